@@ -1,0 +1,42 @@
+//! `cargo xtask bench`: runs the package `bench` in release mode.
+//! It measures nothing itself.
+
+use std::path::Path;
+
+use clap::Args;
+
+use crate::step::{Step, cargo};
+
+/// What `cargo xtask bench --help` ends with.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  cargo xtask bench --list              the benchmarks, a line each
+  cargo xtask bench lifecycle           a table: ours, reference, ratio (spread)
+  cargo xtask bench lifecycle --json    one JSON object per row
+
+Both sides run in turn, in at least seven pairs. The ratio is ours / reference, the
+median of the pairs, so it can be compared between machines; times cannot.";
+
+/// Which benchmark to run, and how to print it.
+#[derive(Args)]
+pub(crate) struct Choice {
+    /// The benchmark to run
+    #[arg(required_unless_present = "list")]
+    name: Option<String>,
+    /// Print one JSON object per row instead of a table
+    #[arg(long)]
+    json: bool,
+    /// List the benchmarks
+    #[arg(long, conflicts_with_all = ["name", "json"])]
+    list: bool,
+}
+
+/// Runs the chosen benchmark, or lists them.
+pub(crate) fn run(root: &Path, choice: Choice) -> Result<(), String> {
+    let args = ["run", "--release", "--quiet", "--package", "bench", "--"];
+    let mut command = cargo(root, args);
+    command.args(choice.name);
+    command.args(choice.json.then_some("--json"));
+    command.args(choice.list.then_some("--list"));
+    Step::new("bench", command).run()
+}

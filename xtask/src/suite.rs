@@ -1,0 +1,106 @@
+//! `cargo xtask test`: the steps that must all pass before a change is good.
+//! It holds no test itself and needs nothing but Rust and a registry.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::step::{Step, cargo, run_all};
+
+/// What `cargo xtask test --help` ends with.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  cargo xtask test                       everything, as CI runs it
+  cargo xtask test -- fold               of the tests, only those named …fold…
+  UPDATE_EXPECT=1 cargo xtask test       rewrite golden files; read the diff before you commit it
+
+The rules of `cargo xtask tidy` run here too, as the test `tree_is_tidy`.";
+
+/// How long an example or the demo may run. They are built in a step of their own.
+const RUN_LIMIT: Duration = Duration::from_secs(60);
+
+/// How many random stories of calls are told; a plain `cargo test` tells fewer.
+const SCHEDULES: &str = "10000";
+
+/// Runs all steps; `extra` goes to `cargo test`.
+pub(crate) fn run(root: &Path, extra: Vec<OsString>) -> Result<(), String> {
+    let mut steps = vec![tests(root, extra)];
+    steps.extend(examples(root)?);
+    steps.extend(demo(root));
+    run_all(steps)
+}
+
+fn tests(root: &Path, extra: Vec<OsString>) -> Step {
+    let mut command = cargo(root, ["test", "--workspace", "--all-features"]);
+    command.args(extra).env("TOOLCALL_SCHEDULES", SCHEDULES);
+    titled(command)
+}
+
+/// The examples of the library: one build, then one run each.
+fn examples(root: &Path) -> Result<Vec<Step>, String> {
+    let names = example_names(&root.join("crates/toolcall/examples"))?;
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let base = ["--quiet", "--all-features", "--package", "toolcall"];
+    let mut build = cargo(root, ["build"]);
+    build.args(base).arg("--examples");
+    let runs = names.into_iter().map(|name| {
+        let mut run = cargo(root, ["run"]);
+        run.args(base).args(["--example", &name]);
+        titled(run).within(RUN_LIMIT)
+    });
+    Ok(std::iter::once(titled(build)).chain(runs).collect())
+}
+
+/// The first command of the README must work.
+fn demo(root: &Path) -> [Step; 2] {
+    let package = ["--quiet", "--package", "toolcall-cli"];
+    let mut build = cargo(root, ["build"]);
+    build.args(package);
+    let mut run = cargo(root, ["run"]);
+    run.args(package).args(["--", "demo"]);
+    [titled(build), titled(run).within(RUN_LIMIT)]
+}
+
+/// The names of the examples in a folder, sorted. A folder that is not there holds none.
+fn example_names(folder: &Path) -> Result<Vec<String>, String> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let unreadable = |error| format!("`{}` cannot be read: {error}", folder.display());
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            names.extend(path.file_stem().map(|stem| stem.display().to_string()));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// A step titled with what a person would type to run it alone.
+fn titled(command: Command) -> Step {
+    let args = command.get_args().map(|arg| arg.display().to_string());
+    let words: Vec<_> = std::iter::once("cargo".to_owned()).chain(args).collect();
+    Step::new(words.join(" "), command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_not_there_holds_no_examples() {
+        assert_eq!(example_names(Path::new("no/such/folder")), Ok(vec![]));
+    }
+
+    #[test]
+    fn examples_are_the_rust_files_of_the_folder() {
+        let here = crate::root().join("xtask/src");
+        let names = example_names(&here).unwrap();
+        assert_eq!(names, ["bench", "main", "step", "suite", "tidy"]);
+    }
+}
