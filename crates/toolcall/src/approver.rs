@@ -1,0 +1,62 @@
+//! The one two-way door: a question goes out, an answer comes back.
+//! An approver answers; it never runs anything and never changes a call.
+
+use std::sync::Arc;
+
+use crate::event::{Question, Rule};
+use crate::host::BoxFuture;
+
+/// Answers questions: a person behind an editor, a terminal, a script.
+pub trait Approver: Send + Sync + 'static {
+    /// Asks. The engine drops the future when the question is no longer open: the call was
+    /// cancelled, or a new rule decided it.
+    fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer>;
+}
+
+/// A closure that returns a future is an approver.
+impl<F, Fut> Approver for F
+where
+    F: Fn(Arc<Question>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Answer> + Send + 'static,
+{
+    fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
+        Box::pin(self(question.clone()))
+    }
+}
+
+/// What was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Yes, this once.
+    AllowOnce,
+    /// Yes, and keep this rule, which must be one of those offered.
+    AllowAlways(Rule),
+    /// No, this once.
+    RejectOnce {
+        /// Why, for the model.
+        reason: Option<Arc<str>>,
+    },
+    /// No, and keep this rule, which must be one of those offered.
+    RejectAlways {
+        /// The rule.
+        rule: Rule,
+        /// Why, for the model.
+        reason: Option<Arc<str>>,
+    },
+    /// Neither: the turn was cancelled.
+    Cancelled,
+}
+
+impl Answer {
+    /// No, this once, for no stated reason.
+    pub fn reject() -> Self {
+        Answer::RejectOnce { reason: None }
+    }
+
+    /// No, this once, for this reason.
+    pub fn reject_because(reason: impl Into<Arc<str>>) -> Self {
+        Answer::RejectOnce {
+            reason: Some(reason.into()),
+        }
+    }
+}

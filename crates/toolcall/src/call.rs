@@ -1,0 +1,550 @@
+//! A call, folded from its events.
+//! The fold is total and pure: an event out of place changes nothing and is returned as an [`Irregularity`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::content::Content;
+use crate::event::{
+    Announced, Decision, Effect, Ending, Event, Finish, InputGrowth, Prepared, Printed, Progress,
+    Question,
+};
+use crate::ids::{CallId, QuestionId, SessionId};
+use crate::intent::{Input, Kind, Location, Plan, Sketch};
+use crate::irregularity::Irregularity;
+use crate::moment::Moment;
+use crate::output::Output;
+
+/// Everything known about one call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    id: CallId,
+    session: SessionId,
+    announced: Arc<Announced>,
+    growth: Option<InputGrowth>,
+    input: Option<Input>,
+    prepared: Option<Arc<Prepared>>,
+    questions: Vec<Asking>,
+    decision: Option<Arc<Decision>>,
+    foreign_status: Option<Arc<str>>,
+    /// It started, or once had a status that is not known here. Never unset.
+    was_acting: bool,
+    held: Option<Arc<str>>,
+    progress: Option<Progress>,
+    shown: Option<Arc<[Content]>>,
+    plan: Option<Arc<Plan>>,
+    metadata: BTreeMap<Arc<str>, Arc<Value>>,
+    output: Arc<Output>,
+    finish: Option<Arc<Finish>>,
+    steps: Steps,
+}
+
+/// A question and, once there is one, its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asking {
+    /// The question.
+    pub question: Arc<Question>,
+    /// The answer.
+    pub answer: Option<Arc<Decision>>,
+}
+
+/// Where a call stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The model is still writing its input.
+    Streaming,
+    /// Announced; nothing was prepared yet.
+    Announced,
+    /// The tool said what it will do.
+    Prepared,
+    /// A question is open.
+    Asking,
+    /// It may start.
+    Allowed,
+    /// It may not start.
+    Refused,
+    /// The tool is acting.
+    Running,
+    /// Paused.
+    Held,
+    /// A foreign agent reported this status, which is not known here.
+    Unknown(Arc<str>),
+    /// It ended.
+    Ended,
+}
+
+/// How long each step took. `queued + waited + ran = total`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timing {
+    /// Before it ran, without the time a question was open.
+    pub queued: Duration,
+    /// While a question was open.
+    pub waited: Duration,
+    /// While it ran, without the time a question was open.
+    pub ran: Duration,
+    /// From the announcement to the end.
+    pub total: Duration,
+}
+
+/// When what happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Steps {
+    announced: Moment,
+    started: Option<Moment>,
+    ended: Option<Moment>,
+    asking_since: Option<Moment>,
+    waited_before_start: Duration,
+    waited_while_running: Duration,
+    latest: Moment,
+}
+
+impl ToolCall {
+    /// A call that was just announced, with an output that is still empty.
+    pub fn announce(
+        id: CallId,
+        session: SessionId,
+        announced: Arc<Announced>,
+        output: Arc<Output>,
+        at: Moment,
+    ) -> Self {
+        Self {
+            id,
+            session,
+            growth: None,
+            input: announced.input.clone(),
+            announced,
+            prepared: None,
+            questions: Vec::new(),
+            decision: None,
+            foreign_status: None,
+            was_acting: false,
+            held: None,
+            progress: None,
+            shown: None,
+            plan: None,
+            metadata: BTreeMap::new(),
+            output,
+            finish: None,
+            steps: Steps {
+                announced: at,
+                latest: at,
+                ..Steps::default()
+            },
+        }
+    }
+
+    /// Folds one event in, or says why it has no place here and changes nothing.
+    pub fn apply(&mut self, event: &Event, at: Moment) -> Result<(), Irregularity> {
+        self.require_open(event)?;
+        let at = at.max(self.steps.latest);
+        match event {
+            Event::Announced(_) => return Err(Irregularity::AnnouncedTwice),
+            Event::InputGrew(growth) => self.input_grew(event, growth)?,
+            Event::InputArrived(input) => self.input_arrived(event, input)?,
+            Event::Prepared(prepared) => self.prepared(prepared)?,
+            Event::Asked(question) => self.asked(question, at)?,
+            Event::Decided(decision) => self.decided(decision, at)?,
+            Event::Started => self.started(at)?,
+            Event::Progressed(progress) => self.progressed(event, progress)?,
+            Event::Showed(content) => {
+                self.require_running(event)?;
+                self.shown = Some(content.clone());
+            }
+            Event::Printed(_) | Event::Beat(_) => self.require_running(event)?,
+            Event::Held(reason) => self.held(event, reason)?,
+            Event::Resumed => self.resumed()?,
+            Event::Planned(plan) => self.plan = Some(plan.clone()),
+            Event::Noted { key, value } => {
+                self.metadata.insert(key.clone(), value.clone());
+            }
+            Event::StatusUnknown(status) => {
+                self.was_acting = true;
+                self.foreign_status = Some(status.clone());
+            }
+            Event::Finished(finish) => self.finished(finish, at)?,
+        }
+        self.steps.latest = at;
+        Ok(())
+    }
+
+    /// Adds printed bytes to the output and returns the event that says so.
+    pub fn print(&mut self, bytes: &[u8]) -> Result<Event, Irregularity> {
+        let from = self.output.total();
+        let to = from + bytes.len() as u64;
+        let event = Event::Printed(Printed { from, to });
+        self.require_open(&event)?;
+        self.require_running(&event)?;
+        Arc::make_mut(&mut self.output).push(bytes);
+        Ok(event)
+    }
+
+    /// The output, to say where the whole of it is kept.
+    pub(crate) fn output_mut(&mut self) -> &mut Output {
+        Arc::make_mut(&mut self.output)
+    }
+
+    fn require_open(&self, event: &Event) -> Result<(), Irregularity> {
+        match self.finish {
+            None => Ok(()),
+            Some(_) => Err(Irregularity::AfterEnding {
+                event: event.name(),
+            }),
+        }
+    }
+
+    /// An unknown foreign status counts as running: nothing better is known.
+    fn require_running(&self, event: &Event) -> Result<(), Irregularity> {
+        if self.was_acting {
+            return Ok(());
+        }
+        Err(Irregularity::NotRunning {
+            event: event.name(),
+        })
+    }
+
+    fn require_streaming(&self, event: &Event) -> Result<(), Irregularity> {
+        if self.input.is_none() && self.prepared.is_none() {
+            return Ok(());
+        }
+        Err(Irregularity::InputComplete {
+            event: event.name(),
+        })
+    }
+
+    fn input_grew(&mut self, event: &Event, growth: &InputGrowth) -> Result<(), Irregularity> {
+        self.require_streaming(event)?;
+        self.growth = Some(growth.clone());
+        Ok(())
+    }
+
+    fn input_arrived(&mut self, event: &Event, input: &Input) -> Result<(), Irregularity> {
+        self.require_streaming(event)?;
+        self.input = Some(input.clone());
+        Ok(())
+    }
+
+    fn prepared(&mut self, prepared: &Arc<Prepared>) -> Result<(), Irregularity> {
+        let undecided = self.decision.is_none() && self.questions.is_empty();
+        if !undecided || self.prepared.is_some() || self.steps.started.is_some() {
+            return Err(Irregularity::PreparedLate);
+        }
+        self.input
+            .get_or_insert_with(|| Input::Json(prepared.input.clone()));
+        self.prepared = Some(prepared.clone());
+        Ok(())
+    }
+
+    fn asked(&mut self, question: &Arc<Question>, at: Moment) -> Result<(), Irregularity> {
+        if self
+            .questions
+            .iter()
+            .any(|asking| asking.question.id == question.id)
+        {
+            return Err(Irregularity::AskedTwice(question.id.clone()));
+        }
+        if self.decision.is_some() && self.steps.started.is_none() {
+            return Err(Irregularity::AskedLate);
+        }
+        self.questions.push(Asking {
+            question: question.clone(),
+            answer: None,
+        });
+        self.steps.asking_since.get_or_insert(at);
+        Ok(())
+    }
+
+    fn decided(&mut self, decision: &Arc<Decision>, at: Moment) -> Result<(), Irregularity> {
+        match &decision.question {
+            Some(id) => self.answer(id, decision)?,
+            None if self.is_asking() => return Err(Irregularity::QuestionOpen),
+            None if self.decision.is_some() => return Err(Irregularity::DecidedTwice),
+            None => {}
+        }
+        if !self.is_asking() {
+            self.steps.stop_asking(at);
+        }
+        let refused = self.effect() == Some(Effect::Deny);
+        if self.steps.started.is_none() && !refused {
+            self.decision = Some(decision.clone());
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, id: &QuestionId, decision: &Arc<Decision>) -> Result<(), Irregularity> {
+        let asking = self
+            .questions
+            .iter_mut()
+            .find(|asking| asking.question.id == *id)
+            .ok_or_else(|| Irregularity::NeverAsked(id.clone()))?;
+        if asking.answer.is_some() {
+            return Err(Irregularity::AnsweredTwice(id.clone()));
+        }
+        asking.answer = Some(decision.clone());
+        Ok(())
+    }
+
+    fn started(&mut self, at: Moment) -> Result<(), Irregularity> {
+        if self.steps.started.is_some() {
+            return Err(Irregularity::StartedTwice);
+        }
+        match self.effect() {
+            None => return Err(Irregularity::StartedUndecided),
+            Some(Effect::Deny) => return Err(Irregularity::StartedRefused),
+            Some(Effect::Allow) if self.is_asking() => return Err(Irregularity::StartedUndecided),
+            Some(Effect::Allow) => {}
+        }
+        self.foreign_status = None;
+        self.was_acting = true;
+        self.steps.started = Some(at);
+        Ok(())
+    }
+
+    fn progressed(&mut self, event: &Event, progress: &Progress) -> Result<(), Irregularity> {
+        self.require_running(event)?;
+        let progress = progress.clone();
+        self.progress = Some(match &self.progress {
+            Some(earlier) => progress.after(earlier),
+            None => progress,
+        });
+        Ok(())
+    }
+
+    fn held(&mut self, event: &Event, reason: &Arc<str>) -> Result<(), Irregularity> {
+        self.require_running(event)?;
+        self.foreign_status = None;
+        self.held = Some(reason.clone());
+        Ok(())
+    }
+
+    fn resumed(&mut self) -> Result<(), Irregularity> {
+        self.held.take().map(drop).ok_or(Irregularity::NotHeld)
+    }
+
+    fn finished(&mut self, finish: &Arc<Finish>, at: Moment) -> Result<(), Irregularity> {
+        if finish.ending == Ending::Completed && self.steps.started.is_none() {
+            return Err(Irregularity::CompletedUnstarted);
+        }
+        self.steps.stop_asking(at);
+        self.steps.ended = Some(at);
+        self.output = finish.output.clone();
+        self.finish = Some(finish.clone());
+        Ok(())
+    }
+}
+
+impl Steps {
+    fn stop_asking(&mut self, at: Moment) {
+        let waited = self
+            .asking_since
+            .take()
+            .map_or(Duration::ZERO, |since| at.since(since));
+        match self.started {
+            None => self.waited_before_start += waited,
+            Some(_) => self.waited_while_running += waited,
+        }
+    }
+
+    fn timing(mut self, now: Moment) -> Timing {
+        let end = self.ended.unwrap_or(now.max(self.latest));
+        self.stop_asking(end);
+        let before = self.started.unwrap_or(end).since(self.announced);
+        let after = self
+            .started
+            .map_or(Duration::ZERO, |started| end.since(started));
+        Timing {
+            queued: before.saturating_sub(self.waited_before_start),
+            waited: self.waited_before_start + self.waited_while_running,
+            ran: after.saturating_sub(self.waited_while_running),
+            total: end.since(self.announced),
+        }
+    }
+}
+
+/// What can be read off a call.
+impl ToolCall {
+    /// Its id: ours, and unique.
+    pub fn id(&self) -> &CallId {
+        &self.id
+    }
+
+    /// The session it belongs to.
+    pub fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// How it was announced.
+    pub fn announced(&self) -> &Arc<Announced> {
+        &self.announced
+    }
+
+    /// The tool's name: the registered one once it was prepared, before that as the model wrote it.
+    pub fn tool(&self) -> &Arc<str> {
+        match &self.prepared {
+            Some(prepared) if !prepared.intent.tool.name.is_empty() => &prepared.intent.tool.name,
+            Some(_) | None => &self.announced.tool,
+        }
+    }
+
+    /// What the model called this call.
+    pub fn model_id(&self) -> Option<&Arc<str>> {
+        self.announced.model_id.as_ref()
+    }
+
+    /// The call on whose behalf it runs.
+    pub fn parent(&self) -> Option<&CallId> {
+        self.announced.parent.as_ref()
+    }
+
+    /// The raw input, once it is complete.
+    pub fn input(&self) -> Option<&Input> {
+        self.input.as_ref()
+    }
+
+    /// What the tool said it will do, and with which input.
+    pub fn prepared_as(&self) -> Option<&Arc<Prepared>> {
+        self.prepared.as_ref()
+    }
+
+    /// What can be said of it before it was prepared.
+    pub fn sketch(&self) -> &Sketch {
+        match &self.growth {
+            Some(growth) => &growth.sketch,
+            None => self.announced.sketch(),
+        }
+    }
+
+    /// How far the model is with an input that it streamed.
+    pub fn input_growth(&self) -> Option<&InputGrowth> {
+        self.growth.as_ref()
+    }
+
+    /// One line for people.
+    pub fn title(&self) -> &str {
+        match &self.prepared {
+            Some(prepared) => &prepared.intent.title,
+            None => &self.sketch().title,
+        }
+    }
+
+    /// Its category.
+    pub fn kind(&self) -> Kind {
+        match &self.prepared {
+            Some(prepared) => prepared.intent.kind,
+            None => self
+                .growth
+                .as_ref()
+                .map_or(self.announced.kind(), |growth| growth.sketch.kind),
+        }
+    }
+
+    /// Files the editor may follow.
+    pub fn locations(&self) -> &[Location] {
+        match &self.prepared {
+            Some(prepared) => &prepared.intent.locations,
+            None => &self.sketch().locations,
+        }
+    }
+
+    /// Its questions, oldest first.
+    pub fn questions(&self) -> &[Asking] {
+        &self.questions
+    }
+
+    /// Whether a question is open.
+    pub fn is_asking(&self) -> bool {
+        self.questions.iter().any(|asking| asking.answer.is_none())
+    }
+
+    /// What was decided, and by whom.
+    pub fn decision(&self) -> Option<&Arc<Decision>> {
+        self.decision.as_ref()
+    }
+
+    fn effect(&self) -> Option<Effect> {
+        self.decision.as_ref().map(|decision| decision.effect)
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Option<&Progress> {
+        self.progress.as_ref()
+    }
+
+    /// What the tool shows at the moment.
+    pub fn shown(&self) -> Option<&Arc<[Content]>> {
+        self.shown.as_ref()
+    }
+
+    /// The latest plan it made.
+    pub fn plan(&self) -> Option<&Arc<Plan>> {
+        self.plan.as_ref()
+    }
+
+    /// What the tool attached, by key.
+    pub fn metadata(&self) -> &BTreeMap<Arc<str>, Arc<Value>> {
+        &self.metadata
+    }
+
+    /// What it printed.
+    pub fn output(&self) -> &Arc<Output> {
+        &self.output
+    }
+
+    /// Why it is paused.
+    pub fn held_because(&self) -> Option<&str> {
+        self.held.as_deref()
+    }
+
+    /// How it ended, and all it left.
+    pub fn finish(&self) -> Option<&Arc<Finish>> {
+        self.finish.as_ref()
+    }
+
+    /// How it ended.
+    pub fn ending(&self) -> Option<&Ending> {
+        self.finish.as_ref().map(|finish| &finish.ending)
+    }
+
+    /// Whether the tool began to act.
+    pub fn has_started(&self) -> bool {
+        self.steps.started.is_some()
+    }
+
+    /// When it was announced.
+    pub fn announced_at(&self) -> Moment {
+        self.steps.announced
+    }
+
+    /// How long each step took; for an open call, until `now`.
+    pub fn timing(&self, now: Moment) -> Timing {
+        self.steps.timing(now)
+    }
+
+    /// Where it stands.
+    pub fn status(&self) -> Status {
+        if self.finish.is_some() {
+            return Status::Ended;
+        }
+        if let Some(status) = &self.foreign_status {
+            return Status::Unknown(status.clone());
+        }
+        if self.is_asking() {
+            return Status::Asking;
+        }
+        if self.held.is_some() {
+            return Status::Held;
+        }
+        if self.steps.started.is_some() {
+            return Status::Running;
+        }
+        match (self.effect(), &self.prepared, &self.input) {
+            (Some(Effect::Allow), _, _) => Status::Allowed,
+            (Some(Effect::Deny), _, _) => Status::Refused,
+            (None, Some(_), _) => Status::Prepared,
+            (None, None, Some(_)) => Status::Announced,
+            (None, None, None) => Status::Streaming,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What can be shown to a person or given to a model: text, blobs, resources, file edits.
+//! Plain values; nothing here reads a file or knows a wire format.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base64::Engine as _;
+
+use crate::intent::Touch;
+
+/// One change to one file, with both sides kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileEdit {
+    /// The absolute path of the file before the change.
+    pub path: PathBuf,
+    /// What happens to it.
+    pub change: Change,
+}
+
+/// What happens to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The file is new.
+    Added {
+        /// Its content.
+        after: FileBody,
+    },
+    /// The file changes.
+    Modified {
+        /// The content that was shown.
+        before: FileBody,
+        /// The content it gets.
+        after: FileBody,
+    },
+    /// The file goes away.
+    Deleted {
+        /// Its content until then.
+        before: FileBody,
+    },
+    /// The file goes elsewhere, unchanged.
+    Moved {
+        /// Its new absolute path.
+        to: PathBuf,
+    },
+}
+
+/// The content of a file, as far as it can be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileBody {
+    /// Text.
+    Text(Arc<str>),
+    /// Not text; only its size is known here.
+    Binary {
+        /// Size in bytes.
+        bytes: u64,
+    },
+}
+
+impl FileEdit {
+    /// A new file.
+    pub fn added(path: impl Into<PathBuf>, after: impl Into<Arc<str>>) -> Self {
+        let after = FileBody::Text(after.into());
+        Self::new(path, Change::Added { after })
+    }
+
+    /// A changed file.
+    pub fn modified(
+        path: impl Into<PathBuf>,
+        before: impl Into<Arc<str>>,
+        after: impl Into<Arc<str>>,
+    ) -> Self {
+        let (before, after) = (FileBody::Text(before.into()), FileBody::Text(after.into()));
+        Self::new(path, Change::Modified { before, after })
+    }
+
+    /// A file that goes away.
+    pub fn deleted(path: impl Into<PathBuf>, before: FileBody) -> Self {
+        Self::new(path, Change::Deleted { before })
+    }
+
+    /// A file that goes elsewhere.
+    pub fn moved(path: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Self {
+        Self::new(path, Change::Moved { to: to.into() })
+    }
+
+    fn new(path: impl Into<PathBuf>, change: Change) -> Self {
+        Self {
+            path: path.into(),
+            change,
+        }
+    }
+
+    /// The touch that this edit is.
+    pub fn touch(&self) -> Touch {
+        match &self.change {
+            Change::Added { .. } | Change::Modified { .. } => Touch::Writes(self.path.clone()),
+            Change::Deleted { .. } => Touch::Deletes(self.path.clone()),
+            Change::Moved { to } => Touch::Moves {
+                from: self.path.clone(),
+                to: to.clone(),
+            },
+        }
+    }
+}
+
+/// Something that can be shown to a person or given to a model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// Text.
+    Text(Arc<str>),
+    /// An image.
+    Image(Blob),
+    /// Sound.
+    Audio(Blob),
+    /// A resource with its body.
+    Resource(Resource),
+    /// A resource by its address only.
+    Link(Link),
+    /// A change to a file.
+    Edit(FileEdit),
+}
+
+impl Content {
+    /// Text.
+    pub fn text(text: impl Into<Arc<str>>) -> Self {
+        Content::Text(text.into())
+    }
+
+    /// An image from its bytes.
+    pub fn image(mime: impl Into<Arc<str>>, bytes: &[u8]) -> Self {
+        Content::Image(Blob::from_bytes(mime, bytes))
+    }
+
+    /// Sound from its bytes.
+    pub fn audio(mime: impl Into<Arc<str>>, bytes: &[u8]) -> Self {
+        Content::Audio(Blob::from_bytes(mime, bytes))
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Content::text(text)
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Content::text(text)
+    }
+}
+
+impl From<Arc<str>> for Content {
+    fn from(text: Arc<str>) -> Self {
+        Content::Text(text)
+    }
+}
+
+impl From<Resource> for Content {
+    fn from(resource: Resource) -> Self {
+        Content::Resource(resource)
+    }
+}
+
+impl From<Link> for Content {
+    fn from(link: Link) -> Self {
+        Content::Link(link)
+    }
+}
+
+impl From<FileEdit> for Content {
+    fn from(edit: FileEdit) -> Self {
+        Content::Edit(edit)
+    }
+}
+
+/// Binary data in base64, as both ACP and MCP carry it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// The media type.
+    pub mime: Arc<str>,
+    /// The data in standard base64.
+    pub base64: Arc<str>,
+}
+
+impl Blob {
+    /// Encodes bytes.
+    pub fn from_bytes(mime: impl Into<Arc<str>>, bytes: &[u8]) -> Self {
+        Self {
+            mime: mime.into(),
+            base64: base64::prelude::BASE64_STANDARD.encode(bytes).into(),
+        }
+    }
+}
+
+/// A resource with its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// Its address.
+    pub uri: Arc<str>,
+    /// Its media type, where known.
+    pub mime: Option<Arc<str>>,
+    /// Its body.
+    pub body: ResourceBody,
+}
+
+/// The body of a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResourceBody {
+    /// Text.
+    Text(Arc<str>),
+    /// Base64.
+    Base64(Arc<str>),
+}
+
+/// A resource by its address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// Its address.
+    pub uri: Arc<str>,
+    /// Its short name.
+    pub name: Arc<str>,
+    /// A title for people.
+    pub title: Option<Arc<str>>,
+    /// What it is.
+    pub description: Option<Arc<str>>,
+    /// Its media type.
+    pub mime: Option<Arc<str>>,
+    /// Its size in bytes.
+    pub size: Option<u64>,
+}

@@ -1,0 +1,98 @@
+//! Tools made at run time: from a schema and a closure, or around an agent's own `call_tool`.
+//! They pass the same gate as any other tool.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::event::ToolResult;
+use crate::host::BoxFuture;
+use crate::intent::{Intent, Origin};
+use crate::look::Look;
+use crate::registry::{Registry, RegistryError};
+use crate::scope::Scope;
+use crate::tool::{AnyTool, Definition, ToolError};
+
+type Prepare = dyn Fn(&Look) -> Result<Intent, ToolError> + Send + Sync;
+type Run =
+    dyn Fn(Arc<Value>, Scope) -> BoxFuture<'static, Result<ToolResult, ToolError>> + Send + Sync;
+
+/// A tool made from a definition and a closure.
+pub struct CustomTool {
+    definition: Definition,
+    prepare: Option<Box<Prepare>>,
+    run: Box<Run>,
+}
+
+impl CustomTool {
+    /// Runs this closure with the checked input.
+    pub fn new<F, Fut, R>(definition: Definition, run: F) -> Self
+    where
+        F: Fn(Arc<Value>, Scope) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
+        R: Into<ToolResult>,
+    {
+        let run = Arc::new(run);
+        let run = move |input, scope| -> BoxFuture<'static, _> {
+            let run = run.clone();
+            Box::pin(async move { run(input, scope).await.map(Into::into) })
+        };
+        Self {
+            definition,
+            prepare: None,
+            run: Box::new(run),
+        }
+    }
+
+    /// States the intent with this closure. Without one it is inferred, and may touch anything.
+    pub fn preparing(
+        mut self,
+        prepare: impl Fn(&Look) -> Result<Intent, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.prepare = Some(Box::new(prepare));
+        self
+    }
+}
+
+impl AnyTool for CustomTool {
+    fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    fn prepare<'a>(&'a self, look: &'a Look) -> BoxFuture<'a, Result<Intent, ToolError>> {
+        let intent = match &self.prepare {
+            Some(prepare) => prepare(look),
+            None => Ok(look.infer()),
+        };
+        Box::pin(std::future::ready(intent))
+    }
+
+    fn run<'a>(
+        &'a self,
+        input: Arc<Value>,
+        scope: &'a Scope,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        (self.run)(input, scope.clone())
+    }
+}
+
+/// Turns an agent's own `call_tool(name, input)` into judged and tracked calls, with no change to it.
+pub fn around<F, Fut, R>(
+    definitions: impl IntoIterator<Item = Definition>,
+    call_tool: F,
+) -> Result<Registry, RegistryError>
+where
+    F: Fn(Arc<str>, Value) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
+    R: Into<ToolResult>,
+{
+    let call_tool = Arc::new(call_tool);
+    let mut registry = Registry::new();
+    for mut definition in definitions {
+        definition.origin = Origin::Agent;
+        let (call_tool, name) = (call_tool.clone(), definition.name.clone());
+        let run = move |input, _scope| call_tool(name.clone(), Arc::unwrap_or_clone(input));
+        registry.add_any(Arc::new(CustomTool::new(definition, run)))?;
+    }
+    Ok(registry)
+}

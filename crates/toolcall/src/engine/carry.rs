@@ -1,0 +1,297 @@
+//! Carries one call, step by step, to its one ending.
+//! Whatever happens to what carries it, the ending is written when it is dropped.
+
+use std::future::poll_fn;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::task::Poll;
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::queue::{self, Passage};
+use super::watchman::{Phase, slow_to_prepare};
+use super::{Core, Live};
+use crate::event::{Ending, Event, Prepared, ToolResult};
+use crate::host::BoxFuture;
+use crate::ids::CallId;
+use crate::intent::{Input, Intent, Kind, Touch};
+use crate::irregularity::Irregularity;
+use crate::locked::locked;
+use crate::look::{Gate, Look};
+use crate::registry::Entry;
+use crate::request::read_input;
+use crate::schedule::{Departures, Place};
+use crate::stop::Cause;
+use crate::text::{LONGEST_REASON, clean_line};
+use crate::tool::ToolError;
+
+/// A call on its way. Dropping it ends the call.
+pub(super) struct Carried {
+    pub(super) core: Arc<Core>,
+    pub(super) live: Arc<Live>,
+}
+
+impl Look {
+    /// How a call ends that could not be prepared.
+    fn fail(self, error: ToolError) -> Box<End> {
+        let mut end = Box::<End>::from(error);
+        end.needs_permission = self.into_asked();
+        end
+    }
+}
+
+/// When the input is there.
+pub(super) enum Arriving {
+    /// It came with the request, and was read.
+    Now(Result<Arc<Value>, String>),
+    /// The model is still writing it.
+    Later(oneshot::Receiver<Input>),
+}
+
+/// How a call ends before its last step.
+pub(crate) struct End {
+    pub(super) ending: Ending,
+    pub(super) result: ToolResult,
+    /// Files that were looked at and that the person has not been asked about.
+    pub(super) needs_permission: Vec<PathBuf>,
+}
+
+type Preparing<'a> = BoxFuture<'a, Result<Intent, ToolError>>;
+
+/// A step of a call: what it gives, or how the call ends.
+pub(super) type Step<T> = Result<T, Box<End>>;
+
+impl From<Ending> for Box<End> {
+    fn from(ending: Ending) -> Self {
+        Box::new(End {
+            ending,
+            result: ToolResult::default(),
+            needs_permission: Vec::new(),
+        })
+    }
+}
+
+impl From<Cause> for Box<End> {
+    fn from(cause: Cause) -> Self {
+        Ending::from(cause).into()
+    }
+}
+
+impl From<ToolError> for Box<End> {
+    fn from(error: ToolError) -> Self {
+        let reason = clean_line(error.reason(), LONGEST_REASON);
+        let ending = match error.is_denied() {
+            true => Ending::denied(reason),
+            false => Ending::failed(reason),
+        };
+        Box::new(End {
+            ending,
+            result: error.into_result(),
+            needs_permission: Vec::new(),
+        })
+    }
+}
+
+impl Carried {
+    pub(super) fn id(&self) -> &CallId {
+        &self.live.id
+    }
+
+    /// Sets off.
+    pub(super) fn carry(self, arriving: Arriving) {
+        tokio::spawn(async move {
+            let end = match self.steps(arriving).await {
+                Ok(result) => End {
+                    ending: Ending::Completed,
+                    result,
+                    needs_permission: Vec::new(),
+                },
+                Err(end) => *end,
+            };
+            self.core.finish(&self.live, end);
+        });
+    }
+
+    async fn steps(&self, arriving: Arriving) -> Step<ToolResult> {
+        let input = self.input(arriving).await?;
+        let (entry, input) = self.accept(input)?;
+        let prepared = match self.prepare_in_order(&entry, input.clone()).await {
+            Ok(prepared) => prepared,
+            Err(end) if end.needs_permission.is_empty() => return Err(end),
+            Err(end) => return Err(Box::pin(self.fail_after_looking(&entry, input, end)).await),
+        };
+        self.decide(&prepared).await?;
+        self.run(&entry, prepared).await
+    }
+
+    async fn input(&self, arriving: Arriving) -> Step<Result<Arc<Value>, String>> {
+        match arriving {
+            Arriving::Now(checked) => Ok(checked),
+            Arriving::Later(receiver) => {
+                let Ok(input) = self.live.stop.race(receiver).await? else {
+                    return Err(Ending::interrupted("the model's input broke off").into());
+                };
+                let (input, checked) = read_input(input, self.core.limits.input_bytes);
+                self.write(Event::InputArrived(input))?;
+                Ok(checked)
+            }
+        }
+    }
+
+    /// Finds the tool and checks the input, so that only calls that make sense go on.
+    fn accept(&self, input: Result<Arc<Value>, String>) -> Step<(Arc<Entry>, Arc<Value>)> {
+        if self.live.depth > self.core.limits.depth {
+            let most = self.core.limits.depth;
+            return Err(Ending::failed(format!("calls are nested more than {most} deep")).into());
+        }
+        let _set_once = self.live.attempted.set(input.clone().unwrap_or_default());
+        let (registry, tool) = (&self.core.registry, &self.live.tool);
+        let Some(entry) = registry.find(tool).cloned() else {
+            return Err(Ending::failed(registry.explain_unknown(tool)).into());
+        };
+        let input = input.map_err(|problem| Box::<End>::from(Ending::failed(problem)))?;
+        entry
+            .check(&input)
+            .map_err(|problem| Box::<End>::from(Ending::failed(problem)))?;
+        self.refuse_hopeless()?;
+        Ok((entry, input))
+    }
+
+    fn refuse_hopeless(&self) -> Step<()> {
+        let repeats = locked(&self.core.repeats);
+        if repeats.is_empty()
+            || !self
+                .live
+                .attempt()
+                .is_some_and(|attempt| repeats.is_hopeless(attempt))
+        {
+            return Ok(());
+        }
+        Err(Ending::failed("it failed in the same way too often and was not run again").into())
+    }
+
+    /// Prepares, waits for earlier calls that touch the same, and then prepares again: what is
+    /// asked about and run is what is there after those have ended. A tool that cannot prepare may
+    /// only be waiting for such a call, so it is tried again after it.
+    async fn prepare_in_order(&self, entry: &Arc<Entry>, input: Arc<Value>) -> Step<Arc<Prepared>> {
+        let place = self.live.line_up(&self.core.queue);
+        loop {
+            let since = self.core.queue.departures();
+            let attempt = self.prepare(entry, &input).await;
+            let passage = match &attempt {
+                Ok(prepared) => self.pass(place, &prepared.intent.touches, since).await?,
+                Err(end) if matches!(end.ending, Ending::Failed { .. }) => {
+                    let intent = entry.infer(&input, &self.core.setting.cwd);
+                    Box::pin(self.pass(place, &intent.touches, since)).await?
+                }
+                Err(_) => return attempt,
+            };
+            if passage == Passage::Free {
+                return attempt;
+            }
+        }
+    }
+
+    async fn pass(&self, place: Place, touches: &[Touch], since: Departures) -> Step<Passage> {
+        let queue = &self.core.queue;
+        match queue.state(place, touches, since) {
+            queue::Step::Passed(passage) => Ok(passage),
+            queue::Step::Wait(bell) => {
+                let waiting = queue.wait(place, bell, since);
+                Ok(Box::pin(self.live.stop.race(waiting)).await?)
+            }
+        }
+    }
+
+    /// Most tools are ready at once. What is needed to wait for the others takes no room in the
+    /// call until then.
+    async fn prepare(&self, entry: &Arc<Entry>, input: &Arc<Value>) -> Step<Arc<Prepared>> {
+        self.live.stop.check()?;
+        let limit = self.core.limits.prepare;
+        self.core.watch(&self.live, Phase::Preparing, limit).await;
+        let look = Look::new(
+            input.clone(),
+            entry.clone(),
+            self.core.host.clone(),
+            self.gate(),
+        );
+        let mut preparing = entry.tool.prepare(&look);
+        let at_once = poll_fn(|context| Poll::Ready(preparing.as_mut().poll(context))).await;
+        let intent = match at_once {
+            Poll::Ready(intent) => {
+                drop(preparing);
+                intent
+            }
+            Poll::Pending => Box::pin(self.keep_preparing(preparing)).await?,
+        };
+        self.live.unwatch();
+        let input = input.clone();
+        match intent {
+            Ok(intent) => Ok(Arc::new(Prepared {
+                input,
+                intent: look.complete(intent),
+            })),
+            Err(error) => Err(look.fail(error)),
+        }
+    }
+
+    async fn keep_preparing(&self, preparing: Preparing<'_>) -> Step<Result<Intent, ToolError>> {
+        let limit = self.core.limits.prepare;
+        let waiting = tokio::time::timeout(limit, preparing);
+        let in_time = self.live.stop.race(waiting).await?;
+        Ok(in_time.unwrap_or_else(|_| Err(slow_to_prepare(limit))))
+    }
+
+    /// A tool that failed after it looked at what needs permission may tell of it only with that
+    /// permission.
+    async fn fail_after_looking(
+        &self,
+        entry: &Entry,
+        input: Arc<Value>,
+        end: Box<End>,
+    ) -> Box<End> {
+        let mut intent = Intent::new(Kind::Read, "Tell what was found in a file");
+        for path in &end.needs_permission {
+            intent = intent.reading(path.clone());
+        }
+        intent.tool = entry.identity.clone();
+        let prepared = Arc::new(Prepared { input, intent });
+        match self.decide(&prepared).await {
+            Ok(()) => end,
+            Err(refused) => refused,
+        }
+    }
+
+    pub(super) fn gate(&self) -> Gate {
+        Gate {
+            rulebook: self.core.rulebook.clone(),
+            setting: self.core.setting.clone(),
+        }
+    }
+
+    /// Writes an event of this call. One that has no place here is a fault of the engine: the call
+    /// fails rather than going on in a state that nobody understands.
+    pub(super) fn write(&self, event: Event) -> Step<crate::store::Receipt> {
+        self.core.journal.write(self.id(), event).map_err(internal)
+    }
+}
+
+pub(super) fn internal(fault: Irregularity) -> Box<End> {
+    Ending::failed(format!("internal fault: {fault}")).into()
+}
+
+/// What carries a call can be dropped at any time: by a panic in a policy or an approver, or
+/// because the runtime is shutting down.
+impl Drop for Carried {
+    fn drop(&mut self) {
+        if self.live.has_ended() {
+            return;
+        }
+        let ending = match std::thread::panicking() {
+            true => Ending::failed("something panicked while the call was judged or prepared"),
+            false => Ending::interrupted("the program is shutting down"),
+        };
+        self.core.finish(&self.live, *Box::<End>::from(ending));
+    }
+}

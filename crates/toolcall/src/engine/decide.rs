@@ -1,0 +1,202 @@
+//! Decides whether a call may run: judged by the rulebook, asked of the approver.
+//! Nothing but an explicit yes is a yes.
+
+use std::sync::Arc;
+
+use super::carry::{Carried, End, Step, internal};
+use crate::approver::{Answer, Approver};
+use crate::event::{
+    Canceller, Decision, Effect, Ending, Event, Judge, Prepared, Question, Remembered, Rule,
+    RuleName,
+};
+use crate::ids::QuestionId;
+use crate::policy::Verdict;
+use crate::stop::Cause;
+use crate::store::Receipt;
+use crate::text::{LONGEST_REASON, clean_line};
+
+impl Carried {
+    /// Goes on only if the call may run and the decision is safe.
+    pub(super) async fn decide(&self, prepared: &Arc<Prepared>) -> Step<()> {
+        let settled = match self.judge(prepared) {
+            Verdict::Allow { rule } => Settled::allowed_by(rule),
+            Verdict::Deny { rule, reason } => Settled::denied_by(rule, reason),
+            Verdict::Ask { rule, offers } => match self.core.approver.clone() {
+                Some(approver) => Box::pin(self.ask(&*approver, prepared, rule, offers)).await?,
+                None => self.nobody_to_ask(),
+            },
+        };
+        let recorded = match self.record(prepared, settled)?.now() {
+            Ok(recorded) => recorded,
+            Err(receipt) => Box::pin(self.live.stop.race(receipt.wait())).await?,
+        };
+        recorded.map_err(|error| Box::<End>::from(Ending::failed(error.to_string())))
+    }
+
+    fn write_both(&self, events: [Event; 2]) -> Step<Receipt> {
+        self.core
+            .journal
+            .write_both(self.id(), events)
+            .map_err(internal)
+    }
+
+    fn judge(&self, prepared: &Prepared) -> Verdict {
+        self.core
+            .rulebook
+            .policy()
+            .judge(&prepared.intent, &self.core.setting)
+    }
+
+    fn nobody_to_ask(&self) -> Settled {
+        let reason = "nobody can be asked; give the engine `.approver(…)`, or allow everything with `.policy(AllowAll)`";
+        Settled::denied_by(RuleName::new("no-approver"), reason.into())
+    }
+
+    async fn ask(
+        &self,
+        approver: &dyn Approver,
+        prepared: &Arc<Prepared>,
+        because: RuleName,
+        offers: Vec<Rule>,
+    ) -> Step<Settled> {
+        let mut changes = self.core.rulebook.changes();
+        let question = Arc::new(Question {
+            id: QuestionId::new(format!("{}?", self.id())),
+            session: self.core.setting.session.clone(),
+            call: self.id().clone(),
+            subject: prepared.clone(),
+            offers,
+            because,
+        });
+        let prepared_first = Event::Prepared(prepared.clone());
+        self.write_both([prepared_first, Event::Asked(question.clone())])?;
+        let mut answering = approver.ask(&question);
+        // A rule may have come between the first verdict and the subscription.
+        let mut judge_again = true;
+        let settled = loop {
+            if judge_again && let Some(settled) = self.judge_waiting(prepared) {
+                break settled;
+            }
+            tokio::select! {
+                biased;
+                cause = self.live.stop.stopped() => return Err(cause.into()),
+                changed = changes.changed(), if judge_again => judge_again = changed.is_ok(),
+                answer = &mut answering => break self.answered(&question, answer)?,
+            }
+        };
+        drop(answering);
+        Ok(settled.to(question.id.clone()))
+    }
+
+    /// What a new rule says to a call that waits for an answer.
+    fn judge_waiting(&self, prepared: &Prepared) -> Option<Settled> {
+        match self.judge(prepared) {
+            Verdict::Ask { .. } => None,
+            Verdict::Allow { rule } => Some(Settled::allowed_by(rule)),
+            Verdict::Deny { rule, reason } => Some(Settled::denied_by(rule, reason)),
+        }
+    }
+
+    fn answered(&self, question: &Question, answer: Answer) -> Step<Settled> {
+        let (effect, rule, reason) = match answer {
+            Answer::Cancelled => return Err(Cause::Cancelled(Canceller::Person).into()),
+            Answer::AllowOnce => (Effect::Allow, None, None),
+            Answer::AllowAlways(rule) => (Effect::Allow, Some(rule), None),
+            Answer::RejectOnce { reason } => (Effect::Deny, None, reason),
+            Answer::RejectAlways { rule, reason } => (Effect::Deny, Some(rule), reason),
+        };
+        if let Some(rule) = rule.as_ref().filter(|rule| !question.offers.contains(rule)) {
+            let reason = format!("the answer kept a rule that was not offered: {}", rule.text);
+            return Ok(Settled::denied_by(
+                RuleName::new("not-offered"),
+                reason.into(),
+            ));
+        }
+        Ok(Settled {
+            question: None,
+            effect,
+            by: Judge::Person(self.remember(rule, effect)),
+            reason: Some(rejection(reason.as_deref())),
+        })
+    }
+
+    fn remember(&self, rule: Option<Rule>, effect: Effect) -> Remembered {
+        let Some(rule) = rule else {
+            return Remembered::Once;
+        };
+        match self.core.rulebook.remember(&rule, effect) {
+            Ok(()) => Remembered::Kept(rule),
+            Err(error) => Remembered::NotKept {
+                rule,
+                why: error.to_string().into(),
+            },
+        }
+    }
+
+    /// Writes the decision, and before it what was decided about unless a question has said that.
+    /// Nothing starts before it is safe.
+    fn record(&self, prepared: &Arc<Prepared>, settled: Settled) -> Step<Receipt> {
+        let was_asked = settled.question.is_some();
+        let decided = Event::Decided(Arc::new(Decision {
+            question: settled.question,
+            effect: settled.effect,
+            by: settled.by,
+        }));
+        let receipt = match was_asked {
+            true => self.write(decided)?,
+            false => self.write_both([Event::Prepared(prepared.clone()), decided])?,
+        };
+        match settled.effect {
+            Effect::Allow => Ok(receipt),
+            Effect::Deny => {
+                let reason = settled.reason.unwrap_or_else(|| "it was refused".into());
+                Err(Ending::denied(clean_line(&reason, LONGEST_REASON)).into())
+            }
+        }
+    }
+}
+
+fn rejection(reason: Option<&str>) -> Arc<str> {
+    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!(
+            "the user rejected it and said: {}",
+            clean_line(reason, LONGEST_REASON)
+        )
+        .into(),
+        None => "the user rejected it".into(),
+    }
+}
+
+/// A decision that is about to be written.
+struct Settled {
+    question: Option<QuestionId>,
+    effect: Effect,
+    by: Judge,
+    /// Why not, if not.
+    reason: Option<Arc<str>>,
+}
+
+impl Settled {
+    fn allowed_by(rule: RuleName) -> Self {
+        Self {
+            question: None,
+            effect: Effect::Allow,
+            by: Judge::Rule(rule),
+            reason: None,
+        }
+    }
+
+    fn denied_by(rule: RuleName, reason: Arc<str>) -> Self {
+        Self {
+            question: None,
+            effect: Effect::Deny,
+            by: Judge::Rule(rule),
+            reason: Some(reason),
+        }
+    }
+
+    fn to(mut self, question: QuestionId) -> Self {
+        self.question = Some(question);
+        self
+    }
+}

@@ -1,0 +1,139 @@
+//! Ends a call, once, and gives back all it held.
+//! Whoever comes first ends it: what carries it, or the watchman.
+
+use std::sync::Arc;
+
+use super::carry::End;
+use super::{Core, Live};
+use crate::call::ToolCall;
+use crate::content::Content;
+use crate::event::{Announced, Ending, Event, Finish, Outline, ToolResult};
+use crate::fit::fit_result;
+use crate::host::keep_safely;
+use crate::ids::CallId;
+use crate::intent::{Input, Touch};
+use crate::locked::locked;
+use crate::outcome::{Advice, Outcome};
+use crate::output::Spill;
+use crate::repeat::Attempt;
+
+impl Core {
+    /// Ends a call unless it has ended.
+    pub(super) fn finish(&self, live: &Live, end: End) {
+        let Some(sender) = locked(&live.outcome).take() else {
+            return;
+        };
+        let result = self.fit(&live.id, end.result);
+        let ended = self.journal.finish(&live.id, end.ending.clone(), result);
+        let call = ended.unwrap_or_else(|_| self.reconstruct(live, end.ending));
+        let advice = self.advise(live, &call);
+        self.give_back(live);
+        let _nobody_waits = sender.send(Outcome { call, advice });
+    }
+
+    /// A call that somebody else ended in the journal: whoever waits for it still gets an outcome.
+    fn reconstruct(&self, live: &Live, ending: Ending) -> Arc<ToolCall> {
+        let announced = Arc::new(Announced {
+            tool: live.tool.clone(),
+            model_id: None,
+            parent: None,
+            input: live.attempted.get().cloned().map(Input::Json),
+            outline: Outline::default(),
+        });
+        let ending = match ending {
+            Ending::Completed => Ending::interrupted("it was ended in the journal"),
+            other => other,
+        };
+        let (session, at) = (self.setting.session.clone(), self.journal.now());
+        let mut call = ToolCall::announce(live.id.clone(), session, announced, Arc::default(), at);
+        let finish = Finish {
+            ending,
+            result: ToolResult::default(),
+            output: Arc::default(),
+        };
+        let _always_has_a_place = call.apply(&Event::Finished(Arc::new(finish)), at);
+        Arc::new(call)
+    }
+
+    /// Cuts a result to the budget; texts that are cut are kept whole by the host.
+    fn fit(&self, id: &CallId, result: ToolResult) -> ToolResult {
+        let (mut result, lost) = fit_result(result, &self.journal.budget());
+        let keep = |text: &Arc<str>| keep_safely(&*self.host, id, text.as_bytes());
+        match lost
+            .texts
+            .iter()
+            .map(keep)
+            .try_fold(None, |_, kept| kept.map(Some))
+        {
+            Ok(None) => {}
+            Ok(Some(Spill { bytes, uri, .. })) => {
+                let line = format!("({bytes} bytes are kept in {uri})");
+                result.content.push(Content::text(line));
+            }
+            Err(error) => {
+                let line = format!("(the rest could not be kept: {error})");
+                result.content.push(Content::text(line));
+            }
+        }
+        result
+    }
+
+    /// What changed something may have mended what failed before, so that it is worth trying again.
+    fn advise(&self, live: &Live, call: &ToolCall) -> Advice {
+        let mut repeats = locked(&self.repeats);
+        let Some(ending) = call
+            .ending()
+            .filter(|ending| !ending.is_success() || !repeats.is_empty())
+        else {
+            return Advice::None;
+        };
+        let Some(attempt) = live.attempt() else {
+            return Advice::None;
+        };
+        match ending {
+            Ending::Completed if may_change(call) => repeats.forget_all(),
+            Ending::Completed => repeats.succeeded(attempt),
+            Ending::Failed { .. } if repeats.is_hopeless(attempt) => return repeats.refused(),
+            Ending::Failed { reason } | Ending::Denied { reason } => {
+                return repeats.failed(attempt, reason);
+            }
+            Ending::TimedOut { .. } => return repeats.failed(attempt, "timed out"),
+            Ending::Cancelled { .. } | Ending::Interrupted { .. } => {}
+        }
+        Advice::None
+    }
+
+    fn give_back(&self, live: &Live) {
+        if let Some(place) = live.place.get() {
+            self.queue.leave(*place);
+        }
+        live.stop_children();
+        locked(&self.live).remove(&live.id);
+        live.turn.one_ended();
+    }
+}
+
+fn may_change(call: &ToolCall) -> bool {
+    let touches = call.prepared_as().map(|prepared| &prepared.intent.touches);
+    touches.into_iter().flatten().any(|touch| match touch {
+        Touch::Reads(_) | Touch::Reaches(_) => false,
+        Touch::Writes(_)
+        | Touch::Deletes(_)
+        | Touch::Moves { .. }
+        | Touch::Runs(_)
+        | Touch::Unknown => true,
+    })
+}
+
+impl Live {
+    /// Whether somebody has ended it.
+    pub(super) fn has_ended(&self) -> bool {
+        locked(&self.outcome).is_none()
+    }
+
+    /// Which tool was called with which input, once that is known.
+    pub(super) fn attempt(&self) -> Option<Attempt> {
+        let input = self.attempted.get()?;
+        Some(Attempt::new(&self.tool, input))
+    }
+}

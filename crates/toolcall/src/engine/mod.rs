@@ -1,0 +1,230 @@
+//! Carries calls from the model's request to their one ending; the only async room.
+//! It knows no wire types and no files.
+
+mod build;
+mod carry;
+mod decide;
+mod finish;
+mod queue;
+mod stream;
+mod supervise;
+mod turn;
+mod watchman;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::approver::Approver;
+use crate::event::Canceller;
+use crate::host::Host;
+use crate::ids::{CallId, Ids};
+use crate::infer;
+use crate::intent::{Kind, Sketch};
+use crate::journal::Journal;
+use crate::locked::locked;
+use crate::map::Map;
+use crate::outcome::Outcome;
+use crate::policy::{Rulebook, Setting};
+use crate::registry::Registry;
+use crate::repeat::Repeats;
+use crate::request::ToolRequest;
+use crate::schedule::Place;
+use crate::stop::{Cause, Stop};
+use crate::tracker::Tracker;
+
+pub use build::EngineBuilder;
+pub use stream::InputStream;
+pub use turn::{CallHandle, Turn};
+
+use queue::Queue;
+pub(crate) use turn::Nest;
+use watchman::{Watched, Watchman};
+
+/// Carries the calls of one session.
+///
+/// Dropping it cancels what is still open.
+pub struct Engine {
+    core: Arc<Core>,
+}
+
+/// Bounds of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Calls that run at once.
+    pub running: usize,
+    /// Calls that were announced and whose ending has not been reported. Further ones wait.
+    pub unreported: usize,
+    /// Nested calls of one call at once.
+    pub nested: usize,
+    /// How deep calls may be nested.
+    pub depth: usize,
+    /// The largest input, in bytes.
+    pub input_bytes: usize,
+    /// How long a tool may take to prepare.
+    pub prepare: Duration,
+    /// How long a tool may run that states no time of its own.
+    pub run: Duration,
+    /// How long a tool has to clean up once it was stopped.
+    pub grace: Duration,
+    /// How long a tool may be silent before a sign of life is given for it.
+    pub heartbeat: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            running: 64,
+            unreported: 1024,
+            nested: 16,
+            depth: 8,
+            input_bytes: 8 * 1024 * 1024,
+            prepare: Duration::from_secs(30),
+            run: Duration::from_secs(30 * 60),
+            grace: Duration::from_secs(2),
+            heartbeat: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What every call of the engine shares.
+pub(crate) struct Core {
+    registry: Arc<Registry>,
+    rulebook: Arc<dyn Rulebook>,
+    approver: Option<Arc<dyn Approver>>,
+    host: Arc<dyn Host>,
+    journal: Arc<Journal>,
+    ids: Arc<dyn Ids>,
+    setting: Arc<Setting>,
+    limits: Limits,
+    running: Arc<Semaphore>,
+    unreported: Arc<Semaphore>,
+    queue: Queue,
+    repeats: Mutex<Repeats>,
+    live: Mutex<Map<CallId, Arc<Live>>>,
+    watchman: Watchman,
+    /// Whether the engine was dropped: what comes after it is cancelled.
+    is_closed: AtomicBool,
+}
+
+/// A call that has not ended.
+pub(crate) struct Live {
+    id: CallId,
+    /// As the model wrote it.
+    tool: Arc<str>,
+    /// Its input, once it was read.
+    attempted: OnceLock<Arc<Value>>,
+    /// Where the outcome goes. Whoever takes it ends the call.
+    outcome: Mutex<Option<oneshot::Sender<Outcome>>>,
+    stop: Stop,
+    /// Whether it runs within a living call, and so within that one's permits.
+    is_nested: bool,
+    /// Where that one stands in the order of calls.
+    parent_place: Option<Place>,
+    depth: usize,
+    turn: Arc<turn::TurnState>,
+    place: OnceLock<Place>,
+    room_for_children: Arc<Semaphore>,
+    children: Mutex<Vec<Weak<Live>>>,
+    /// What its tool is doing.
+    watched: Mutex<Option<Watched>>,
+}
+
+impl Engine {
+    /// An engine for these tools. Without a policy it asks; without an approver it refuses what it
+    /// would ask.
+    pub fn builder(registry: impl Into<Arc<Registry>>) -> EngineBuilder {
+        EngineBuilder::new(registry.into())
+    }
+
+    /// A turn: what the model asks for between two messages of the person.
+    pub fn turn(&self) -> Turn {
+        Turn::new(self.core.clone())
+    }
+
+    /// Carries one call, in a turn of its own.
+    pub async fn run(&self, request: ToolRequest) -> Outcome {
+        let turn = self.turn();
+        turn.call(request).await.await
+    }
+
+    /// Cancels one call, for the person. Says whether it was open.
+    pub fn cancel(&self, id: &CallId) -> bool {
+        self.core.stop(id, Cause::Cancelled(Canceller::Person))
+    }
+
+    /// The journal of its calls.
+    pub fn journal(&self) -> &Arc<Journal> {
+        &self.core.journal
+    }
+
+    /// The tools.
+    pub fn registry(&self) -> &Registry {
+        &self.core.registry
+    }
+
+    /// Tracks calls that somebody else judges and runs, in the same journal.
+    pub fn tracker(&self) -> Tracker {
+        Tracker::new(self.core.journal.clone(), self.core.ids.clone())
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.core.is_closed.store(true, Ordering::SeqCst);
+        self.core
+            .stop_where(&Cause::Cancelled(Canceller::Engine), |_| true);
+    }
+}
+
+impl Core {
+    /// What can be said of a call from what is there of its input.
+    fn sketch(&self, tool: &str, input: Option<&Value>) -> Sketch {
+        match self.registry.find(tool) {
+            Some(entry) => entry.sketch(input),
+            None => infer::sketch(tool, Kind::Other, input),
+        }
+    }
+
+    fn stop(self: &Arc<Self>, id: &CallId, cause: Cause) -> bool {
+        let live = locked(&self.live).get(id).cloned();
+        let was_open = live.is_some_and(|live| live.stop(cause));
+        self.wake_watchman();
+        was_open
+    }
+
+    fn stop_where(self: &Arc<Self>, cause: &Cause, which: impl Fn(&Live) -> bool) {
+        let stopped = self.find(which);
+        for live in &stopped {
+            live.stop.stop(cause.clone());
+        }
+        if !stopped.is_empty() {
+            self.wake_watchman();
+        }
+    }
+
+    /// Found first and stopped after, so that no lock is held while bells ring.
+    fn find(&self, which: impl Fn(&Live) -> bool) -> Vec<Arc<Live>> {
+        let live = locked(&self.live);
+        live.values().filter(|live| which(live)).cloned().collect()
+    }
+}
+
+impl Live {
+    /// Stops the call and what runs on its behalf. Says whether it was not stopped before.
+    fn stop(&self, cause: Cause) -> bool {
+        let is_first = self.stop.stop(cause);
+        self.stop_children();
+        is_first
+    }
+
+    fn stop_children(&self) {
+        let children = std::mem::take(&mut *locked(&self.children));
+        for child in children.iter().filter_map(Weak::upgrade) {
+            child.stop(Cause::Cancelled(Canceller::Parent));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! An input that the model is still writing.
+//! It collects and sketches; what the input means is decided when it is complete.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::turn::CallHandle;
+use super::{Core, Live};
+use crate::event::{Event, InputGrowth};
+use crate::ids::CallId;
+use crate::intent::Input;
+use crate::partial;
+
+/// A sketch is made when there is this much, and again whenever that has doubled.
+const FIRST_SKETCH: usize = 32;
+
+/// A call whose input is being written. Dropping it ends the call as interrupted.
+pub struct InputStream {
+    core: Arc<Core>,
+    live: Arc<Live>,
+    handle: CallHandle,
+    complete: oneshot::Sender<Input>,
+    text: String,
+    next_sketch: usize,
+}
+
+impl InputStream {
+    pub(super) fn new(
+        core: Arc<Core>,
+        live: Arc<Live>,
+        handle: CallHandle,
+        complete: oneshot::Sender<Input>,
+    ) -> Self {
+        Self {
+            core,
+            live,
+            handle,
+            complete,
+            text: String::new(),
+            next_sketch: FIRST_SKETCH,
+        }
+    }
+
+    /// The call's id.
+    pub fn id(&self) -> &CallId {
+        self.handle.id()
+    }
+
+    /// More of the input. Beyond the engine's limit it is no longer collected, and the call will
+    /// fail for that reason.
+    pub fn grow(&mut self, delta: &str) {
+        if self.text.len() > self.core.limits.input_bytes {
+            return;
+        }
+        self.text.push_str(delta);
+        if self.text.len() >= self.next_sketch {
+            self.next_sketch = self.text.len() * 2;
+            self.report();
+        }
+    }
+
+    /// The input is complete: the call goes on as any other.
+    pub fn complete(self) -> CallHandle {
+        // The last sketch may end in the middle of a name.
+        self.report();
+        self.live.line_up(&self.core.queue);
+        let _call_has_ended = self.complete.send(Input::Text(self.text.into()));
+        self.handle
+    }
+
+    fn report(&self) {
+        let Some(partial) = partial::read(&self.text) else {
+            return;
+        };
+        let sketch = self.core.sketch(&self.live.tool, Some(&partial));
+        let growth = InputGrowth {
+            bytes: self.text.len() as u64,
+            sketch: Arc::new(sketch),
+        };
+        let _call_has_ended = self
+            .core
+            .journal
+            .write(self.handle.id(), Event::InputGrew(growth));
+    }
+}

@@ -1,0 +1,142 @@
+//! Runs a tool and brings it to its end: result, cancel, timeout, panic.
+//! A tool that blocks its thread cannot hold its call: the watchman ends it then.
+
+use std::any::Any;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+
+use tokio::sync::SemaphorePermit;
+use tokio::time::timeout;
+
+use super::carry::{Carried, End, Step};
+use super::turn::Nest;
+use super::watchman::Phase;
+use crate::event::{Ending, Event, Prepared, ToolResult};
+use crate::registry::Entry;
+use crate::scope::Scope;
+use crate::stop::Cause;
+use crate::text::clean_block;
+use crate::tool::ToolError;
+
+/// What a tool produced, or what its panic said.
+type Produced = Result<Result<ToolResult, ToolError>, Box<dyn Any + Send>>;
+
+impl Carried {
+    pub(super) async fn run(
+        &self,
+        entry: &Arc<Entry>,
+        prepared: Arc<Prepared>,
+    ) -> Step<ToolResult> {
+        let _running = self.permit().await?;
+        let started = self
+            .live
+            .stop
+            .unless_stopped(|| self.write(Event::Started))?;
+        started?;
+        let limit = entry
+            .tool
+            .definition()
+            .timeout
+            .unwrap_or(self.core.limits.run);
+        self.core.watch(&self.live, Phase::Running, limit).await;
+        let (input, scope) = (prepared.input.clone(), self.scope(prepared));
+        let running = pin!(catching(async { entry.tool.run(input, &scope).await }));
+        self.wait(running).await
+    }
+
+    /// A nested call runs within its parent's permit.
+    async fn permit(&self) -> Step<Option<SemaphorePermit<'_>>> {
+        if self.live.is_nested {
+            return Ok(None);
+        }
+        match self.core.running.try_acquire() {
+            Ok(permit) => Ok(Some(permit)),
+            Err(_) => Ok(Box::pin(self.live.stop.race(self.core.running.acquire()))
+                .await?
+                .ok()),
+        }
+    }
+
+    fn scope(&self, prepared: Arc<Prepared>) -> Scope {
+        let nest = Nest {
+            core: self.core.clone(),
+            parent: self.live.clone(),
+        };
+        Scope::new(
+            self.id().clone(),
+            prepared,
+            self.core.journal.clone(),
+            self.core.host.clone(),
+            self.gate(),
+            nest,
+        )
+    }
+
+    async fn wait(
+        &self,
+        mut running: Pin<&mut impl Future<Output = Produced>>,
+    ) -> Step<ToolResult> {
+        let produced = match self.live.stop.race(running.as_mut()).await {
+            Ok(produced) => produced,
+            Err(cause) => return Box::pin(self.wind_down(running, cause)).await,
+        };
+        match self.live.stop.cause() {
+            Some(cause) => Err(stopped(cause, produced)),
+            None => ended(produced),
+        }
+    }
+
+    /// Lets a stopped tool clean up; then it is dropped. What it produced until then is kept.
+    async fn wind_down(
+        &self,
+        running: Pin<&mut impl Future<Output = Produced>>,
+        cause: Cause,
+    ) -> Step<ToolResult> {
+        self.live.stop_children();
+        match timeout(self.core.limits.grace, running).await {
+            Ok(produced) => Err(stopped(cause, produced)),
+            Err(_too_late) => Err(cause.into()),
+        }
+    }
+}
+
+fn ended(produced: Produced) -> Step<ToolResult> {
+    match produced {
+        Ok(produced) => Ok(produced?),
+        Err(panic) => Err(Ending::failed(format!("the tool panicked: {}", said(&*panic))).into()),
+    }
+}
+
+/// A stopped call ends as stopped, whatever its tool says; what it has is kept.
+fn stopped(cause: Cause, produced: Produced) -> Box<End> {
+    let result = match produced {
+        Ok(Ok(result)) => result,
+        Ok(Err(error)) => error.into_result(),
+        Err(_panic) => ToolResult::default(),
+    };
+    let mut end = Box::<End>::from(cause);
+    end.result = result;
+    end
+}
+
+/// Turns a panic into a value.
+async fn catching<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Any + Send>> {
+    let mut future = pin!(future);
+    poll_fn(
+        |context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+            Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(panic) => Poll::Ready(Err(panic)),
+        },
+    )
+    .await
+}
+
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    clean_block(&text.unwrap_or_else(|| "no message".to_owned()))
+}

@@ -1,0 +1,348 @@
+//! A turn and the way into it: permits, ids, announcement.
+//! Every call that gets in has ended when its turn has.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context, Poll};
+
+use tokio::sync::{Notify, Semaphore, oneshot};
+
+use super::carry::{Arriving, Carried};
+use super::queue::Queue;
+use super::stream::InputStream;
+use super::{Core, Live};
+use crate::event::{Announced, Canceller, Outline};
+use crate::ids::CallId;
+use crate::intent::{Input, Kind};
+use crate::journal::Ticket;
+use crate::locked::locked;
+use crate::outcome::Outcome;
+use crate::request::{ToolRequest, read_input};
+use crate::schedule::Place;
+use crate::stop::{Cause, Stop};
+use crate::text::clean_line;
+
+const LONGEST_NAME: usize = 200;
+
+/// What the model asks for between two messages of the person. Dropping it cancels what is open.
+pub struct Turn {
+    core: Arc<Core>,
+    state: Arc<TurnState>,
+}
+
+/// What a turn and its calls share.
+#[derive(Debug)]
+pub(crate) struct TurnState {
+    cancelled: Mutex<Option<Canceller>>,
+    open: AtomicUsize,
+    all_ended: Notify,
+    cancel_bell: Notify,
+}
+
+/// A call on its way. Await it for the outcome; dropping it changes nothing.
+pub struct CallHandle {
+    id: CallId,
+    outcome: oneshot::Receiver<Outcome>,
+}
+
+impl Turn {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        let state = TurnState {
+            cancelled: Mutex::new(None),
+            open: AtomicUsize::new(0),
+            all_ended: Notify::new(),
+            cancel_bell: Notify::new(),
+        };
+        Self {
+            core,
+            state: Arc::new(state),
+        }
+    }
+
+    /// Begins a call. This waits while too many endings are unreported.
+    pub async fn call(&self, request: ToolRequest) -> CallHandle {
+        let ticket = self.ticket().await;
+        let entrance = Entrance::new(&self.core, &self.state, ticket);
+        entrance.call(request)
+    }
+
+    /// Begins a call whose input the model is still writing.
+    pub async fn open(&self, tool: impl Into<Arc<str>>) -> InputStream {
+        self.open_as(ToolRequest::from_text(tool, "")).await
+    }
+
+    /// Like [`Turn::open`], with the model's id and parent of the request. Its input is not used.
+    pub async fn open_as(&self, request: ToolRequest) -> InputStream {
+        let ticket = self.ticket().await;
+        let entrance = Entrance::new(&self.core, &self.state, ticket);
+        entrance.open(request)
+    }
+
+    /// Cancels every call of the turn, for the person. Calls that come later are cancelled at once.
+    pub fn cancel(&self) {
+        self.cancel_by(Canceller::Person);
+    }
+
+    /// Ends the turn: cancels what is still open and waits until everything has ended.
+    pub async fn end(self) {
+        self.cancel_by(Canceller::Turn);
+        loop {
+            let ended = self.state.all_ended.notified();
+            if self.state.open.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            ended.await;
+        }
+    }
+
+    fn cancel_by(&self, by: Canceller) {
+        locked(&self.state.cancelled).get_or_insert(by.clone());
+        self.state.cancel_bell.notify_waiters();
+        let is_ours = |live: &Live| Arc::ptr_eq(&live.turn, &self.state);
+        self.core.stop_where(&Cause::Cancelled(by), is_ours);
+    }
+
+    /// In a cancelled turn nobody waits: what comes ends at once.
+    async fn ticket(&self) -> Ticket {
+        let bell = self.state.cancel_bell.notified();
+        if locked(&self.state.cancelled).is_some() {
+            return Ticket::default();
+        }
+        tokio::select! {
+            biased;
+            permit = self.core.unreported.clone().acquire_owned() => permit.map_or_else(|_| Ticket::default(), Ticket::new),
+            () = bell => Ticket::default(),
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.cancel_by(Canceller::Turn);
+    }
+}
+
+impl TurnState {
+    pub(super) fn one_ended(&self) {
+        if self.open.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.all_ended.notify_waiters();
+        }
+    }
+}
+
+impl CallHandle {
+    /// The call's id.
+    pub fn id(&self) -> &CallId {
+        &self.id
+    }
+}
+
+impl Future for CallHandle {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        Pin::new(&mut self.outcome)
+            .poll(context)
+            .map(|outcome| match outcome {
+                Ok(outcome) => outcome,
+                Err(_) => {
+                    unreachable!("what carries a call sends its outcome, even when it is dropped")
+                }
+            })
+    }
+}
+
+/// Makes nested calls on behalf of a running one.
+pub(crate) struct Nest {
+    pub(super) core: Arc<Core>,
+    pub(super) parent: Arc<Live>,
+}
+
+impl Nest {
+    /// What stops the call.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.parent.stop
+    }
+
+    /// The tool gave a sign of life.
+    pub(crate) fn sign(&self) {
+        self.parent.sign();
+    }
+
+    /// Whether the call has ended, so that nothing may be done in its name any more.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.parent.has_ended()
+    }
+
+    /// A nested call runs within its parent's permits, so that parents cannot starve their own
+    /// children; each parent has room for so many, until their endings are reported. A child that
+    /// nobody waits for any more is cancelled.
+    pub(crate) async fn call(&self, request: ToolRequest) -> Outcome {
+        let room = self.parent.room_for_children.clone().acquire_owned().await;
+        let ticket = room.map_or_else(|_| Ticket::default(), Ticket::new);
+        let mut entrance = Entrance::new(&self.core, &self.parent.turn, ticket);
+        entrance.parent = Some(self.parent.clone());
+        let handle = entrance.call(request);
+        let mut waiting = WaitedFor(&self.core, handle);
+        (&mut waiting.1).await
+    }
+}
+
+/// A child whose outcome is waited for. Nobody can stop one that has ended.
+struct WaitedFor<'a>(&'a Arc<Core>, CallHandle);
+
+impl Drop for WaitedFor<'_> {
+    fn drop(&mut self) {
+        self.0.stop(&self.1.id, Cause::Cancelled(Canceller::Parent));
+    }
+}
+
+impl Live {
+    /// Takes its place in the order of calls, once its input is complete: calls stand in the order
+    /// in which the model asked for them, whichever task runs first.
+    pub(super) fn line_up(&self, queue: &Queue) -> Place {
+        let place = *self.place.get_or_init(|| queue.enter(self.parent_place));
+        if self.has_ended() {
+            // It was cancelled meanwhile, perhaps before there was a place to give back.
+            queue.leave(place);
+        }
+        place
+    }
+
+    /// From here on a child is stopped with its parent; if that was stopped before, at once.
+    fn adopt(&self, child: &Arc<Live>) {
+        let mut children = locked(&self.children);
+        children.retain(|child| child.strong_count() > 0);
+        children.push(Arc::downgrade(child));
+        drop(children);
+        if self.stop.cause().is_some() || self.has_ended() {
+            child.stop(Cause::Cancelled(Canceller::Parent));
+        }
+    }
+}
+
+/// Where a call gets in.
+struct Entrance<'a> {
+    core: &'a Arc<Core>,
+    turn: &'a Arc<TurnState>,
+    ticket: Ticket,
+    parent: Option<Arc<Live>>,
+}
+
+impl<'a> Entrance<'a> {
+    fn new(core: &'a Arc<Core>, turn: &'a Arc<TurnState>, ticket: Ticket) -> Self {
+        Self {
+            core,
+            turn,
+            ticket,
+            parent: None,
+        }
+    }
+
+    fn call(self, request: ToolRequest) -> CallHandle {
+        let (input, checked) = read_input(request.input.clone(), self.core.limits.input_bytes);
+        let outline = self.outline(&request.tool, &input);
+        let (carried, handle) = self.announce(request, Some(input), outline);
+        carried.live.line_up(&carried.core.queue);
+        carried.carry(Arriving::Now(checked));
+        handle
+    }
+
+    fn open(self, request: ToolRequest) -> InputStream {
+        let outline = self.outline(&request.tool, &Input::Text("".into()));
+        let core = self.core.clone();
+        let (carried, handle) = self.announce(request, None, outline);
+        let live = carried.live.clone();
+        let (sender, receiver) = oneshot::channel();
+        carried.carry(Arriving::Later(receiver));
+        InputStream::new(core, live, handle, sender)
+    }
+
+    fn outline(&self, tool: &str, input: &Input) -> Outline {
+        let input = match input {
+            Input::Json(value) => Some(&**value),
+            Input::Text(_) => None,
+        };
+        match self.core.registry.find(tool) {
+            Some(entry) => entry.outline(input),
+            None => Outline::inferred(Kind::Other),
+        }
+    }
+
+    fn announce(
+        self,
+        request: ToolRequest,
+        input: Option<Input>,
+        outline: Outline,
+    ) -> (Carried, CallHandle) {
+        let id = self.core.ids.next_call();
+        let parent = self
+            .parent
+            .clone()
+            .or_else(|| self.living(request.parent.as_ref()));
+        let (sender, outcome) = oneshot::channel();
+        let live = self.register(&id, &request, parent.as_deref(), sender);
+        let announced = Announced {
+            tool: self.shown_name(&request.tool),
+            model_id: request.model_id,
+            parent: request.parent,
+            input,
+            outline,
+        };
+        let announced = self.core.journal.announce(&id, announced, self.ticket);
+        debug_assert_eq!(announced, Ok(()), "call ids are unique");
+        let core = self.core.clone();
+        (Carried { core, live }, CallHandle { id, outcome })
+    }
+
+    /// Names in the registry are plain; any other is made so.
+    fn shown_name(&self, tool: &Arc<str>) -> Arc<str> {
+        match self.core.registry.find(tool) {
+            Some(_) => tool.clone(),
+            None => clean_line(tool, LONGEST_NAME).into(),
+        }
+    }
+
+    fn living(&self, parent: Option<&CallId>) -> Option<Arc<Live>> {
+        locked(&self.core.live).get(parent?).cloned()
+    }
+
+    /// From here on the call can be cancelled; in a turn that was, it is cancelled already.
+    fn register(
+        &self,
+        id: &CallId,
+        request: &ToolRequest,
+        parent: Option<&Live>,
+        outcome: oneshot::Sender<Outcome>,
+    ) -> Arc<Live> {
+        let live = Arc::new(Live {
+            id: id.clone(),
+            tool: request.tool.clone(),
+            attempted: OnceLock::new(),
+            outcome: Mutex::new(Some(outcome)),
+            stop: Stop::default(),
+            is_nested: self.parent.is_some(),
+            parent_place: parent.and_then(|parent| parent.place.get().copied()),
+            depth: parent.map_or(0, |parent| parent.depth + 1),
+            turn: self.turn.clone(),
+            place: OnceLock::new(),
+            room_for_children: Arc::new(Semaphore::new(self.core.limits.nested.max(1))),
+            children: Mutex::default(),
+            watched: Mutex::new(None),
+        });
+        self.turn.open.fetch_add(1, Ordering::AcqRel);
+        if let Some(parent) = parent {
+            parent.adopt(&live);
+        }
+        let cancelled = locked(&self.turn.cancelled);
+        if let Some(by) = &*cancelled {
+            live.stop.stop(Cause::Cancelled(by.clone()));
+        }
+        locked(&self.core.live).insert(id.clone(), live.clone());
+        if self.core.is_closed.load(Ordering::SeqCst) {
+            live.stop.stop(Cause::Cancelled(Canceller::Engine));
+        }
+        live
+    }
+}

@@ -1,0 +1,570 @@
+//! Everything that can happen to a call, as past-tense values.
+//! An event says what happened; what that means for the call is the fold's business.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::content::Content;
+use crate::ids::{CallId, QuestionId, SessionId};
+use crate::infer;
+use crate::intent::{Input, Intent, Kind, Plan, Sketch, push_exact};
+use crate::output::Output;
+use crate::text::clean_line;
+
+/// Something that happened to a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A model asked for it.
+    Announced(Arc<Announced>),
+    /// The model wrote more of its input.
+    InputGrew(InputGrowth),
+    /// A streamed input is complete, well formed or not.
+    InputArrived(Input),
+    /// The tool said what it will do.
+    Prepared(Arc<Prepared>),
+    /// Somebody was asked.
+    Asked(Arc<Question>),
+    /// It was decided, or a question was answered.
+    Decided(Arc<Decision>),
+    /// The tool began to act.
+    Started,
+    /// The tool said how far it is.
+    Progressed(Progress),
+    /// The tool showed something; it replaces what was shown before.
+    Showed(Arc<[Content]>),
+    /// The tool printed; the bytes are in the call's output.
+    Printed(Printed),
+    /// Nothing new for a while, but the tool is alive.
+    Beat(Beat),
+    /// The call was paused.
+    Held(Arc<str>),
+    /// The call goes on.
+    Resumed,
+    /// The tool made or changed the session's plan.
+    Planned(Arc<Plan>),
+    /// The tool attached metadata.
+    Noted {
+        /// Its key.
+        key: Arc<str>,
+        /// Its value.
+        value: Arc<Value>,
+    },
+    /// A foreign agent reported a status that is not known here.
+    StatusUnknown(Arc<str>),
+    /// It ended.
+    Finished(Arc<Finish>),
+}
+
+impl Event {
+    /// The event's name, for messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Event::Announced(_) => "announced",
+            Event::InputGrew(_) => "input grew",
+            Event::InputArrived(_) => "input arrived",
+            Event::Prepared(_) => "prepared",
+            Event::Asked(_) => "asked",
+            Event::Decided(_) => "decided",
+            Event::Started => "started",
+            Event::Progressed(_) => "progressed",
+            Event::Showed(_) => "showed",
+            Event::Printed(_) => "printed",
+            Event::Beat(_) => "beat",
+            Event::Held(_) => "held",
+            Event::Resumed => "resumed",
+            Event::Planned(_) => "planned",
+            Event::Noted { .. } => "noted",
+            Event::StatusUnknown(_) => "status unknown",
+            Event::Finished(_) => "finished",
+        }
+    }
+
+    /// Whether only the latest of its sort matters, so that a store may skip the earlier ones.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Event::InputGrew(_)
+            | Event::Progressed(_)
+            | Event::Showed(_)
+            | Event::Printed(_)
+            | Event::Beat(_) => true,
+            Event::Announced(_)
+            | Event::InputArrived(_)
+            | Event::Prepared(_)
+            | Event::Asked(_)
+            | Event::Decided(_)
+            | Event::Started
+            | Event::Held(_)
+            | Event::Resumed
+            | Event::Planned(_)
+            | Event::Noted { .. }
+            | Event::StatusUnknown(_)
+            | Event::Finished(_) => false,
+        }
+    }
+}
+
+/// How a call begins.
+#[derive(Clone, Debug)]
+pub struct Announced {
+    /// The tool's name, as the model wrote it.
+    pub tool: Arc<str>,
+    /// What the model called this call. It need not be unique.
+    pub model_id: Option<Arc<str>>,
+    /// The call on whose behalf this one runs.
+    pub parent: Option<CallId>,
+    /// The input, unless the model is still writing it.
+    pub input: Option<Input>,
+    /// What can be said of it already.
+    pub outline: Outline,
+}
+
+/// What can be said of a call when it is announced: made when somebody asks, which for most
+/// readers is when they report it.
+#[derive(Clone, Debug, Default)]
+pub struct Outline {
+    kind: Kind,
+    made: OnceLock<Box<Sketch>>,
+}
+
+impl Outline {
+    /// To be inferred from the tool's name and input, for a tool of this kind.
+    pub fn inferred(kind: Kind) -> Self {
+        Self {
+            kind,
+            made: OnceLock::new(),
+        }
+    }
+}
+
+impl From<Sketch> for Outline {
+    fn from(sketch: Sketch) -> Self {
+        Self {
+            kind: sketch.kind,
+            made: OnceLock::from(Box::new(sketch)),
+        }
+    }
+}
+
+impl Announced {
+    /// The likely kind.
+    pub fn kind(&self) -> Kind {
+        self.outline.kind
+    }
+
+    /// What can be said of the call already.
+    pub fn sketch(&self) -> &Sketch {
+        let input = match &self.input {
+            Some(Input::Json(value)) => Some(&**value),
+            Some(Input::Text(_)) | None => None,
+        };
+        let infer = || Box::new(infer::sketch(&self.tool, self.outline.kind, input));
+        self.outline.made.get_or_init(infer)
+    }
+}
+
+/// Whether a sketch was asked for makes no difference.
+impl PartialEq for Announced {
+    fn eq(&self, other: &Self) -> bool {
+        let Announced {
+            tool,
+            model_id,
+            parent,
+            input,
+            outline: _,
+        } = self;
+        *tool == other.tool
+            && *model_id == other.model_id
+            && *parent == other.parent
+            && *input == other.input
+            && self.sketch() == other.sketch()
+    }
+}
+
+/// More of an input that a model is writing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputGrowth {
+    /// Bytes written so far.
+    pub bytes: u64,
+    /// What can now be said of the call.
+    pub sketch: Arc<Sketch>,
+}
+
+/// What a tool will do with which input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepared {
+    /// The checked input.
+    pub input: Arc<Value>,
+    /// What it will do.
+    pub intent: Intent,
+}
+
+/// A question about a call: may it do what it is about to do?
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// This question.
+    pub id: QuestionId,
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// The call it is about.
+    pub call: CallId,
+    /// What would be done, with which input.
+    pub subject: Arc<Prepared>,
+    /// The exact rules that "always" may write.
+    pub offers: Vec<Rule>,
+    /// Which rule made it a question.
+    pub because: RuleName,
+}
+
+/// The name of a rule that decided something.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RuleName(Cow<'static, str>);
+
+impl RuleName {
+    /// Names a rule.
+    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+        Self(name.into())
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for RuleName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A rule that a person may choose to keep: its text and its lifetime are all it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Rule {
+    /// Exactly what it covers, readable.
+    pub text: Arc<str>,
+    /// How long and where it holds.
+    pub lifetime: Lifetime,
+}
+
+/// How long and where a kept rule holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lifetime {
+    /// Until this session ends.
+    Session,
+    /// In this project.
+    Project,
+    /// Everywhere.
+    Everywhere,
+}
+
+/// A decision about a call, and who made it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// The question it answers, if one was asked.
+    pub question: Option<QuestionId>,
+    /// Yes or no.
+    pub effect: Effect,
+    /// Who decided.
+    pub by: Judge,
+}
+
+/// Yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// It may.
+    Allow,
+    /// It may not.
+    Deny,
+}
+
+/// Who decided.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Judge {
+    /// A rule.
+    Rule(RuleName),
+    /// A person.
+    Person(Remembered),
+    /// A foreign agent, out of our sight.
+    Unseen,
+}
+
+/// Whether a person's answer was kept as a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Remembered {
+    /// It was for this once.
+    Once,
+    /// It was kept as this rule.
+    Kept(Rule),
+    /// It should have been kept and could not be.
+    NotKept {
+        /// The rule.
+        rule: Rule,
+        /// Why not.
+        why: Arc<str>,
+    },
+}
+
+/// How far a tool is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    current: f64,
+    total: Option<f64>,
+    fraction: Option<f64>,
+    message: Option<Arc<str>>,
+}
+
+impl Progress {
+    /// This many steps are done. What is not a finite number counts as none.
+    pub fn at(current: f64) -> Self {
+        Self {
+            current: if current.is_finite() { current } else { 0.0 },
+            ..Self::default()
+        }
+    }
+
+    /// Out of this many; a total that is not a positive number counts as not known.
+    pub fn of(mut self, total: f64) -> Self {
+        self.total = (total.is_finite() && total > 0.0).then_some(total);
+        self.fraction = self
+            .total
+            .map(|total| (self.current / total).clamp(0.0, 1.0));
+        self
+    }
+
+    /// And it is doing this.
+    pub fn saying(mut self, message: impl Into<Arc<str>>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+
+    /// Steps done.
+    pub fn current(&self) -> f64 {
+        self.current
+    }
+
+    /// Steps in all, where known.
+    pub fn total(&self) -> Option<f64> {
+        self.total
+    }
+
+    /// The part that is done, between 0 and 1. On a call it never runs backwards.
+    pub fn fraction(&self) -> Option<f64> {
+        self.fraction
+    }
+
+    /// What the tool is doing.
+    pub fn message(&self) -> Option<&str> {
+        self.message.as_deref()
+    }
+
+    /// With a message of one clean line.
+    pub(crate) fn cleaned(mut self) -> Self {
+        self.message = self.message.map(|message| clean_line(&message, 200).into());
+        self
+    }
+
+    /// This progress after `earlier`: its fraction is at least that one's.
+    pub(crate) fn after(mut self, earlier: &Progress) -> Self {
+        self.fraction = match (self.fraction, earlier.fraction) {
+            (Some(now), Some(before)) => Some(now.max(before)),
+            (now, before) => now.or(before),
+        };
+        self
+    }
+}
+
+/// A range of the call's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Printed {
+    /// The first byte.
+    pub from: u64,
+    /// Behind the last byte.
+    pub to: u64,
+}
+
+/// A sign of life of a silent tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beat {
+    /// How long it has been running.
+    pub elapsed: Duration,
+    /// How much it printed so far.
+    pub bytes: u64,
+    /// How long it has said nothing.
+    pub quiet: Duration,
+}
+
+/// How a call ended, and all it left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finish {
+    /// How it ended.
+    pub ending: Ending,
+    /// What it produced, also when it failed.
+    pub result: ToolResult,
+    /// What it printed until then.
+    pub output: Arc<Output>,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// It did what it should.
+    Completed,
+    /// It could not.
+    Failed {
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// It was not allowed.
+    Denied {
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// It was stopped.
+    Cancelled {
+        /// By whom.
+        by: Canceller,
+    },
+    /// It took too long.
+    TimedOut {
+        /// The time it had.
+        after: Duration,
+    },
+    /// What carried it went away.
+    Interrupted {
+        /// What went away.
+        reason: Arc<str>,
+    },
+}
+
+/// Who stopped a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Canceller {
+    /// The person.
+    Person,
+    /// The turn it belonged to ended.
+    Turn,
+    /// The engine that carried it was dropped.
+    Engine,
+    /// The call on whose behalf it ran ended.
+    Parent,
+}
+
+impl Ending {
+    /// Failed, for this reason.
+    pub fn failed(reason: impl Into<Arc<str>>) -> Self {
+        Ending::Failed {
+            reason: reason.into(),
+        }
+    }
+
+    /// Denied, for this reason.
+    pub fn denied(reason: impl Into<Arc<str>>) -> Self {
+        Ending::Denied {
+            reason: reason.into(),
+        }
+    }
+
+    /// Interrupted, for this reason.
+    pub fn interrupted(reason: impl Into<Arc<str>>) -> Self {
+        Ending::Interrupted {
+            reason: reason.into(),
+        }
+    }
+
+    /// Whether the tool did what it should.
+    pub fn is_success(&self) -> bool {
+        matches!(self, Ending::Completed)
+    }
+
+    /// One word for logs and tables.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Ending::Completed => "completed",
+            Ending::Failed { .. } => "failed",
+            Ending::Denied { .. } => "denied",
+            Ending::Cancelled { .. } => "cancelled",
+            Ending::TimedOut { .. } => "timed_out",
+            Ending::Interrupted { .. } => "interrupted",
+        }
+    }
+
+    /// The reason for people and models; nothing when it completed.
+    pub fn reason(&self) -> Option<String> {
+        Some(match self {
+            Ending::Completed => return None,
+            Ending::Failed { reason } => reason.to_string(),
+            Ending::Denied { reason } => format!("not allowed: {reason}"),
+            Ending::Cancelled { by } => by.reason().to_owned(),
+            Ending::TimedOut { after } => format!("timed out after {after:?}"),
+            Ending::Interrupted { reason } => format!("interrupted: {reason}"),
+        })
+    }
+}
+
+impl Canceller {
+    fn reason(&self) -> &'static str {
+        match self {
+            Canceller::Person => "cancelled by the user",
+            Canceller::Turn => "cancelled: the turn ended",
+            Canceller::Engine => "cancelled: the agent is shutting down",
+            Canceller::Parent => "cancelled: the call it belonged to ended",
+        }
+    }
+}
+
+/// What a tool produced.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolResult {
+    /// For people and models.
+    pub content: Vec<Content>,
+    /// For programs.
+    pub structured: Option<Arc<Value>>,
+}
+
+impl ToolResult {
+    /// Adds content.
+    pub fn with(mut self, content: impl Into<Content>) -> Self {
+        push_exact(&mut self.content, content.into());
+        self
+    }
+
+    /// Sets the value for programs.
+    pub fn structured(mut self, value: Value) -> Self {
+        self.structured = Some(Arc::new(value));
+        self
+    }
+}
+
+impl<C: Into<Content>> From<C> for ToolResult {
+    fn from(content: C) -> Self {
+        Self::default().with(content)
+    }
+}
+
+impl From<Vec<Content>> for ToolResult {
+    fn from(content: Vec<Content>) -> Self {
+        Self {
+            content,
+            structured: None,
+        }
+    }
+}
+
+impl From<Value> for ToolResult {
+    fn from(value: Value) -> Self {
+        let text = match &value {
+            Value::String(text) => text.clone(),
+            other => format!("{other:#}"),
+        };
+        Self::from(text).structured(value)
+    }
+}
+
+impl From<()> for ToolResult {
+    fn from((): ()) -> Self {
+        Self::default()
+    }
+}

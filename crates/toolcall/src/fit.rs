@@ -1,0 +1,260 @@
+//! Makes what a tool produced fit into the budget, whatever the tool does.
+//! It cuts and says so; it never drops a thing without a word.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::content::{Blob, Content, Resource, ResourceBody};
+use crate::event::ToolResult;
+use crate::output::OutputBudget;
+
+const MOST_CONTENT: usize = 256;
+/// Images and sound cannot be cut in half; up to this size (in base64) they pass whole.
+const LARGEST_BLOB: usize = 8 * 1024 * 1024;
+
+/// What a result lost when it was made to fit.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lost {
+    /// Texts that were cut, whole, to be kept elsewhere.
+    pub(crate) texts: Vec<Arc<str>>,
+}
+
+/// What is left of the budget for the rest of a result.
+struct Allowance {
+    text: OutputBudget,
+    blobs: usize,
+}
+
+/// Cuts a result to the budget: all its texts together, all its blobs together.
+pub(crate) fn fit_result(mut result: ToolResult, budget: &OutputBudget) -> (ToolResult, Lost) {
+    let mut lost = Lost::default();
+    let more = result.content.len().saturating_sub(MOST_CONTENT);
+    result.content.truncate(MOST_CONTENT);
+    let mut left = Allowance::new(budget);
+    let pieces = result
+        .content
+        .into_iter()
+        .map(|content| left.fit(content, &mut lost));
+    result.content = pieces.collect();
+    if more > 0 {
+        result.content.push(Content::text(format!(
+            "… {more} more pieces of content left out …"
+        )));
+    }
+    let most = budget.total();
+    let is_large = |value: &mut Arc<Value>| !is_small(value, &mut budget.total());
+    if result.structured.take_if(is_large).is_some() {
+        result.content.push(Content::text(format!(
+            "(the structured result is left out: it is over {most} bytes)"
+        )));
+    }
+    (result, lost)
+}
+
+/// Cuts one piece of content to the budget.
+pub(crate) fn fit_content(content: Content, budget: &OutputBudget) -> Content {
+    Allowance::new(budget).fit(content, &mut Lost::default())
+}
+
+impl Allowance {
+    fn new(budget: &OutputBudget) -> Self {
+        Self {
+            text: *budget,
+            blobs: LARGEST_BLOB,
+        }
+    }
+
+    /// File edits stay whole: they are what was approved.
+    fn fit(&mut self, content: Content, lost: &mut Lost) -> Content {
+        match content {
+            Content::Text(text) => Content::Text(self.fit_text(text, lost)),
+            Content::Image(blob) => self.fit_blob("image", blob, Content::Image),
+            Content::Audio(blob) => self.fit_blob("audio", blob, Content::Audio),
+            Content::Resource(resource) => self.fit_resource(resource, lost),
+            Content::Link(_) | Content::Edit(_) => content,
+        }
+    }
+
+    fn fit_text(&mut self, text: Arc<str>, lost: &mut Lost) -> Arc<str> {
+        let fitted = self.text.fit(&text);
+        self.text.spend(text.len());
+        match fitted {
+            Some(cut) => {
+                lost.texts.push(text);
+                cut.into()
+            }
+            None => text,
+        }
+    }
+
+    fn fit_blob(&mut self, what: &str, blob: Blob, whole: impl FnOnce(Blob) -> Content) -> Content {
+        match self.takes(&blob.base64) {
+            false => Content::text(left_out(what, &blob.mime, blob.base64.len())),
+            true => whole(blob),
+        }
+    }
+
+    /// Spends what a blob takes, if that is left.
+    fn takes(&mut self, base64: &str) -> bool {
+        let rest = self.blobs.checked_sub(base64.len());
+        self.blobs = rest.unwrap_or(self.blobs);
+        rest.is_some()
+    }
+
+    fn fit_resource(&mut self, resource: Resource, lost: &mut Lost) -> Content {
+        let body = match resource.body {
+            ResourceBody::Base64(data) if !self.takes(&data) => {
+                let mime = resource.mime.as_deref().unwrap_or("unknown");
+                return Content::text(left_out(&resource.uri, mime, data.len()));
+            }
+            ResourceBody::Base64(data) => ResourceBody::Base64(data),
+            ResourceBody::Text(text) => ResourceBody::Text(self.fit_text(text, lost)),
+        };
+        Content::Resource(Resource { body, ..resource })
+    }
+}
+
+fn left_out(what: &str, mime: &str, base64: usize) -> String {
+    format!(
+        "({what} of type {mime} left out: {} bytes are too many)",
+        base64 / 4 * 3
+    )
+}
+
+/// Whether a value takes no more than the bytes that are left, about as JSON text.
+fn is_small(value: &Value, left: &mut usize) -> bool {
+    let own = match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.len() + 2,
+        Value::Object(map) => map.keys().map(|key| key.len() + 4).sum::<usize>() + 2,
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+    };
+    let Some(rest) = left.checked_sub(own) else {
+        return false;
+    };
+    *left = rest;
+    match value {
+        Value::Array(items) => items.iter().all(|item| is_small(item, left)),
+        Value::Object(map) => map.values().all(|item| is_small(item, left)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::{FileEdit, Link};
+    use serde_json::json;
+
+    const BUDGET: OutputBudget = OutputBudget { head: 4, tail: 4 };
+
+    fn fit(result: ToolResult) -> (ToolResult, Lost) {
+        fit_result(result, &BUDGET)
+    }
+
+    fn fit_one(content: impl Into<Content>) -> Content {
+        fit_content(content.into(), &BUDGET)
+    }
+
+    fn base64(length: usize) -> Blob {
+        Blob {
+            mime: "image/png".into(),
+            base64: "A".repeat(length).into(),
+        }
+    }
+
+    #[test]
+    fn what_fits_stays_as_it_is() {
+        let result = ToolResult::from("12345678").structured(json!(true));
+        assert_eq!(fit(result.clone()), (result, Lost::default()));
+    }
+
+    #[test]
+    fn a_long_text_is_cut_and_its_whole_is_given_back() {
+        let (result, lost) = fit(ToolResult::from("123456789"));
+        let cut = ToolResult::from("1234\n… 1 bytes left out …\n6789");
+        let texts = vec![Arc::from("123456789")];
+        assert_eq!((result, lost), (cut, Lost { texts }));
+    }
+
+    #[test]
+    fn too_many_pieces_are_counted() {
+        let pieces = vec![Content::text(""); MOST_CONTENT + 3];
+        let (result, lost) = fit(ToolResult::from(pieces.clone()));
+        let mut expected = pieces[..MOST_CONTENT].to_vec();
+        expected.push(Content::text("… 3 more pieces of content left out …"));
+        assert_eq!((result.content, lost), (expected, Lost::default()));
+    }
+
+    #[test]
+    fn a_large_structured_value_is_left_out_with_a_word() {
+        for large in [
+            json!("123456789"),
+            json!([1, 2]),
+            json!({"a": {"b": {"c": 1}}}),
+        ] {
+            let (result, lost) = fit(ToolResult::default().structured(large));
+            let said = Content::text("(the structured result is left out: it is over 8 bytes)");
+            assert_eq!(
+                (result, lost),
+                (ToolResult::from(vec![said]), Lost::default())
+            );
+        }
+    }
+
+    #[test]
+    fn images_and_sound_pass_whole_or_not_at_all() {
+        let (whole, large) = (base64(LARGEST_BLOB), base64(LARGEST_BLOB + 4));
+        assert_eq!(
+            fit_one(Content::Image(whole.clone())),
+            Content::Image(whole.clone())
+        );
+        assert_eq!(
+            fit_one(Content::Audio(whole.clone())),
+            Content::Audio(whole)
+        );
+        let said =
+            |what| format!("({what} of type image/png left out: 6291459 bytes are too many)");
+        assert_eq!(
+            fit_one(Content::Image(large.clone())),
+            Content::text(said("image"))
+        );
+        assert_eq!(fit_one(Content::Audio(large)), Content::text(said("audio")));
+    }
+
+    fn resource(body: ResourceBody) -> Content {
+        Content::Resource(Resource {
+            uri: "file:///a".into(),
+            mime: None,
+            body,
+        })
+    }
+
+    #[test]
+    fn the_text_of_a_resource_is_cut() {
+        let text = |text: &str| resource(ResourceBody::Text(text.into()));
+        assert_eq!(fit_one(text("12345678")), text("12345678"));
+        let cut = text("1234\n… 1 bytes left out …\n6789");
+        assert_eq!(fit_one(text("123456789")), cut);
+    }
+
+    #[test]
+    fn the_bytes_of_a_resource_pass_whole_or_not_at_all() {
+        let bytes = |length| resource(ResourceBody::Base64("A".repeat(length).into()));
+        assert_eq!(fit_one(bytes(16)), bytes(16));
+        let said = "(file:///a of type unknown left out: 6291459 bytes are too many)";
+        assert_eq!(fit_one(bytes(LARGEST_BLOB + 4)), Content::text(said));
+    }
+
+    #[test]
+    fn edits_and_links_stay_whole() {
+        let edit = Content::Edit(FileEdit::added("/a", "123456789"));
+        let link = Content::Link(Link {
+            uri: "https://example.com/a".into(),
+            ..Link::default()
+        });
+        assert_eq!(fit_one(edit.clone()), edit);
+        assert_eq!(fit_one(link.clone()), link);
+    }
+}

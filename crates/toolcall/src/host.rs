@@ -1,0 +1,216 @@
+//! What a tool may use of the machine: files, commands, a place for long output.
+//! A host does what it is told within its own bounds; permission was settled before.
+
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+
+use thiserror::Error;
+
+use crate::content::{Change, FileBody, FileEdit};
+use crate::ids::CallId;
+use crate::intent::Command;
+use crate::locked::locked;
+use crate::output::{Completeness, Spill};
+
+/// A boxed future that can move between threads.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The machine, as tools see it.
+pub trait Host: Send + Sync + 'static {
+    /// Reads a regular file.
+    fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>>;
+
+    /// Makes one change, if the file still is as the edit says it was.
+    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<(), HostError>>;
+
+    /// Runs a command and hands on what it prints, as it comes.
+    fn run<'a>(
+        &'a self,
+        command: &'a Command,
+        print: &'a (dyn Fn(&[u8]) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Exit, HostError>>;
+
+    /// Keeps more of a call's output where it can be read whole. Bounded by the host.
+    fn keep(&self, call: &CallId, bytes: &[u8]) -> Result<Spill, HostError>;
+}
+
+/// Keeps output, whatever the host does: one that panics has not kept it.
+pub(crate) fn keep_safely(
+    host: &dyn Host,
+    call: &CallId,
+    bytes: &[u8],
+) -> Result<Spill, HostError> {
+    catch_unwind(AssertUnwindSafe(|| host.keep(call, bytes)))
+        .unwrap_or_else(|_| Err(HostError::Other("the host panicked".into())))
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It returned this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+}
+
+/// What a host could not do.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum HostError {
+    /// No such file.
+    #[error("`{}` does not exist", .0.display())]
+    Missing(PathBuf),
+    /// The file is not what the edit says it was.
+    #[error("`{}` changed since it was shown; read it again", .0.display())]
+    Changed(PathBuf),
+    /// There is something already.
+    #[error("`{}` exists already", .0.display())]
+    Exists(PathBuf),
+    /// The command could not be run.
+    #[error("`{command}` cannot be run: {reason}")]
+    NotRunnable {
+        /// The command.
+        command: Arc<str>,
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// Anything else.
+    #[error("{0}")]
+    Other(Arc<str>),
+}
+
+/// A machine in memory, for tests and demonstrations.
+#[derive(Debug)]
+pub struct MemoryHost {
+    files: Mutex<BTreeMap<PathBuf, FileBody>>,
+    commands: HashMap<Box<str>, (Box<[u8]>, Exit)>,
+    kept: Mutex<HashMap<CallId, (Vec<u8>, Completeness)>>,
+    keep_limit: usize,
+}
+
+impl Default for MemoryHost {
+    fn default() -> Self {
+        Self {
+            files: Mutex::default(),
+            commands: HashMap::new(),
+            kept: Mutex::default(),
+            keep_limit: 1024 * 1024,
+        }
+    }
+}
+
+impl MemoryHost {
+    /// Adds a file.
+    pub fn with_file(self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> Self {
+        locked(&self.files).insert(path.into(), FileBody::Text(text.into()));
+        self
+    }
+
+    /// Adds a command: what it prints and how it ends.
+    pub fn with_command(mut self, text: &str, prints: &str, exit: Exit) -> Self {
+        self.commands
+            .insert(text.into(), (prints.as_bytes().into(), exit));
+        self
+    }
+
+    /// Keeps at most this many bytes of one call's output.
+    pub fn with_keep_limit(mut self, bytes: usize) -> Self {
+        self.keep_limit = bytes;
+        self
+    }
+
+    /// A file's content, if it is there.
+    pub fn file(&self, path: impl AsRef<Path>) -> Option<FileBody> {
+        locked(&self.files).get(path.as_ref()).cloned()
+    }
+
+    /// What was kept of a call's output.
+    pub fn kept(&self, call: &CallId) -> Option<Vec<u8>> {
+        locked(&self.kept).get(call).map(|(all, _)| all.clone())
+    }
+
+    fn change(&self, edit: &FileEdit) -> Result<(), HostError> {
+        let mut files = locked(&self.files);
+        let unchanged = |before: &FileBody| match files.get(&edit.path) {
+            None => Err(HostError::Missing(edit.path.clone())),
+            Some(now) if now != before => Err(HostError::Changed(edit.path.clone())),
+            Some(_) => Ok(()),
+        };
+        let absent = |path: &PathBuf| match files.contains_key(path) {
+            true => Err(HostError::Exists(path.clone())),
+            false => Ok(()),
+        };
+        match &edit.change {
+            Change::Added { after } => {
+                absent(&edit.path)?;
+                files.insert(edit.path.clone(), after.clone());
+            }
+            Change::Modified { before, after } => {
+                unchanged(before)?;
+                files.insert(edit.path.clone(), after.clone());
+            }
+            Change::Deleted { before } => {
+                unchanged(before)?;
+                files.remove(&edit.path);
+            }
+            Change::Moved { to } => {
+                absent(to)?;
+                let missing = || HostError::Missing(edit.path.clone());
+                let body = files.remove(&edit.path).ok_or_else(missing)?;
+                files.insert(to.clone(), body);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Host for MemoryHost {
+    fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
+        let body = self
+            .file(path)
+            .ok_or_else(|| HostError::Missing(path.into()));
+        Box::pin(std::future::ready(body))
+    }
+
+    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<(), HostError>> {
+        Box::pin(std::future::ready(self.change(edit)))
+    }
+
+    fn run<'a>(
+        &'a self,
+        command: &'a Command,
+        print: &'a (dyn Fn(&[u8]) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Exit, HostError>> {
+        Box::pin(async move {
+            let Some((prints, exit)) = self.commands.get(&*command.text) else {
+                return Err(HostError::NotRunnable {
+                    command: command.text.clone(),
+                    reason: "this host knows no such command".into(),
+                });
+            };
+            for line in prints.split_inclusive(|byte| *byte == b'\n') {
+                print(line);
+                tokio::task::yield_now().await;
+            }
+            Ok(*exit)
+        })
+    }
+
+    fn keep(&self, call: &CallId, bytes: &[u8]) -> Result<Spill, HostError> {
+        let mut kept = locked(&self.kept);
+        let fresh = || (Vec::new(), Completeness::Whole);
+        let (all, completeness) = kept.entry(call.clone()).or_insert_with(fresh);
+        let room = self.keep_limit.saturating_sub(all.len());
+        all.extend_from_slice(&bytes[..room.min(bytes.len())]);
+        if room < bytes.len() {
+            *completeness = Completeness::Capped;
+        }
+        Ok(Spill {
+            uri: format!("memory:{call}").into(),
+            bytes: all.len() as u64,
+            completeness: *completeness,
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! Names of sessions, calls and questions, and where new ones come from.
+//! An id says nothing about what it names.
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// Takes the text as the id.
+            pub fn new(text: impl Into<Arc<str>>) -> Self {
+                Self(text.into())
+            }
+
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($name), self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A conversation between one client and one agent.
+    SessionId
+);
+id!(
+    /// A call: ours, and unique. What the model called it is kept beside it.
+    CallId
+);
+id!(
+    /// A question about a call.
+    QuestionId
+);
+
+/// Where the ids of new calls come from.
+pub trait Ids: Send + Sync + 'static {
+    /// A call id that was never given before.
+    fn next_call(&self) -> CallId;
+}
+
+/// Ids of one prefix and a counter.
+#[derive(Debug)]
+pub struct Counted {
+    prefix: Box<str>,
+    next: AtomicU64,
+}
+
+impl Counted {
+    /// Counts from 1 behind the given prefix: the same ids in every run.
+    pub fn new(prefix: impl Into<Box<str>>) -> Self {
+        Self {
+            prefix: prefix.into(),
+            next: AtomicU64::new(1),
+        }
+    }
+
+    /// Counts behind a prefix that no other process and no earlier run has.
+    pub fn random() -> Self {
+        let seed = RandomState::new().hash_one(std::process::id());
+        Self::new(format!("call-{:012x}", seed >> 16))
+    }
+}
+
+impl Ids for Counted {
+    fn next_call(&self) -> CallId {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        // Every call gets an id: this costs a third of formatting it.
+        let mut digits = itoa::Buffer::new();
+        CallId::new([&*self.prefix, "-", digits.format(number)].concat())
+    }
+}

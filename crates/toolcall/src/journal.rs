@@ -1,0 +1,362 @@
+//! The single writer: folds an event into its call, stores it, shows it to the readers.
+//! It knows no tools, no policy and no wire.
+
+use std::collections::hash_map::Entry;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::{OwnedSemaphorePermit, broadcast};
+
+use crate::call::ToolCall;
+use crate::event::{Announced, Ending, Event, Finish, ToolResult};
+use crate::ids::{CallId, SessionId};
+use crate::irregularity::Irregularity;
+use crate::locked::locked;
+use crate::map::Map;
+use crate::moment::{Clock, Moment, SystemClock};
+use crate::output::{Output, OutputBudget, Spill};
+use crate::store::{NoStore, Receipt, Record, Store};
+
+/// Sees every event, with the call as it is after it. Must not block: it is called while the
+/// journal writes. One that may be slow keeps a bounded queue, or [follows](Journal::follow).
+pub trait Reader: Send + 'static {
+    /// An event was folded into this call. Whoever still has to report the call's ending keeps
+    /// a clone of the ticket until it has: the engine lets no new call in past its limit.
+    fn read(&mut self, call: &ToolCall, event: &Event, ticket: &Ticket);
+}
+
+impl<F: FnMut(&ToolCall, &Event) + Send + 'static> Reader for F {
+    fn read(&mut self, call: &ToolCall, event: &Event, _ticket: &Ticket) {
+        self(call, event);
+    }
+}
+
+/// A call's place among those not yet reported. Dropping the last clone frees it.
+#[derive(Clone, Debug, Default)]
+pub struct Ticket(
+    #[expect(dead_code, reason = "held, never read")] Option<Arc<OwnedSemaphorePermit>>,
+);
+
+impl Ticket {
+    pub(crate) fn new(permit: OwnedSemaphorePermit) -> Self {
+        Self(Some(Arc::new(permit)))
+    }
+}
+
+/// An event as a follower sees it.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The call after the event.
+    pub call: Arc<ToolCall>,
+    /// The event.
+    pub event: Event,
+}
+
+/// Whether what was printed still fits into the call's output.
+pub(crate) enum Room {
+    /// It did.
+    Fits,
+    /// From now on the whole must be kept elsewhere; these are the bytes before it.
+    JustOver(Vec<u8>),
+    /// It was full before.
+    Over,
+}
+
+/// How far behind a follower may fall at most.
+const MOST_BEHIND: usize = 4096;
+
+/// The single writer of one session's calls.
+pub struct Journal {
+    session: SessionId,
+    /// Of this budget, and empty.
+    output: Arc<Output>,
+    clock: Box<dyn Clock>,
+    store: Box<dyn Store>,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    calls: Map<CallId, OpenCall>,
+    audience: Audience,
+}
+
+/// Shared with followers; copied only if one of them still looks at an earlier state.
+struct OpenCall {
+    call: Arc<ToolCall>,
+    ticket: Ticket,
+}
+
+#[derive(Default)]
+struct Audience {
+    readers: Vec<Box<dyn Reader>>,
+    followers: Option<broadcast::Sender<Shown>>,
+}
+
+impl Journal {
+    /// A journal that stores nothing and tells the system's time.
+    pub fn new(session: SessionId) -> Self {
+        Self {
+            session,
+            output: Arc::default(),
+            clock: Box::new(SystemClock::default()),
+            store: Box::new(NoStore),
+            open: Mutex::default(),
+        }
+    }
+
+    /// Keeps records here.
+    pub fn with_store(mut self, store: impl Store) -> Self {
+        self.store = Box::new(store);
+        self
+    }
+
+    /// Takes the time from here.
+    pub fn with_clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Box::new(clock);
+        self
+    }
+
+    /// Holds this much output for each call.
+    pub fn with_budget(mut self, budget: OutputBudget) -> Self {
+        self.output = Arc::new(Output::new(budget));
+        self
+    }
+
+    /// Shows every event to this reader.
+    pub fn with_reader(self, reader: impl Reader) -> Self {
+        locked(&self.open).audience.readers.push(Box::new(reader));
+        self
+    }
+
+    /// The session.
+    pub fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// How much output is held for each call.
+    pub fn budget(&self) -> OutputBudget {
+        self.output.budget()
+    }
+
+    /// Now, by the journal's clock.
+    pub fn now(&self) -> Moment {
+        self.clock.now()
+    }
+
+    /// Every event from now on, for a reader of its own pace. One that falls more than `capacity`
+    /// events behind misses the oldest and is told how many; the writer never waits for it.
+    /// The first follower sets the capacity.
+    pub fn follow(&self, capacity: usize) -> broadcast::Receiver<Shown> {
+        let mut open = locked(&self.open);
+        let sender = open
+            .audience
+            .followers
+            .get_or_insert_with(|| broadcast::channel(capacity.clamp(1, MOST_BEHIND)).0);
+        sender.subscribe()
+    }
+
+    /// An open call, as it is now.
+    pub fn call(&self, id: &CallId) -> Option<Arc<ToolCall>> {
+        locked(&self.open)
+            .calls
+            .get(id)
+            .map(|open| open.call.clone())
+    }
+
+    /// Every open call.
+    pub fn open_calls(&self) -> Vec<Arc<ToolCall>> {
+        let open = locked(&self.open);
+        open.calls.values().map(|open| open.call.clone()).collect()
+    }
+
+    /// Begins a call.
+    pub fn announce(
+        &self,
+        id: &CallId,
+        announced: Announced,
+        ticket: Ticket,
+    ) -> Result<(), Irregularity> {
+        let announced = Arc::new(announced);
+        let event = Event::Announced(announced.clone());
+        let mut open = locked(&self.open);
+        let Open { calls, audience } = &mut *open;
+        let Entry::Vacant(place) = calls.entry(id.clone()) else {
+            return Err(Irregularity::AnnouncedTwice);
+        };
+        let at = self.clock.now();
+        let call = Arc::new(ToolCall::announce(
+            id.clone(),
+            self.session.clone(),
+            announced,
+            self.output.clone(),
+            at,
+        ));
+        self.store(id, at, &event);
+        audience.show(&call, &event, &ticket);
+        place.insert(OpenCall { call, ticket });
+        Ok(())
+    }
+
+    /// Writes one event of an open call. The receipt tells when it is safe.
+    pub fn write(&self, id: &CallId, event: Event) -> Result<Receipt, Irregularity> {
+        if let Event::Finished(finish) = event {
+            return self.end(id, |_| finish).map(|(_, receipt)| receipt);
+        }
+        self.write_open(&mut locked(&self.open), id, self.clock.now(), &event)
+    }
+
+    /// Writes two events of an open call that happened at once. The receipt is that of the second.
+    pub(crate) fn write_both(
+        &self,
+        id: &CallId,
+        events: [Event; 2],
+    ) -> Result<Receipt, Irregularity> {
+        let mut open = locked(&self.open);
+        let at = self.clock.now();
+        let [first, second] = events;
+        self.write_open(&mut open, id, at, &first)?;
+        self.write_open(&mut open, id, at, &second)
+    }
+
+    fn write_open(
+        &self,
+        open: &mut Open,
+        id: &CallId,
+        at: Moment,
+        event: &Event,
+    ) -> Result<Receipt, Irregularity> {
+        let Open { calls, audience } = open;
+        let OpenCall { call, ticket } = calls.get_mut(id).ok_or(not_open(event.name()))?;
+        let growth = call
+            .input_growth()
+            .filter(|_| call.input().is_none())
+            .cloned();
+        Arc::make_mut(call).apply(event, at)?;
+        if let Some(growth) = growth.filter(|_| call.input().is_some()) {
+            self.store(id, at, &Event::InputGrew(growth));
+        }
+        let receipt = match event.is_passing() {
+            true => Receipt::safe(),
+            false => self.store(id, at, event),
+        };
+        audience.show(call, event, ticket);
+        Ok(receipt)
+    }
+
+    /// Adds to the call's output.
+    pub(crate) fn print(&self, id: &CallId, bytes: &[u8]) -> Result<Room, Irregularity> {
+        let mut open = locked(&self.open);
+        let Open { calls, audience } = &mut *open;
+        let OpenCall { call, ticket } = calls.get_mut(id).ok_or(not_open("printed"))?;
+        let room = room_for(call, bytes);
+        let event = Arc::make_mut(call).print(bytes)?;
+        audience.show(call, &event, ticket);
+        Ok(room)
+    }
+
+    /// How many bytes an open call printed.
+    pub(crate) fn printed(&self, id: &CallId) -> u64 {
+        let open = locked(&self.open);
+        open.calls
+            .get(id)
+            .map_or(0, |open| open.call.output().total())
+    }
+
+    /// Says where the whole of a call's output is kept.
+    pub(crate) fn set_spill(&self, id: &CallId, spill: Spill) {
+        if let Some(open) = locked(&self.open).calls.get_mut(id) {
+            Arc::make_mut(&mut open.call).output_mut().set_spill(spill);
+        }
+    }
+
+    /// Ends a call and returns it as it will stay. Its place among the unreported is free as soon
+    /// as every reader has dropped its ticket.
+    pub fn finish(
+        &self,
+        id: &CallId,
+        ending: Ending,
+        result: ToolResult,
+    ) -> Result<Arc<ToolCall>, Irregularity> {
+        self.end(id, |call| {
+            Arc::new(Finish {
+                ending,
+                result,
+                output: call.output().clone(),
+            })
+        })
+        .map(|(call, _)| call)
+    }
+
+    fn end(
+        &self,
+        id: &CallId,
+        finish: impl FnOnce(&ToolCall) -> Arc<Finish>,
+    ) -> Result<(Arc<ToolCall>, Receipt), Irregularity> {
+        let mut open = locked(&self.open);
+        let at = self.clock.now();
+        let OpenCall { mut call, ticket } = open.calls.remove(id).ok_or(not_open("finished"))?;
+        let event = Event::Finished(finish(&call));
+        if let Err(irregularity) = Arc::make_mut(&mut call).apply(&event, at) {
+            open.calls.insert(id.clone(), OpenCall { call, ticket });
+            return Err(irregularity);
+        }
+        self.store_passing(&call, at);
+        let receipt = self.store(id, at, &event);
+        open.audience.show(&call, &event, &ticket);
+        Ok((call, receipt))
+    }
+
+    /// Passing events are stored once, at the end: only the latest of each sort is in the call.
+    fn store_passing(&self, call: &ToolCall, at: Moment) {
+        if let Some(growth) = call.input_growth().filter(|_| call.input().is_none()) {
+            self.store(call.id(), at, &Event::InputGrew(growth.clone()));
+        }
+        if let Some(progress) = call.progress() {
+            self.store(call.id(), at, &Event::Progressed(progress.clone()));
+        }
+        if let Some(shown) = call.shown() {
+            self.store(call.id(), at, &Event::Showed(shown.clone()));
+        }
+    }
+
+    fn store(&self, id: &CallId, at: Moment, event: &Event) -> Receipt {
+        let record = Record {
+            session: self.session.clone(),
+            call: id.clone(),
+            at,
+            event: event.clone(),
+        };
+        // A store that panics must not take the call's ending with it.
+        catch_unwind(AssertUnwindSafe(|| self.store.append(record)))
+            .unwrap_or_else(|_| Receipt::refused("the store panicked"))
+    }
+}
+
+fn room_for(call: &ToolCall, bytes: &[u8]) -> Room {
+    let output = call.output();
+    match (output.has_room_for(0), output.has_room_for(bytes.len())) {
+        (true, true) => Room::Fits,
+        (true, false) if output.spill().is_none() => Room::JustOver(output.pieces().concat()),
+        (true, false) | (false, _) => Room::Over,
+    }
+}
+
+fn not_open(event: &'static str) -> Irregularity {
+    Irregularity::NotOpen { event }
+}
+
+impl Audience {
+    /// A reader that panics is dropped: it cannot take the others down.
+    fn show(&mut self, call: &Arc<ToolCall>, event: &Event, ticket: &Ticket) {
+        self.readers.retain_mut(|reader| {
+            catch_unwind(AssertUnwindSafe(|| reader.read(call, event, ticket))).is_ok()
+        });
+        if let Some(followers) = self.followers.as_ref().filter(|f| f.receiver_count() > 0) {
+            let _nobody_listens = followers.send(Shown {
+                call: call.clone(),
+                event: event.clone(),
+            });
+        }
+    }
+}

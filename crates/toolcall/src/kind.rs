@@ -1,0 +1,254 @@
+//! The kind of a call, inferred by layers: what was stated, then arguments, then schema, then name.
+//! It must not let a claim lower caution, nor call a tool read or search in doubt.
+
+use serde_json::Value;
+
+use crate::arguments::{Role, Survey, same_key};
+use crate::intent::{Annotations, Kind};
+
+mod name;
+mod words;
+
+use name::Says;
+use words::is_quiet;
+
+/// Everything that speaks for a kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Evidence<'a> {
+    /// What the tool or its user said outright.
+    pub stated: Option<Kind>,
+    /// The tool's name, with or without the name of its server.
+    pub name: &'a str,
+    /// The JSON schema of its input.
+    pub schema: Option<&'a Value>,
+    /// The input of this call, as far as it is known.
+    pub input: Option<&'a Value>,
+    /// What its server claims.
+    pub annotations: Annotations,
+}
+
+/// The kind that the evidence speaks for; [`Kind::Other`] in doubt.
+pub fn infer(evidence: &Evidence<'_>) -> Kind {
+    evidence
+        .stated
+        .unwrap_or_else(|| cautious(guess(evidence), evidence.annotations))
+}
+
+/// A claim to write, or to destroy, makes a quiet kind doubtful. No claim makes anything quiet.
+fn cautious(kind: Kind, claims: Annotations) -> Kind {
+    let writes = claims.read_only == Some(false) || claims.destructive == Some(true);
+    if writes && is_quiet(kind) {
+        Kind::Other
+    } else {
+        kind
+    }
+}
+
+fn guess(evidence: &Evidence<'_>) -> Kind {
+    let says = name::says(evidence.name);
+    let input = Survey::of_input(evidence.input);
+    let schema = Survey::of_schema(evidence.schema);
+    if let Some(kind) = chosen_operation(&input, &schema) {
+        return reconciled(kind, says);
+    }
+    let shape = shape(&input, Sees::Call).or_else(|| shape(&schema, Sees::Schema));
+    if let Some(kind) = shape
+        && overrules(kind, says)
+    {
+        return kind;
+    }
+    let kind = named(says, &input, &schema, evidence);
+    let doubtful = || offers_writing(&schema) || takes_object(evidence) || takes_element(evidence);
+    if is_quiet(kind) && doubtful() {
+        return Kind::Other;
+    }
+    kind
+}
+
+/// Whether a survey is of a call or of a schema, whose values are types.
+#[derive(Clone, Copy, PartialEq)]
+enum Sees {
+    Call,
+    Schema,
+}
+
+/// The operation that this call asks of a tool with several: `{"action": "delete"}`.
+fn chosen_operation(input: &Survey<'_>, schema: &Survey<'_>) -> Option<Kind> {
+    if let Some(command) = input.text(Role::Command)
+        && (input.has(Role::Path) || schema.get(Role::Command).is_some_and(is_choice))
+        && let Some((_, kind)) = EDITOR_COMMANDS.iter().find(|(word, _)| *word == command)
+    {
+        return Some(*kind);
+    }
+    name::operation(input.text(Role::Action)?)
+}
+
+/// The commands of the text editor tool that models are trained on.
+const EDITOR_COMMANDS: &[(&str, Kind)] = &[
+    ("view", Kind::Read),
+    ("create", Kind::Edit),
+    ("str_replace", Kind::Edit),
+    ("insert", Kind::Edit),
+    ("undo_edit", Kind::Edit),
+];
+
+/// The chosen operation, unless it sounds milder than the tool's name.
+fn reconciled(operation: Kind, says: Says) -> Kind {
+    match says {
+        Says::Kind(kind @ (Kind::Fetch | Kind::Think | Kind::SwitchMode)) => kind,
+        Says::Kind(Kind::Read | Kind::Search) | Says::Study | Says::Nothing => operation,
+        Says::Kind(
+            kind @ (Kind::Edit | Kind::Delete | Kind::Move | Kind::Execute | Kind::Other),
+        ) => match (is_quiet(operation), kind) {
+            // `manage_issue` with `list` is quiet; `write_issue` with `list` is doubtful.
+            (true, Kind::Other) => operation,
+            (true, _) => Kind::Other,
+            (false, _) => operation,
+        },
+    }
+}
+
+/// A kind that the arguments alone give away.
+fn shape(survey: &Survey<'_>, sees: Sees) -> Option<Kind> {
+    let command = survey.get(Role::Command);
+    let runs = command.is_some_and(|value| sees == Sees::Call || !is_choice(value));
+    let replaces = survey.has(Role::OldText) && survey.has(Role::NewText);
+    let rewrites = survey.has(Role::NewText) && survey.has(Role::Path);
+    if survey.has(Role::Todos) || survey.has(Role::Thought) {
+        Some(Kind::Think)
+    } else if runs {
+        Some(Kind::Execute)
+    } else if replaces || rewrites || survey.has(Role::Edits) {
+        Some(Kind::Edit)
+    } else {
+        survey.has(Role::Statement).then_some(Kind::Execute)
+    }
+}
+
+/// Whether what the arguments give away counts for more than what the name says.
+fn overrules(shape: Kind, says: Says) -> bool {
+    match says {
+        Says::Nothing | Says::Kind(Kind::Read | Kind::Search | Kind::Fetch) => true,
+        Says::Study | Says::Kind(Kind::Delete | Kind::Move | Kind::Execute) => false,
+        Says::Kind(Kind::Think | Kind::SwitchMode) => false,
+        Says::Kind(Kind::Edit) => shape == Kind::Execute || shape == Kind::Think,
+        Says::Kind(Kind::Other) => true,
+    }
+}
+
+/// What the name says, sharpened by addresses, sites and content among the arguments.
+fn named(says: Says, input: &Survey<'_>, schema: &Survey<'_>, evidence: &Evidence<'_>) -> Kind {
+    let has = |role| input.has(role) || schema.has(role);
+    let address = input.has(Role::Url) || requires(evidence.schema, Role::Url);
+    let content = has(Role::Path) && has(Role::Content);
+    let listed = || is_paged(evidence.schema) && !WRITTEN.iter().any(|role| has(*role));
+    match says {
+        Says::Nothing if content => Kind::Edit,
+        Says::Nothing if address => Kind::Fetch,
+        Says::Nothing if listed() && has(Role::Query) => Kind::Search,
+        Says::Nothing if listed() => Kind::Read,
+        Says::Kind(Kind::Other | Kind::Execute)
+            if name::ends_in_list(evidence.name) && listed() =>
+        {
+            Kind::Read
+        }
+        Says::Study if has(Role::Url) => Kind::Fetch,
+        Says::Nothing | Says::Study => Kind::Other,
+        Says::Kind(Kind::Search) if has(Role::Domains) => Kind::Fetch,
+        Says::Kind(Kind::Search) if has(Role::Query) && name::queries_database(evidence.name) => {
+            Kind::Execute
+        }
+        Says::Kind(Kind::Read) if content || requires(evidence.schema, Role::Content) => {
+            Kind::Other
+        }
+        Says::Kind(Kind::Read) if address && !has(Role::Path) && !takes_uri(evidence) => {
+            Kind::Fetch
+        }
+        Says::Kind(kind) => kind,
+    }
+}
+
+/// What a tool that only lists is not given.
+const WRITTEN: &[Role] = &[
+    Role::Content,
+    Role::Code,
+    Role::Prompt,
+    Role::To,
+    Role::Action,
+    Role::Mode,
+];
+
+/// Whether the address is one that servers give to what they hold themselves.
+fn takes_uri(evidence: &Evidence<'_>) -> bool {
+    evidence.input.is_none() && property_names(evidence.schema).any(|key| key == "uri")
+}
+
+/// Whether a schema asks which of the results are wanted, and gives no value to set.
+fn is_paged(schema: Option<&Value>) -> bool {
+    let any = |known: &[&str]| {
+        property_names(schema).any(|key| known.iter().any(|known| same_key(key, known)))
+    };
+    (any(PAGING) || any(PAGE_BEGINS) && any(PAGE_ENDS)) && !any(&["value", "values", "bytes"])
+}
+
+/// Keys, folded, that only a list of results gives a meaning to.
+const PAGING: &[&str] = &[
+    "maxresults",
+    "nextcursor",
+    "nextpagetoken",
+    "numresults",
+    "pagesize",
+    "pagetoken",
+    "perpage",
+    "startcursor",
+];
+
+/// A page may be one of a document: these count only beside a number of results.
+const PAGE_BEGINS: &[&str] = &["cursor", "offset", "page", "skip"];
+const PAGE_ENDS: &[&str] = &["count", "limit"];
+
+fn property_names(schema: Option<&Value>) -> impl Iterator<Item = &String> {
+    let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
+    properties
+        .into_iter()
+        .flat_map(|properties| properties.keys())
+}
+
+/// Whether a name such as `browser_check` belongs to a tool that is given a box to check.
+fn takes_element(evidence: &Evidence<'_>) -> bool {
+    let elements = ["ref", "selector", "element", "xpath", "locator", "uid"];
+    name::checks(evidence.name)
+        && property_names(evidence.schema).any(|key| elements.contains(&key.as_str()))
+}
+
+fn requires(schema: Option<&Value>, wanted: Role) -> bool {
+    let required = schema.and_then(|schema| schema.get("required")?.as_array());
+    let mut keys = required.into_iter().flatten().filter_map(Value::as_str);
+    keys.any(|key| crate::arguments::role(key).is_some_and(|key| key.role == wanted))
+}
+
+/// Whether one of the operations that a schema lists writes.
+fn offers_writing(schema: &Survey<'_>) -> bool {
+    let action = schema.get(Role::Action).or(schema.get(Role::Command));
+    let choices = action.and_then(|action| action.get("enum")?.as_array());
+    let mut words = choices.into_iter().flatten().filter_map(Value::as_str);
+    words.any(|word| {
+        name::operation(word).is_some_and(|kind| !is_quiet(kind) && kind != Kind::Fetch)
+    })
+}
+
+/// Whether a name such as `shuffle_list` belongs to a tool that is given a list.
+fn takes_object(evidence: &Evidence<'_>) -> bool {
+    let Some(object) = name::object(evidence.name) else {
+        return false;
+    };
+    let starts = |key: &String| {
+        key.get(..object.len())
+            .is_some_and(|s| s.eq_ignore_ascii_case(object))
+    };
+    property_names(evidence.schema).any(starts)
+}
+
+fn is_choice(property: &Value) -> bool {
+    property.get("enum").is_some()
+}

@@ -1,0 +1,429 @@
+//! What a tool's name says about its kind: its words, which of them leads, and what follows it.
+//! It must not call a tool read or search while any word speaks of writing.
+
+use super::words::{Word, is_quiet, meaning, phrase};
+use crate::intent::Kind;
+
+/// What a name says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Says {
+    /// This kind.
+    Kind(Kind),
+    /// That all depends on what it is given: `analyze_code`.
+    Study,
+    /// Nothing that is known.
+    Nothing,
+}
+
+/// Reads a name: `read_file`, `readFile`, `mcp__server__read-file`, `files.read`.
+pub(super) fn says(name: &str) -> Says {
+    match Words::of(own(name)) {
+        Some(words) => words.say(),
+        // Whatever follows the part that would be read might be the verb.
+        None => Says::Kind(Kind::Other),
+    }
+}
+
+/// The name without the name of its server.
+fn own(name: &str) -> &str {
+    name.rsplit("__")
+        .find(|part| !part.is_empty())
+        .unwrap_or(name)
+}
+
+/// The kind that one word names by itself, as the value of an `action` argument does.
+pub(super) fn operation(word: &str) -> Option<Kind> {
+    match says(word) {
+        Says::Kind(kind) => Some(kind),
+        Says::Study | Says::Nothing => None,
+    }
+}
+
+/// The last word of a name, where it may be the object of a verb that is not known: `shuffle_list`.
+pub(super) fn object(name: &str) -> Option<&str> {
+    let last = split(name).last()?;
+    (is_one_of(last, &["list", "view"]) && last.len() < name.len()).then_some(last)
+}
+
+/// Whether a name speaks of querying a database, or of no more than querying: `query_db`, `query`.
+pub(super) fn queries_database(name: &str) -> bool {
+    let own = own(name);
+    let any = |known: &[&str]| split(own).any(|word| is_one_of(word, known));
+    any(&["query"]) && (any(DATABASES) || split(own).count() == 1)
+}
+
+/// Whether a name ends in a verb of looking behind one that may be a noun: `monitor_list`.
+pub(super) fn ends_in_list(name: &str) -> bool {
+    split(own(name))
+        .last()
+        .is_some_and(|last| is_one_of(last, &["list"]))
+}
+
+/// Whether a name speaks of checking, as one does with boxes.
+pub(super) fn checks(name: &str) -> bool {
+    split(own(name)).any(|word| is_one_of(word, &["check"]))
+}
+
+const MOST_WORDS: usize = 12;
+const LONGEST_NAME: usize = 96;
+
+/// The words of a name with their meanings.
+struct Words<'a> {
+    text: [&'a str; MOST_WORDS],
+    word: [Word; MOST_WORDS],
+    count: usize,
+}
+
+impl<'a> Words<'a> {
+    /// Nothing for a name that is longer than names are.
+    fn of(name: &'a str) -> Option<Self> {
+        if name.len() > LONGEST_NAME {
+            return None;
+        }
+        let mut words = Self {
+            text: [""; MOST_WORDS],
+            word: [Word::Plain; MOST_WORDS],
+            count: 0,
+        };
+        for text in split(name) {
+            *words.text.get_mut(words.count)? = text;
+            words.word[words.count] = meaning(text);
+            words.count += 1;
+        }
+        words.drop_ending();
+        words.join_phrases();
+        Some(words)
+    }
+
+    /// `area_tool` says no more than `area`.
+    fn drop_ending(&mut self) {
+        if self.count > 1 && is_one_of(self.text[self.count - 1], &["tool", "action"]) {
+            self.count -= 1;
+        }
+    }
+
+    fn join_phrases(&mut self) {
+        for at in 1..self.count {
+            if let Some(word) = phrase(self.text[at - 1], self.text[at]) {
+                self.word[at - 1] = word;
+                self.word[at] = Word::Plain;
+            }
+        }
+    }
+
+    fn say(&self) -> Says {
+        if let Some(kind) = self.session_work() {
+            return Says::Kind(kind);
+        }
+        let words = &self.word[..self.count];
+        let Some(lead) = words.iter().position(|word| is_verb(*word)) else {
+            return self.say_without_verb();
+        };
+        match words[lead] {
+            Word::Firm(kind) if is_quiet(kind) || kind == Kind::Fetch => {
+                Says::Kind(self.after_quiet(lead, kind))
+            }
+            Word::Firm(kind) => Says::Kind(self.raised(lead, kind)),
+            Word::Loose(kind) => Says::Kind(self.after_loose(lead, kind)),
+            Word::Noun(kind) => Says::Kind(self.after_noun(lead, kind)),
+            Word::Study => self.after_study(lead),
+            Word::Join | Word::Web | Word::Engine | Word::Fact | Word::Plain => Says::Nothing,
+        }
+    }
+
+    /// An agent's work on its own session: its plan, its mode, its helpers.
+    fn session_work(&self) -> Option<Kind> {
+        let text = &self.text[..self.count];
+        let all = |known: &[&str]| text.iter().all(|word| is_one_of(word, known));
+        let any = |known: &[&str]| text.iter().any(|word| is_one_of(word, known));
+        if any(&["todo", "plan"]) && all(PLANNING) || any(&["todos"]) && all(PLANS_WRITTEN) {
+            return Some(Kind::Think);
+        }
+        if self.count == 1 && all(&["task", "agent", "subagent"]) {
+            return Some(Kind::Think);
+        }
+        let switches = any(&["mode"]) && any(&["switch", "enter", "exit"]);
+        switches.then_some(Kind::SwitchMode)
+    }
+
+    /// What is named is looked at: `git_status`, `recent_files`.
+    fn say_without_verb(&self) -> Says {
+        let described = self.count > 1 && is_one_of(self.text[0], DESCRIBING);
+        match self.word[..self.count].last() {
+            Some(Word::Fact) => Says::Kind(Kind::Read),
+            Some(_) if described => Says::Kind(Kind::Read),
+            Some(_) | None => Says::Nothing,
+        }
+    }
+
+    /// A verb of looking leads: it stands unless a verb of writing follows.
+    fn after_quiet(&self, lead: usize, kind: Kind) -> Kind {
+        if let Some(writing) = self.joined_writing(lead) {
+            return writing;
+        }
+        if let Some(writing) = self.firm_writing(lead) {
+            // `search_replace` does both; `get_add_command` may only speak of it.
+            return if self.count == 2 {
+                writing
+            } else {
+                Kind::Other
+            };
+        }
+        let last = self.count - 1;
+        let object_first = is_one_of(self.text[lead], ALSO_NOUNS)
+            && last > lead
+            && !is_one_of(self.text[last], THINGS);
+        if object_first && matches!(self.word[last], Word::Loose(_)) {
+            return Kind::Other;
+        }
+        let text = &self.text[..self.count];
+        if is_one_of(text[lead], &["query"]) && text.iter().any(|word| is_one_of(word, SQL)) {
+            return Kind::Execute;
+        }
+        if self.reaches_web(lead, kind) {
+            Kind::Fetch
+        } else {
+            kind
+        }
+    }
+
+    fn reaches_web(&self, lead: usize, kind: Kind) -> bool {
+        let words = &self.word[..self.count];
+        let beside = &words[lead.saturating_sub(1)..self.count.min(lead + 2)];
+        let address = lead + 1 < self.count && is_one_of(self.text[lead + 1], &["url", "urls"]);
+        address
+            || words.contains(&Word::Web)
+            || (kind == Kind::Search && beside.contains(&Word::Engine))
+    }
+
+    /// A loose verb leads: a firm one behind it says more, `get` makes a noun of it.
+    fn after_loose(&self, lead: usize, kind: Kind) -> Kind {
+        if let Some(writing) = self.firm_writing(lead) {
+            return writing;
+        }
+        let last = self.text[self.count - 1];
+        if self.count - 1 > lead && last.eq_ignore_ascii_case("get") {
+            return self.joined_writing(lead).unwrap_or(Kind::Read);
+        }
+        if let Some(looks) = self.looks_at_thing(lead) {
+            return looks;
+        }
+        // `monitor_run` runs a monitor: the first of two is no verb then.
+        let pair = kind == Kind::Other && self.count - 1 == lead + 1;
+        match self.loose_writing(lead) {
+            Some(writing) if pair => writing,
+            Some(_) | None => self.raised(lead, kind),
+        }
+    }
+
+    /// `email_search` searches, though `email` alone would send.
+    fn looks_at_thing(&self, lead: usize) -> Option<Kind> {
+        let last = self.count - 1;
+        let pair = last == lead + 1 && is_one_of(self.text[lead], THINGS);
+        match self.word[last] {
+            Word::Firm(kind) if pair && is_one_of(self.text[last], PLAIN_LOOKING) => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// A noun leads that might be a verb: a verb at the end says what is done to it.
+    fn after_noun(&self, lead: usize, kind: Kind) -> Kind {
+        let last = self.count - 1;
+        let looks = match self.word[last] {
+            Word::Firm(end) if is_quiet(end) && last > lead => Some(end),
+            Word::Fact => Some(Kind::Read),
+            Word::Firm(_) | Word::Loose(_) | Word::Noun(_) | Word::Study => None,
+            Word::Join | Word::Web | Word::Engine | Word::Plain => None,
+        };
+        let writes = self.firm_writing(lead).or(self.loose_writing(lead));
+        match (looks, writes) {
+            (Some(looks), None) => looks,
+            (Some(_), Some(writes)) => writes,
+            (None, Some(writes)) => writes,
+            (None, None) => self.after_loose(lead, kind),
+        }
+    }
+
+    fn after_study(&self, lead: usize) -> Says {
+        match self.joined_writing(lead).or(self.firm_writing(lead)) {
+            Some(kind) => Says::Kind(kind),
+            None => Says::Study,
+        }
+    }
+
+    /// The gravest of a leading verb and the verbs joined to it.
+    fn raised(&self, lead: usize, kind: Kind) -> Kind {
+        match self.joined_writing(lead) {
+            Some(joined) if gravity(joined) > gravity(kind) => joined,
+            Some(_) | None => kind,
+        }
+    }
+
+    fn firm_writing(&self, lead: usize) -> Option<Kind> {
+        self.behind(lead).find_map(|(_, word)| match word {
+            Word::Firm(kind) => writing(kind),
+            Word::Loose(_) | Word::Noun(_) | Word::Study | Word::Join => None,
+            Word::Web | Word::Engine | Word::Fact | Word::Plain => None,
+        })
+    }
+
+    fn loose_writing(&self, lead: usize) -> Option<Kind> {
+        self.behind(lead).find_map(|(_, word)| match word {
+            Word::Loose(kind) => writing(kind),
+            Word::Firm(_) | Word::Noun(_) | Word::Study | Word::Join => None,
+            Word::Web | Word::Engine | Word::Fact | Word::Plain => None,
+        })
+    }
+
+    fn joined_writing(&self, lead: usize) -> Option<Kind> {
+        let joined = self
+            .behind(lead)
+            .filter(|(at, _)| self.word[at - 1] == Word::Join);
+        let kinds = joined.filter_map(|(_, word)| match word {
+            Word::Firm(kind) | Word::Loose(kind) | Word::Noun(kind) => writing(kind),
+            Word::Study | Word::Join | Word::Web | Word::Engine | Word::Fact | Word::Plain => None,
+        });
+        kinds.max_by_key(|kind| gravity(*kind))
+    }
+
+    fn behind(&self, lead: usize) -> impl Iterator<Item = (usize, Word)> + '_ {
+        (lead + 1..self.count).map(|at| (at, self.word[at]))
+    }
+}
+
+const PLANNING: &[&str] = &["todo", "plan", "write", "read", "update", "manage", "list"];
+const PLANS_WRITTEN: &[&str] = &["todos", "write", "update"];
+
+/// Verbs of looking that are objects as often: `list_archive` archives a list.
+const ALSO_NOUNS: &[&str] = &[
+    "list", "view", "query", "search", "preview", "check", "count",
+];
+
+/// Verbs that are things as often, wherever a verb of plain looking stands beside them.
+const THINGS: &[&str] = &[
+    "backup", "call", "chat", "email", "invoice", "label", "message", "order", "post", "report",
+    "tag",
+];
+
+const PLAIN_LOOKING: &[&str] = &["get", "list", "search", "find"];
+
+/// Words that begin the name of a thing, where no verb can hide: `latest_news`.
+const DESCRIBING: &[&str] = &[
+    "my",
+    "current",
+    "latest",
+    "recent",
+    "upcoming",
+    "trending",
+    "popular",
+    "available",
+    "related",
+    "similar",
+    "nearby",
+    "historical",
+];
+
+/// Databases whose queries may write.
+const SQL: &[&str] = &[
+    "sql",
+    "mysql",
+    "mssql",
+    "psql",
+    "pg",
+    "postgres",
+    "postgresql",
+    "sqlite",
+    "mariadb",
+    "oracle",
+    "snowflake",
+    "bigquery",
+    "clickhouse",
+    "redshift",
+    "databricks",
+    "duckdb",
+    "trino",
+    "supabase",
+    "neo",
+    "cypher",
+    "graphql",
+];
+
+/// Things that are asked in a language that may also write.
+const DATABASES: &[&str] = &["database", "databases", "db", "table", "warehouse"];
+
+fn is_one_of(word: &str, known: &[&str]) -> bool {
+    known.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+fn is_verb(word: Word) -> bool {
+    match word {
+        Word::Firm(_) | Word::Loose(_) | Word::Noun(_) | Word::Study => true,
+        Word::Join | Word::Web | Word::Engine | Word::Fact | Word::Plain => false,
+    }
+}
+
+fn writing(kind: Kind) -> Option<Kind> {
+    (gravity(kind) > 0).then_some(kind)
+}
+
+/// How much a kind may do, so that the gravest of several counts.
+fn gravity(kind: Kind) -> u8 {
+    match kind {
+        Kind::Read | Kind::Search | Kind::Fetch | Kind::Think => 0,
+        Kind::Other | Kind::SwitchMode => 1,
+        Kind::Edit => 2,
+        Kind::Move => 3,
+        Kind::Delete => 4,
+        Kind::Execute => 5,
+    }
+}
+
+/// Splits at everything that is no letter, and where lower case turns upper.
+fn split(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|c: char| !c.is_alphabetic())
+        .flat_map(humps)
+        .filter(|word| !word.is_empty())
+}
+
+/// `getURLContent` becomes `get`, `URL`, `Content`.
+fn humps(run: &str) -> impl Iterator<Item = &str> {
+    let mut rest = run;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (word, tail) = rest.split_at(hump_end(rest));
+        rest = tail;
+        Some(word)
+    })
+}
+
+fn hump_end(run: &str) -> usize {
+    let mut chars = run.char_indices().peekable();
+    let mut before: Option<char> = None;
+    while let Some((at, c)) = chars.next() {
+        let lower_next = chars.peek().is_some_and(|(_, next)| next.is_lowercase());
+        let after_lower = before.is_some_and(char::is_lowercase);
+        let after_upper = before.is_some_and(char::is_uppercase);
+        if c.is_uppercase() && (after_lower || (after_upper && lower_next)) {
+            return at;
+        }
+        before = Some(c);
+    }
+    run.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_split_into_words() {
+        let words = |name| split(name).collect::<Vec<_>>();
+        assert_eq!(words("getURLContent"), ["get", "URL", "Content"]);
+        assert_eq!(words("API-post_page.v2"), ["API", "post", "page", "v"]);
+        assert_eq!(words("LS"), ["LS"]);
+        assert_eq!(words("Écrire"), ["Écrire"]);
+        assert!(words("__--").is_empty());
+    }
+}

@@ -1,0 +1,70 @@
+//! Advice for authors: names that explain nothing, descriptions that are missing.
+//! It reads definitions and changes nothing.
+
+use serde_json::Value;
+
+use crate::registry::Registry;
+use crate::tool::Definition;
+
+/// Words that say nothing by themselves.
+const VAGUE: [&str; 24] = [
+    "action", "call", "data", "do", "exec", "execute", "function", "get", "handle", "helper",
+    "invoke", "main", "misc", "op", "perform", "process", "query", "run", "search", "set", "test",
+    "tool", "use", "util",
+];
+
+/// Something an author should mend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advised {
+    /// The tool.
+    pub tool: String,
+    /// What to mend.
+    pub what: String,
+}
+
+impl Registry {
+    /// What the authors of these tools should mend, tool by tool.
+    pub fn lint(&self) -> Vec<Advised> {
+        self.definitions().flat_map(lint).collect()
+    }
+}
+
+fn lint(definition: &Definition) -> Vec<Advised> {
+    let mut whats = Vec::new();
+    if explains_nothing(&definition.name) {
+        whats.push(
+            "its name explains nothing; say what it does to what, like `read_file`".to_owned(),
+        );
+    }
+    if definition.description.trim().is_empty() {
+        whats.push("it has no description; say what it does and when to use it".to_owned());
+    }
+    lint_properties(&definition.input_schema, "", &mut whats);
+    let advised = |what| Advised {
+        tool: definition.name.to_string(),
+        what,
+    };
+    whats.into_iter().map(advised).collect()
+}
+
+fn lint_properties(schema: &Value, place: &str, whats: &mut Vec<String>) {
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let place = format!("{place}/{name}");
+        if name.chars().count() < 2 {
+            whats.push(format!("the name of property `{place}` explains nothing"));
+        }
+        let description = property["description"].as_str().unwrap_or_default();
+        if description.trim().is_empty() {
+            whats.push(format!("property `{place}` has no description"));
+        }
+        lint_properties(property, &place, whats);
+        lint_properties(&property["items"], &place, whats);
+    }
+}
+
+/// Too short, without a vowel, or one vague word.
+fn explains_nothing(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let has_vowel = lower.contains(['a', 'e', 'i', 'o', 'u', 'y']);
+    lower.len() < 3 || !has_vowel || VAGUE.contains(&lower.as_str())
+}

@@ -1,0 +1,67 @@
+//! Points in time as values, and the clock that hands them out.
+//! Everything but the clock only compares and subtracts moments.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A point in time, in microseconds since 1970.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Moment(u64);
+
+impl Moment {
+    /// From microseconds since 1970.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// Microseconds since 1970.
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// How long it has been since `earlier`; nothing if that lies ahead.
+    pub const fn since(self, earlier: Moment) -> Duration {
+        Duration::from_micros(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The moment this much later.
+    pub fn plus(self, span: Duration) -> Self {
+        let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
+        Self(self.0.saturating_add(micros))
+    }
+}
+
+/// Tells the time.
+pub trait Clock: Send + Sync + 'static {
+    /// Now. Never earlier than what it said before.
+    fn now(&self) -> Moment;
+}
+
+/// Wall time read once, carried on by the runtime's monotonic clock, so that it never goes back.
+#[derive(Debug)]
+pub struct SystemClock {
+    began: Moment,
+    anchor: tokio::time::Instant,
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self::beginning_at(Moment::default().plus(wall.unwrap_or_default()))
+    }
+}
+
+impl SystemClock {
+    /// A clock that says `began` now and goes on from there.
+    pub fn beginning_at(began: Moment) -> Self {
+        Self {
+            began,
+            anchor: tokio::time::Instant::now(),
+        }
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Moment {
+        self.began.plus(self.anchor.elapsed())
+    }
+}

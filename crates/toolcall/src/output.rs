@@ -1,0 +1,249 @@
+//! What a call printed: its head, its tail, and where the whole of it is kept.
+//! It holds bytes within a budget and never more, whatever is pushed.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::event::Printed;
+
+/// How many bytes of a call's output are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputBudget {
+    /// Bytes kept from the beginning.
+    pub head: usize,
+    /// Bytes kept from the end.
+    pub tail: usize,
+}
+
+impl Default for OutputBudget {
+    fn default() -> Self {
+        Self {
+            head: 16 * 1024,
+            tail: 48 * 1024,
+        }
+    }
+}
+
+impl OutputBudget {
+    /// Head and tail together.
+    pub fn total(&self) -> usize {
+        self.head + self.tail
+    }
+
+    /// Takes bytes off, first from the tail.
+    pub(crate) fn spend(&mut self, bytes: usize) {
+        let from_head = bytes.saturating_sub(self.tail);
+        self.tail = self.tail.saturating_sub(bytes);
+        self.head = self.head.saturating_sub(from_head);
+    }
+
+    /// The text within the budget: whole, or head and tail around a line that says what is missing.
+    pub fn fit(&self, text: &str) -> Option<String> {
+        if text.len() <= self.total() {
+            return None;
+        }
+        let mut output = Output::new(*self);
+        output.push(text.as_bytes());
+        Some(output.text())
+    }
+}
+
+/// What a call printed, within a budget.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    budget: OutputBudget,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    total: u64,
+    spill: Option<Spill>,
+}
+
+/// Where the whole output is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spill {
+    /// Its address, for a person or a tool to open.
+    pub uri: Arc<str>,
+    /// Bytes kept there.
+    pub bytes: u64,
+    /// Whether everything is there, or only the beginning.
+    pub completeness: Completeness,
+}
+
+/// Whether a spill holds everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completeness {
+    /// Everything so far.
+    Whole,
+    /// The beginning; its limit was reached.
+    Capped,
+}
+
+impl Output {
+    /// An empty output of this budget.
+    pub fn new(budget: OutputBudget) -> Self {
+        Self {
+            budget,
+            ..Self::default()
+        }
+    }
+
+    /// How much is held.
+    pub fn budget(&self) -> OutputBudget {
+        self.budget
+    }
+
+    /// Adds bytes. They need not end at a character.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let room = self.budget.head - self.head.len();
+        let (first, rest) = bytes.split_at(room.min(bytes.len()));
+        self.head.extend_from_slice(first);
+        self.push_tail(rest);
+    }
+
+    fn push_tail(&mut self, bytes: &[u8]) {
+        let fresh = &bytes[bytes.len().saturating_sub(self.budget.tail)..];
+        let over = (self.tail.len() + fresh.len()).saturating_sub(self.budget.tail);
+        self.tail.drain(..over.min(self.tail.len()));
+        self.tail.extend(fresh);
+    }
+
+    /// Says where the whole is kept.
+    pub fn set_spill(&mut self, spill: Spill) {
+        self.spill = Some(spill);
+    }
+
+    /// Where the whole is kept, if it did not fit.
+    pub fn spill(&self) -> Option<&Spill> {
+        self.spill.as_ref()
+    }
+
+    /// How many bytes were printed in all.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// How many bytes are not held.
+    pub fn omitted(&self) -> u64 {
+        self.total - (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// Whether nothing was printed.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// Whether this many more bytes would still be held in whole.
+    pub fn has_room_for(&self, bytes: usize) -> bool {
+        self.omitted() == 0 && self.head.len() + self.tail.len() + bytes <= self.budget.total()
+    }
+
+    /// The bytes held, beginning first, in up to three pieces.
+    pub fn pieces(&self) -> [&[u8]; 3] {
+        let (front, back) = self.tail.as_slices();
+        [&self.head, front, back]
+    }
+
+    /// What is still held of a range, as a [`Printed`] event names it.
+    pub fn range(&self, printed: Printed) -> Vec<u8> {
+        let mut held = Vec::new();
+        let tail_from = self.total - self.tail.len() as u64;
+        let (front, back) = self.tail.as_slices();
+        let back_from = tail_from + front.len() as u64;
+        for (from, piece) in [(0, &self.head[..]), (tail_from, front), (back_from, back)] {
+            let within = |at: u64| (at.saturating_sub(from) as usize).min(piece.len());
+            let (start, end) = (within(printed.from), within(printed.to));
+            held.extend_from_slice(&piece[start.min(end)..end]);
+        }
+        held
+    }
+
+    /// The output as text, with a line in place of what is missing. Broken characters are replaced.
+    pub fn text(&self) -> String {
+        let omitted = self.omitted();
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        if omitted == 0 {
+            return String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()).into_owned();
+        }
+        let head = whole_start(&self.head);
+        let tail = whole_end(&tail);
+        let missing = self.total - (head.len() + tail.len()) as u64;
+        format!(
+            "{}\n… {missing} bytes left out …\n{}",
+            String::from_utf8_lossy(head),
+            String::from_utf8_lossy(tail)
+        )
+    }
+}
+
+/// Without a character that was cut at the end.
+fn whole_start(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Err(cut) if cut.error_len().is_none() => &bytes[..cut.valid_up_to()],
+        Ok(_) | Err(_) => bytes,
+    }
+}
+
+/// Without a character that was cut at the beginning.
+fn whole_end(bytes: &[u8]) -> &[u8] {
+    let is_continuation = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+    let skip = bytes.iter().take(3).take_while(is_continuation).count();
+    &bytes[skip..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    fn small(head: usize, tail: usize) -> Output {
+        Output::new(OutputBudget { head, tail })
+    }
+
+    #[test]
+    fn keeps_all_that_fits() {
+        let mut output = small(4, 4);
+        output.push(b"abcdef");
+        assert_eq!(output.text(), "abcdef");
+        assert_eq!((output.total(), output.omitted()), (6, 0));
+        assert!(output.has_room_for(2) && !output.has_room_for(3));
+    }
+
+    #[test]
+    fn keeps_head_and_tail_of_the_rest() {
+        let mut output = small(4, 4);
+        for _ in 0..1000 {
+            output.push(b"0123456789");
+        }
+        expect!["0123\n… 9992 bytes left out …\n6789"].assert_eq(&output.text());
+        assert_eq!(output.pieces().concat(), b"01236789");
+    }
+
+    #[test]
+    fn a_range_is_what_is_still_held_of_it() {
+        let mut output = small(4, 4);
+        output.push(b"0123456789");
+        let range = |from, to| output.range(Printed { from, to });
+        assert_eq!(range(1, 3), b"12");
+        assert_eq!(range(2, 8), b"2367");
+        assert_eq!(range(4, 6), b"");
+        assert_eq!(range(8, 99), b"89");
+        assert_eq!(range(9, 8), b"");
+    }
+
+    #[test]
+    fn never_shows_half_a_character() {
+        let mut output = small(5, 5);
+        output.push("ääääääääää".as_bytes());
+        expect!["ää\n… 12 bytes left out …\nää"].assert_eq(&output.text());
+    }
+
+    #[test]
+    fn characters_split_over_pushes_are_whole() {
+        let mut output = small(64, 64);
+        for byte in "grün 🦀".bytes() {
+            output.push(&[byte]);
+        }
+        assert_eq!(output.text(), "grün 🦀");
+    }
+}

@@ -1,0 +1,138 @@
+//! Reads JSON that is still being written.
+//! It guesses nothing: it closes what is open and leaves out what is not yet a value.
+
+use serde_json::Value;
+
+/// What can be read of the beginning of a JSON text; nothing if no value is there yet.
+pub(crate) fn read(text: &str) -> Option<Value> {
+    if let Ok(whole) = serde_json::from_str(text) {
+        return Some(whole);
+    }
+    let cut = Cut::of(text);
+    cut.candidates(text)
+        .find_map(|candidate| serde_json::from_str(&candidate).ok())
+}
+
+/// Where a text can be cut so that closing the open brackets makes it JSON.
+#[derive(Default)]
+struct Cut {
+    /// Closing brackets that are due at the end of the text.
+    open: Vec<char>,
+    in_string: bool,
+    escaped: bool,
+    /// Behind the last bracket, or before the last comma. Nothing was opened or closed since.
+    last_stop: usize,
+}
+
+impl Cut {
+    fn of(text: &str) -> Self {
+        let mut cut = Self::default();
+        for (place, character) in text.char_indices() {
+            cut.step(place, character);
+        }
+        cut
+    }
+
+    fn step(&mut self, place: usize, character: char) {
+        match (self.in_string, self.escaped, character) {
+            (true, true, _) => self.escaped = false,
+            (true, false, '\\') => self.escaped = true,
+            (true, false, '"') => self.in_string = false,
+            (true, false, _) => {}
+            (false, _, '"') => self.in_string = true,
+            (false, _, '{' | '[' | '}' | ']') => self.bracket(place, character),
+            (false, _, ',') => self.last_stop = place,
+            (false, _, _) => {}
+        }
+    }
+
+    fn bracket(&mut self, place: usize, character: char) {
+        match character {
+            '{' => self.open.push('}'),
+            '[' => self.open.push(']'),
+            _ => drop(self.open.pop()),
+        }
+        self.last_stop = place + 1;
+    }
+
+    /// Best first: a string that is being written is closed where it is; else the unfinished
+    /// member is left out.
+    fn candidates(&self, text: &str) -> impl Iterator<Item = String> + use<> {
+        let quote = if self.in_string { "\"" } else { "" };
+        let as_is = close(
+            &format!("{}{quote}", without_half_escape(text, self.in_string)),
+            &self.open,
+        );
+        let without_last = close(&text[..self.last_stop], &self.open);
+        [as_is, without_last].into_iter()
+    }
+}
+
+/// Without an escape such as `\` or `\u12` that is not yet complete.
+fn without_half_escape(text: &str, in_string: bool) -> &str {
+    if !in_string {
+        return text;
+    }
+    let from = text.len().saturating_sub(12);
+    let from = (from..=text.len())
+        .find(|place| text.is_char_boundary(*place))
+        .unwrap_or(0);
+    match text[from..].rfind('\\') {
+        Some(place) => &text[..from + place],
+        None => text,
+    }
+}
+
+fn close(text: &str, open: &[char]) -> String {
+    let mut closed = text
+        .trim_end_matches([',', ' ', '\n', '\t', '\r'])
+        .to_owned();
+    closed.extend(open.iter().rev());
+    closed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn reads_what_is_there() {
+        for (text, value) in [
+            (r#"{"#, json!({})),
+            (r#"{"pa"#, json!({})),
+            (r#"{"path""#, json!({})),
+            (r#"{"path":"src/ma"#, json!({"path": "src/ma"})),
+            (r#"{"path":"a","line":1"#, json!({"path": "a", "line": 1})),
+            (r#"{"path":"a","all":tr"#, json!({"path": "a"})),
+            (r#"{"path":"a\"#, json!({"path": "a"})),
+            (r#"{"path":"a\u00"#, json!({"path": "a"})),
+            (
+                r#"{"edits":[{"old":"x","new":"y"#,
+                json!({"edits": [{"old": "x", "new": "y"}]}),
+            ),
+            (
+                r#"{"edits":[{"old":"x"},"#,
+                json!({"edits": [{"old": "x"}]}),
+            ),
+        ] {
+            assert_eq!(read(text), Some(value), "{text}");
+        }
+        assert_eq!(read(""), None);
+        assert_eq!(read("nonsense"), None);
+    }
+
+    #[test]
+    fn every_prefix_of_an_object_is_an_object() {
+        let text =
+            r#"{"path":"gr\u00fcn \"x\" 🦀","list":[1,2.5,{"a":null}],"deep":{"b":[true,false]}}"#;
+        for end in (1..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+            let read = read(&text[..end]);
+            assert!(
+                read.as_ref().is_some_and(Value::is_object),
+                "{}",
+                &text[..end]
+            );
+        }
+    }
+}

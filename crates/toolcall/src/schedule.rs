@@ -1,0 +1,459 @@
+//! Which calls may run side by side: those whose touches do not conflict.
+//! A value that answers questions; waiting is the engine's business.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::intent::{Command, Reading, Touch};
+use crate::map::Map;
+
+/// A call's place in the order of arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Place(u64);
+
+/// Whether a call may go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// Nothing stands in its way.
+    Clear,
+    /// An earlier call has not yet said what it touches.
+    Early,
+    /// An earlier call touches the same and has not ended.
+    Blocked,
+}
+
+/// The order of the calls that have not ended.
+///
+/// A call waits for earlier ones that it conflicts with. A nested call stands where the call it
+/// belongs to stands and never waits for that one, nor for anything that waits for it: waiting
+/// always goes to what is earlier in the tree of calls, so nothing waits in a circle.
+#[derive(Debug, Default)]
+pub(crate) struct Schedule {
+    next: u64,
+    /// Every call before this place has said what it touches, or has ended.
+    admitted: u64,
+    slots: Map<Place, Slot>,
+    files: BTreeMap<FileKey, Vec<(Place, Access)>>,
+    commands: BTreeMap<Place, Clarity>,
+    /// The calls that ended last and may have changed something, with their number.
+    departed: VecDeque<(Departures, Touches)>,
+    departures: Departures,
+    /// How many file accesses are writes: without any, and without commands, no read can conflict.
+    writes: usize,
+}
+
+/// A path as bytes: comparing those costs a fraction of comparing components. Paths are absolute
+/// and without `..`, and [`key`] takes out `.` and spare separators, so that one lies beneath
+/// another exactly if `other/` begins it.
+type FileKey = Arc<[u8]>;
+
+/// How many calls that may have changed something have ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Departures(u64);
+
+/// More departures than this are not told apart: then anything may have changed.
+const MOST_DEPARTED: usize = 256;
+
+#[derive(Debug)]
+struct Slot {
+    /// The places of the calls it belongs to, outermost first.
+    ancestors: Vec<Place>,
+    touches: Option<Touches>,
+    waits_for: BTreeSet<Place>,
+    waited_for_by: Vec<Place>,
+    /// Whether something it conflicts with ended since it looked at the world.
+    is_outdated: bool,
+}
+
+/// What the order depends on of a call's touches.
+#[derive(Debug, Default)]
+struct Touches {
+    files: Vec<(FileKey, Access)>,
+    command: Option<Clarity>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Clarity {
+    Understood,
+    Unclear,
+}
+
+impl Schedule {
+    /// Takes the next place, within the place of the call it belongs to.
+    pub(crate) fn enter(&mut self, parent: Option<Place>) -> Place {
+        let place = Place(self.next);
+        self.next += 1;
+        let ancestors = match parent.and_then(|parent| Some((parent, self.slots.get(&parent)?))) {
+            Some((parent, slot)) => [&slot.ancestors[..], &[parent]].concat(),
+            None => Vec::new(),
+        };
+        self.slots.insert(place, Slot::new(ancestors));
+        place
+    }
+
+    /// Says what a call touches, or says it anew. Returns the calls that may now look again.
+    pub(crate) fn state(&mut self, place: Place, touches: &[Touch]) -> Vec<Place> {
+        self.forget_touches(place);
+        let Some(slot) = self.slots.get_mut(&place) else {
+            return Vec::new();
+        };
+        slot.touches = Some(Touches::of(touches));
+        if place.0 < self.admitted {
+            self.admit(place);
+            return Vec::new();
+        }
+        self.advance(Some(place))
+    }
+
+    /// How many calls that may have changed something have ended so far.
+    pub(crate) fn departures(&self) -> Departures {
+        self.departures
+    }
+
+    /// Whether what a call saw may have changed: it waited for an earlier call that it conflicts
+    /// with, or such a call ended after `since`. Asked once, it counts as seen.
+    pub(crate) fn is_outdated(&mut self, place: Place, since: Departures) -> bool {
+        let departed = &self.departed;
+        let Some(slot) = self.slots.get_mut(&place) else {
+            return false;
+        };
+        let waited = std::mem::take(&mut slot.is_outdated);
+        let Some(touches) = &slot.touches else {
+            return waited;
+        };
+        let oldest = departed.front().map_or(since, |(number, _)| *number);
+        let forgotten = oldest.0 > since.0 + 1;
+        let mut later = departed
+            .iter()
+            .rev()
+            .take_while(|(number, _)| *number > since);
+        waited || forgotten || later.any(|(_, other)| other.clashes_with(touches))
+    }
+
+    /// Where a call stands.
+    pub(crate) fn standing(&self, place: Place) -> Standing {
+        match self.slots.get(&place) {
+            Some(_) if place.0 >= self.admitted => Standing::Early,
+            Some(slot) if !slot.waits_for.is_empty() => Standing::Blocked,
+            Some(_) | None => Standing::Clear,
+        }
+    }
+
+    /// A call ended. Returns the calls that may now look again.
+    pub(crate) fn leave(&mut self, place: Place) -> Vec<Place> {
+        let touches = self.forget_touches(place);
+        let Some(slot) = self.slots.remove(&place) else {
+            return Vec::new();
+        };
+        self.remember(touches.filter(Touches::may_change));
+        for blocker in &slot.waits_for {
+            if let Some(blocker) = self.slots.get_mut(blocker) {
+                blocker.waited_for_by.retain(|waiter| *waiter != place);
+            }
+        }
+        let mut awake = self.advance(None);
+        for waiter in slot.waited_for_by {
+            let Some(waiting) = self.slots.get_mut(&waiter) else {
+                continue;
+            };
+            if waiting.waits_for.remove(&place) && waiting.waits_for.is_empty() {
+                awake.push(waiter);
+            }
+        }
+        awake
+    }
+
+    fn remember(&mut self, touches: Option<Touches>) {
+        let Some(touches) = touches else {
+            return;
+        };
+        self.departures.0 += 1;
+        self.departed.push_back((self.departures, touches));
+        if self.departed.len() > MOST_DEPARTED {
+            self.departed.pop_front();
+        }
+    }
+
+    /// Admits, in order, every call that has said what it touches. Returns those that wait for it,
+    /// which the one that just said so does not.
+    fn advance(&mut self, speaking: Option<Place>) -> Vec<Place> {
+        let mut admitted = Vec::new();
+        while self.admitted < self.next {
+            let place = Place(self.admitted);
+            match self.slots.get(&place) {
+                Some(slot) if slot.touches.is_none() => break,
+                Some(_) => {
+                    self.admitted += 1;
+                    self.admit(place);
+                    admitted.extend((speaking != Some(place)).then_some(place));
+                }
+                None => self.admitted += 1,
+            }
+        }
+        admitted
+    }
+
+    fn admit(&mut self, place: Place) {
+        let Some(touches) = self
+            .slots
+            .get_mut(&place)
+            .and_then(|slot| slot.touches.take())
+        else {
+            return;
+        };
+        let blockers = self.blockers(place, &touches);
+        for blocker in &blockers {
+            if let Some(slot) = self.slots.get_mut(blocker) {
+                slot.waited_for_by.push(place);
+            }
+        }
+        self.index(place, &touches);
+        if let Some(slot) = self.slots.get_mut(&place) {
+            slot.is_outdated |= !blockers.is_empty();
+            slot.waits_for = blockers;
+            slot.touches = Some(touches);
+        }
+    }
+
+    fn blockers(&self, place: Place, touches: &Touches) -> BTreeSet<Place> {
+        let mut found = BTreeSet::new();
+        let mut add = |other| {
+            if self.goes_before(other, place) {
+                found.insert(other);
+            }
+        };
+        for (path, access) in &touches.files {
+            self.find_file_conflicts(path, *access, &mut add);
+            self.find_commands(
+                |clarity| *access == Access::Write || clarity == Clarity::Unclear,
+                &mut add,
+            );
+        }
+        if let Some(clarity) = touches.command {
+            self.find_files(
+                |access| access == Access::Write || clarity == Clarity::Unclear,
+                &mut add,
+            );
+            self.find_commands(
+                |other| other == Clarity::Unclear || clarity == Clarity::Unclear,
+                &mut add,
+            );
+        }
+        found
+    }
+
+    /// Whether `other` is earlier in the tree of calls and not one that `place` belongs to.
+    fn goes_before(&self, other: Place, place: Place) -> bool {
+        let lineage = |place: Place| {
+            let slot = self.slots.get(&place)?;
+            Some(slot.ancestors.iter().copied().chain([place]))
+        };
+        let is_ancestor = self
+            .slots
+            .get(&place)
+            .is_some_and(|slot| slot.ancestors.contains(&other));
+        match (lineage(other), lineage(place)) {
+            (Some(other), Some(own)) => !is_ancestor && other.lt(own),
+            (_, _) => false,
+        }
+    }
+
+    fn find_commands(&self, which: impl Fn(Clarity) -> bool, found: &mut impl FnMut(Place)) {
+        let places = self.commands.iter().filter(|(_, clarity)| which(**clarity));
+        places.for_each(|(place, _)| found(*place));
+    }
+
+    fn find_files(&self, which: impl Fn(Access) -> bool, found: &mut impl FnMut(Place)) {
+        let holders = self
+            .files
+            .values()
+            .flatten()
+            .filter(|(_, access)| which(*access));
+        holders.for_each(|(place, _)| found(*place));
+    }
+
+    /// A folder's touch covers what lies beneath it, so both ancestors and descendants count.
+    fn find_file_conflicts(&self, path: &[u8], access: Access, found: &mut impl FnMut(Place)) {
+        if access == Access::Read && self.writes == 0 {
+            return;
+        }
+        let above = ancestors(path).filter_map(|ancestor| self.files.get(ancestor));
+        let lies_beneath = |other: &[u8]| other == path || is_beneath(other, path);
+        let beneath = self
+            .files
+            .range::<[u8], _>((Bound::Included(path), Bound::Unbounded))
+            .take_while(|(other, _)| other.starts_with(path))
+            .filter(|(other, _)| lies_beneath(other))
+            .map(|(_, holders)| holders);
+        let clashes = |other: Access| access == Access::Write || other == Access::Write;
+        for (place, _) in above
+            .chain(beneath)
+            .flatten()
+            .filter(|(_, other)| clashes(*other))
+        {
+            found(*place);
+        }
+    }
+
+    fn index(&mut self, place: Place, touches: &Touches) {
+        for (path, access) in &touches.files {
+            self.files
+                .entry(path.clone())
+                .or_default()
+                .push((place, *access));
+            self.writes += usize::from(*access == Access::Write);
+        }
+        if let Some(clarity) = touches.command {
+            self.commands.insert(place, clarity);
+        }
+    }
+
+    fn forget_touches(&mut self, place: Place) -> Option<Touches> {
+        let touches = self.slots.get_mut(&place)?.touches.take()?;
+        if place.0 >= self.admitted {
+            return Some(touches);
+        }
+        self.commands.remove(&place);
+        for (path, access) in &touches.files {
+            self.writes -= usize::from(*access == Access::Write);
+            self.forget_file(path, place);
+        }
+        Some(touches)
+    }
+
+    fn forget_file(&mut self, path: &[u8], place: Place) {
+        let Some(holders) = self.files.get_mut(path) else {
+            return;
+        };
+        holders.retain(|(holder, _)| *holder != place);
+        if holders.is_empty() {
+            self.files.remove(path);
+        }
+    }
+}
+
+/// One file has one key, however a tool spells its path: `/a/` and `/./a` are `/a`.
+fn key(path: &Path) -> FileKey {
+    let mut parts = bytes(path).split(is_separator).skip(1);
+    match parts.any(|part| matches!(part, b"" | b".")) {
+        true => bytes(&path.components().collect::<PathBuf>()).into(),
+        false => bytes(path).into(),
+    }
+}
+
+fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+fn is_separator(byte: &u8) -> bool {
+    std::path::is_separator(char::from(*byte))
+}
+
+/// Whether a path that begins with another, as text, lies in that folder.
+fn is_beneath(path: &[u8], folder: &[u8]) -> bool {
+    folder.last().is_some_and(is_separator) || path.get(folder.len()).is_some_and(is_separator)
+}
+
+/// The folders above a path, the root included.
+fn ancestors(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let cut = |(place, byte): (usize, &u8)| is_separator(byte).then_some(place);
+    let folders = path
+        .iter()
+        .enumerate()
+        .filter_map(cut)
+        .map(|place| &path[..place.max(1)]);
+    folders.filter(|folder| folder.len() < path.len())
+}
+
+impl Slot {
+    fn new(ancestors: Vec<Place>) -> Self {
+        Self {
+            ancestors,
+            touches: None,
+            waits_for: BTreeSet::new(),
+            waited_for_by: Vec::new(),
+            is_outdated: false,
+        }
+    }
+}
+
+impl Touches {
+    fn of(touches: &[Touch]) -> Self {
+        let mut found = Self::default();
+        for touch in touches {
+            match touch {
+                Touch::Reads(path) => found.add(path, Access::Read),
+                Touch::Writes(path) | Touch::Deletes(path) => found.add(path, Access::Write),
+                Touch::Moves { from, to } => {
+                    found.add(from, Access::Write);
+                    found.add(to, Access::Write);
+                }
+                Touch::Runs(command) => found.command = found.command.max(Some(clarity(command))),
+                // What nobody stated cannot be ordered; it is judged, not scheduled.
+                Touch::Reaches(_) | Touch::Unknown => {}
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, path: &Path, access: Access) {
+        self.files.push((key(path), access));
+    }
+
+    fn may_change(&self) -> bool {
+        self.command.is_some()
+            || self
+                .files
+                .iter()
+                .any(|(_, access)| *access == Access::Write)
+    }
+
+    /// Whether the order of two calls matters.
+    fn clashes_with(&self, other: &Touches) -> bool {
+        let files = self.files.iter().any(|(path, access)| {
+            let clashes = |(other, its): &(FileKey, Access)| {
+                let writes = *access == Access::Write || *its == Access::Write;
+                writes && (contains(path, other) || contains(other, path))
+            };
+            other.files.iter().any(clashes)
+        });
+        files || self.command_clashes_with(other) || other.command_clashes_with(self)
+    }
+
+    fn command_clashes_with(&self, other: &Touches) -> bool {
+        let Some(clarity) = self.command else {
+            return false;
+        };
+        let is_unclear = clarity == Clarity::Unclear;
+        let is_touched = |(_, access): &(FileKey, Access)| is_unclear || *access == Access::Write;
+        other.files.iter().any(is_touched)
+            || other
+                .command
+                .is_some_and(|other| is_unclear || other == Clarity::Unclear)
+    }
+}
+
+/// Whether a path is the other or lies above it.
+fn contains(path: &[u8], other: &[u8]) -> bool {
+    path == other || (other.starts_with(path) && is_beneath(other, path))
+}
+
+fn clarity(command: &Command) -> Clarity {
+    match command.reading {
+        Reading::Understood(_) => Clarity::Understood,
+        Reading::Unclear(_) => Clarity::Unclear,
+    }
+}
+
+#[cfg(test)]
+mod nested;
+#[cfg(test)]
+mod tests;

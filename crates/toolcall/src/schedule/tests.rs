@@ -1,0 +1,449 @@
+//! The schedule against a naive one that compares every pair of calls, and its promises one by one.
+//! It must not share the index with what it tests: conflicts are worked out here once more.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+use super::*;
+use crate::intent::Part;
+
+const PATHS: [&str; 11] = [
+    "/", "/a", "/a/b", "/a/b/c", "/a/bc", "/a-b", "/d", "/d/e", "/a/", "//a//b", "/a/./b/",
+];
+
+fn any_path() -> impl Strategy<Value = PathBuf> {
+    prop::sample::select(PATHS.to_vec()).prop_map(PathBuf::from)
+}
+
+fn any_touch() -> impl Strategy<Value = Touch> {
+    prop_oneof![
+        6 => any_path().prop_map(Touch::Reads),
+        4 => any_path().prop_map(Touch::Writes),
+        2 => any_path().prop_map(Touch::Deletes),
+        2 => (any_path(), any_path()).prop_map(|(from, to)| Touch::Moves { from, to }),
+        1 => Just(understood()),
+        1 => Just(unclear()),
+        1 => Just(Touch::Reaches("host".into())),
+        1 => Just(Touch::Unknown),
+    ]
+}
+
+pub(super) fn any_touches() -> impl Strategy<Value = Vec<Touch>> {
+    vec(any_touch(), 0..3)
+}
+
+fn runs(reading: Reading) -> Touch {
+    Touch::Runs(Command {
+        text: "make".into(),
+        cwd: "/".into(),
+        reading,
+    })
+}
+
+fn understood() -> Touch {
+    runs(Reading::Understood(vec![Part {
+        argv: vec!["make".to_owned()],
+        cwd: "/".into(),
+    }]))
+}
+
+fn unclear() -> Touch {
+    runs(Reading::Unclear("a loop".into()))
+}
+
+fn reads(path: &str) -> Touch {
+    Touch::Reads(path.into())
+}
+
+fn writes(path: &str) -> Touch {
+    Touch::Writes(path.into())
+}
+
+/// What one touch does, as far as order goes.
+enum Deed<'a> {
+    Reads(&'a Path),
+    Writes(&'a Path),
+    Runs,
+    RunsAnything,
+}
+
+fn deeds(touch: &Touch) -> Vec<Deed<'_>> {
+    match touch {
+        Touch::Reads(path) => vec![Deed::Reads(path)],
+        Touch::Writes(path) | Touch::Deletes(path) => vec![Deed::Writes(path)],
+        Touch::Moves { from, to } => vec![Deed::Writes(from), Deed::Writes(to)],
+        Touch::Runs(command) => match command.reading {
+            Reading::Understood(_) => vec![Deed::Runs],
+            Reading::Unclear(_) => vec![Deed::RunsAnything],
+        },
+        Touch::Reaches(_) | Touch::Unknown => Vec::new(),
+    }
+}
+
+fn clash(one: &Deed<'_>, other: &Deed<'_>) -> bool {
+    let overlap = |a: &Path, b: &Path| a.starts_with(b) || b.starts_with(a);
+    match (one, other) {
+        (Deed::Reads(_), Deed::Reads(_)) => false,
+        (Deed::Writes(a), Deed::Reads(b) | Deed::Writes(b)) => overlap(a, b),
+        (Deed::Reads(a), Deed::Writes(b)) => overlap(a, b),
+        (Deed::Runs, Deed::Runs | Deed::Reads(_)) | (Deed::Reads(_), Deed::Runs) => false,
+        (Deed::Runs, Deed::Writes(_)) | (Deed::Writes(_), Deed::Runs) => true,
+        (Deed::RunsAnything, _) | (_, Deed::RunsAnything) => true,
+    }
+}
+
+fn conflict(some: &[Touch], others: &[Touch]) -> bool {
+    let of = |touches: &'_ [Touch], test: &dyn Fn(&Deed<'_>) -> bool| {
+        touches.iter().flat_map(deeds).any(|deed| test(&deed))
+    };
+    of(some, &|one| of(others, &|other| clash(one, other)))
+}
+
+/// The same schedule, worked out pair by pair.
+#[derive(Default)]
+struct Naive(BTreeMap<u64, Call>);
+
+struct Call {
+    lineage: Vec<u64>,
+    touches: Option<Vec<Touch>>,
+    is_admitted: bool,
+    waits_for: BTreeSet<u64>,
+}
+
+impl Naive {
+    fn enter(&mut self, place: Place, parent: Option<Place>) {
+        let parent = parent.and_then(|parent| self.0.get(&parent.0));
+        let mut lineage = parent.map_or_else(Vec::new, |parent| parent.lineage.clone());
+        lineage.push(place.0);
+        let call = Call {
+            lineage,
+            touches: None,
+            is_admitted: false,
+            waits_for: BTreeSet::new(),
+        };
+        self.0.insert(place.0, call);
+    }
+
+    fn state(&mut self, place: Place, touches: &[Touch]) {
+        let Some(call) = self.0.get_mut(&place.0) else {
+            return;
+        };
+        call.touches = Some(touches.to_vec());
+        match call.is_admitted {
+            true => self.admit(place.0),
+            false => self.advance(),
+        }
+    }
+
+    fn leave(&mut self, place: Place) {
+        self.0.remove(&place.0);
+        for call in self.0.values_mut() {
+            call.waits_for.remove(&place.0);
+        }
+        self.advance();
+    }
+
+    fn advance(&mut self) {
+        let is_stated = |(_, call): &(&u64, &Call)| call.touches.is_some();
+        let stated: Vec<u64> = self
+            .0
+            .iter()
+            .take_while(is_stated)
+            .map(|(p, _)| *p)
+            .collect();
+        for place in stated {
+            if !self.0[&place].is_admitted {
+                self.admit(place);
+            }
+        }
+    }
+
+    fn admit(&mut self, place: u64) {
+        let own = &self.0[&place];
+        let is_before = |other: &Call| {
+            other.is_admitted
+                && other.lineage < own.lineage
+                && !own.lineage.starts_with(&other.lineage)
+        };
+        let touches = |call: &Call| call.touches.clone().unwrap_or_default();
+        let blocks = |(_, other): &(&u64, &Call)| {
+            is_before(other) && conflict(&touches(other), &touches(own))
+        };
+        let waits_for = self
+            .0
+            .iter()
+            .filter(blocks)
+            .map(|(place, _)| *place)
+            .collect();
+        let own = self.0.get_mut(&place).expect("it is there");
+        own.waits_for = waits_for;
+        own.is_admitted = true;
+    }
+
+    fn standing(&self, place: u64) -> Standing {
+        match self.0.get(&place) {
+            Some(call) if !call.is_admitted => Standing::Early,
+            Some(call) if !call.waits_for.is_empty() => Standing::Blocked,
+            Some(_) | None => Standing::Clear,
+        }
+    }
+}
+
+/// Something that happens to a schedule. Numbers choose among the calls that are there.
+#[derive(Clone, Debug)]
+enum Move {
+    Enter(Option<usize>),
+    State(usize, Vec<Touch>),
+    Leave(usize),
+}
+
+fn any_move() -> impl Strategy<Value = Move> {
+    prop_oneof![
+        3 => option::weighted(0.4, any::<usize>()).prop_map(Move::Enter),
+        4 => (any::<usize>(), any_touches()).prop_map(|(which, touches)| Move::State(which, touches)),
+        2 => any::<usize>().prop_map(Move::Leave),
+    ]
+}
+
+#[derive(Default)]
+struct Pair {
+    schedule: Schedule,
+    naive: Naive,
+}
+
+impl Pair {
+    fn choose(&self, which: usize) -> Option<Place> {
+        let places: Vec<u64> = self.naive.0.keys().copied().collect();
+        places
+            .get(which % places.len().max(1))
+            .map(|place| Place(*place))
+    }
+
+    /// Makes the move in both and returns who moved and who was woken.
+    fn make(&mut self, step: &Move) -> (Option<Place>, Vec<Place>) {
+        match step {
+            Move::Enter(parent) => {
+                let parent = parent.and_then(|which| self.choose(which));
+                let place = self.schedule.enter(parent);
+                self.naive.enter(place, parent);
+                (Some(place), Vec::new())
+            }
+            Move::State(which, touches) => {
+                self.choose(*which).map_or_else(Default::default, |place| {
+                    self.naive.state(place, touches);
+                    (Some(place), self.schedule.state(place, touches))
+                })
+            }
+            Move::Leave(which) => self.choose(*which).map_or_else(Default::default, |place| {
+                self.naive.leave(place);
+                (Some(place), self.schedule.leave(place))
+            }),
+        }
+    }
+
+    fn standings(&self) -> BTreeMap<Place, Standing> {
+        let places = (0..self.schedule.next).map(Place);
+        places
+            .map(|place| (place, self.schedule.standing(place)))
+            .collect()
+    }
+
+    fn naive_standings(&self) -> BTreeMap<Place, Standing> {
+        let places = (0..self.schedule.next).map(Place);
+        places
+            .map(|place| (place, self.naive.standing(place.0)))
+            .collect()
+    }
+
+    fn blockers(&self) -> BTreeMap<u64, BTreeSet<u64>> {
+        let numbers = |slot: &Slot| slot.waits_for.iter().map(|place| place.0).collect();
+        let slots = self.schedule.slots.iter();
+        slots
+            .map(|(place, slot)| (place.0, numbers(slot)))
+            .collect()
+    }
+
+    fn naive_blockers(&self) -> BTreeMap<u64, BTreeSet<u64>> {
+        let calls = self.naive.0.iter();
+        calls
+            .map(|(place, call)| (*place, call.waits_for.clone()))
+            .collect()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn the_index_finds_what_comparing_every_pair_finds(moves in vec(any_move(), 0..60)) {
+        let mut pair = Pair::default();
+        for step in &moves {
+            pair.make(step);
+            prop_assert_eq!(pair.blockers(), pair.naive_blockers());
+            prop_assert_eq!(pair.standings(), pair.naive_standings());
+        }
+    }
+
+    #[test]
+    fn whoever_becomes_clear_is_told_to_look_again(moves in vec(any_move(), 0..60)) {
+        let mut pair = Pair::default();
+        for step in &moves {
+            let before = pair.standings();
+            let (moved, awake) = pair.make(step);
+            for (place, standing) in before {
+                let is_now_clear = pair.schedule.standing(place) == Standing::Clear;
+                if standing != Standing::Clear && is_now_clear && moved != Some(place) {
+                    prop_assert!(awake.contains(&place), "{place:?} was not woken by {step:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_emptied_schedule_holds_nothing(moves in vec(any_move(), 0..60)) {
+        let mut pair = Pair::default();
+        for step in &moves {
+            pair.make(step);
+        }
+        while let Some(place) = pair.choose(0) {
+            pair.make(&Move::Leave(0));
+            prop_assert!(!pair.schedule.slots.contains_key(&place));
+        }
+        let Schedule { slots, files, commands, .. } = pair.schedule;
+        prop_assert!(slots.is_empty() && files.is_empty() && commands.is_empty());
+    }
+
+    #[test]
+    fn a_call_is_clear_once_all_earlier_ones_left_in_any_order(
+        calls in vec(any_touches(), 1..12).prop_flat_map(|calls| {
+            let order: Vec<usize> = (0..calls.len() - 1).collect();
+            (Just(calls), Just(order).prop_shuffle())
+        }),
+    ) {
+        let (calls, order) = calls;
+        let (mut schedule, places) = filled(&calls);
+        for left in order {
+            schedule.leave(places[left]);
+        }
+        prop_assert_eq!(schedule.standing(places[places.len() - 1]), Standing::Clear);
+    }
+
+    #[test]
+    fn reads_never_wait_for_reads(paths in vec(any_path(), 1..12)) {
+        let calls: Vec<_> = paths.into_iter().map(|path| vec![Touch::Reads(path)]).collect();
+        prop_assert!(all_clear(&calls));
+    }
+
+    #[test]
+    fn calls_that_do_not_conflict_are_clear_at_once(
+        calls in vec(any_touches(), 1..5).prop_filter("they conflict", |calls| {
+            (0..calls.len()).all(|at| calls[..at].iter().all(|call| !conflict(call, &calls[at])))
+        }),
+    ) {
+        prop_assert!(all_clear(&calls));
+    }
+}
+
+/// Calls that came in this order and have all said what they touch.
+fn filled(calls: &[Vec<Touch>]) -> (Schedule, Vec<Place>) {
+    let mut schedule = Schedule::default();
+    let places: Vec<Place> = calls.iter().map(|_| schedule.enter(None)).collect();
+    for (place, touches) in places.iter().zip(calls) {
+        schedule.state(*place, touches);
+    }
+    (schedule, places)
+}
+
+fn all_clear(calls: &[Vec<Touch>]) -> bool {
+    let (schedule, places) = filled(calls);
+    let mut standings = places.iter().map(|place| schedule.standing(*place));
+    standings.all(|standing| standing == Standing::Clear)
+}
+
+/// Whether the second waits for the first.
+fn waits(first: Touch, second: Touch) -> bool {
+    let (schedule, places) = filled(&[vec![first], vec![second]]);
+    match schedule.standing(places[1]) {
+        Standing::Blocked => true,
+        Standing::Clear => false,
+        Standing::Early => panic!("both have said what they touch"),
+    }
+}
+
+#[test]
+fn an_unclear_command_waits_for_all_and_all_wait_for_it() {
+    let moves = || Touch::Moves {
+        from: "/a".into(),
+        to: "/b".into(),
+    };
+    for touch in [
+        reads("/a"),
+        writes("/a"),
+        Touch::Deletes("/a".into()),
+        moves(),
+        understood(),
+        unclear(),
+    ] {
+        assert!(waits(touch.clone(), unclear()), "for {touch:?}");
+        assert!(waits(unclear(), touch.clone()), "{touch:?}");
+    }
+}
+
+#[test]
+fn understood_commands_run_side_by_side_but_not_with_writes() {
+    assert!(!waits(understood(), understood()));
+    assert!(!waits(reads("/a"), understood()));
+    assert!(!waits(understood(), reads("/a")));
+    assert!(waits(writes("/a"), understood()));
+    assert!(waits(understood(), writes("/a")));
+}
+
+#[test]
+fn folders_conflict_with_what_lies_beneath_and_above() {
+    for (one, other) in [
+        ("/a", "/a/b/c"),
+        ("/a/b/c", "/a"),
+        ("/", "/x"),
+        ("/a", "/a"),
+    ] {
+        assert!(waits(writes(one), reads(other)), "{one} {other}");
+        assert!(waits(reads(one), writes(other)), "{one} {other}");
+    }
+    for (one, other) in [("/a", "/a-b"), ("/a/b", "/a/bc"), ("/a/b", "/a/c")] {
+        assert!(!waits(writes(one), writes(other)), "{one} {other}");
+    }
+}
+
+#[test]
+fn one_file_conflicts_with_itself_however_it_is_spelled() {
+    for (one, other) in [
+        ("/a/", "/a/b"),
+        ("/a/./b", "/a/b"),
+        ("//a", "/a"),
+        ("/a/.", "/a/b/"),
+    ] {
+        assert!(waits(writes(one), writes(other)), "{one} {other}");
+        assert!(waits(writes(other), writes(one)), "{one} {other}");
+    }
+}
+
+#[test]
+fn what_is_not_stated_or_lies_outside_waits_for_nothing() {
+    for touch in [Touch::Unknown, Touch::Reaches("host".into())] {
+        assert!(!waits(writes("/"), touch.clone()) && !waits(touch, writes("/")));
+    }
+}
+
+#[test]
+fn a_call_is_early_until_every_earlier_one_has_spoken_or_left() {
+    let mut schedule = Schedule::default();
+    let [first, second, third] = [(); 3].map(|()| schedule.enter(None));
+    assert_eq!(schedule.state(third, &[reads("/a")]), []);
+    assert_eq!(schedule.standing(third), Standing::Early);
+    assert_eq!(schedule.state(first, &[writes("/a")]), []);
+    assert_eq!(schedule.leave(second), [third]);
+    assert_eq!(schedule.standing(third), Standing::Blocked);
+    assert_eq!(schedule.leave(first), [third]);
+    assert_eq!(schedule.standing(third), Standing::Clear);
+}
