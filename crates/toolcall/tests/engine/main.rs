@@ -1,0 +1,18 @@
+//! Stories and properties of the engine, told from outside, through the public API.
+//! One binary, so that what the stories share is compiled once.
+
+mod bad_input;
+mod bounds;
+mod cancel;
+mod faults;
+mod lifecycle;
+mod many;
+mod nested;
+mod order;
+mod permission;
+mod schedules;
+mod scope;
+mod shown_edits;
+mod stopped_tools;
+mod streaming;
+mod support;
