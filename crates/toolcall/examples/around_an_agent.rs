@@ -1,0 +1,50 @@
+//! An agent that has its own `call_tool`, wrapped with no change to it.
+//! Every call is then announced, judged, timed and ended once; how it runs stays the agent's business.
+
+use serde_json::{Value, json};
+use toolcall::{AllowAll, Definition, Engine, Event, ToolCall, ToolRequest, around};
+
+/// What the agent has today.
+async fn call_tool(name: &str, input: Value) -> Result<String, std::io::Error> {
+    match name {
+        "weather" => Ok(format!("sunny in {}", input["city"])),
+        "stock" => Err(std::io::Error::other("the exchange is closed")),
+        other => Err(std::io::Error::other(format!("no tool {other}"))),
+    }
+}
+
+/// What it tells its model today.
+fn definitions() -> [Definition; 2] {
+    let city = json!({
+        "type": "object",
+        "properties": {"city": {"type": "string"}},
+        "required": ["city"],
+    });
+    [
+        Definition::new("weather", "The weather of a city.", city),
+        Definition::new("stock", "The price of a stock.", json!({"type": "object"})),
+    ]
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let tools = around(definitions(), |name, input| async move {
+        Ok(call_tool(&name, input).await?)
+    })?;
+    let engine = Engine::builder(tools)
+        .policy(AllowAll)
+        .reader(|call: &ToolCall, event: &Event| println!("  {}: {}", call.title(), event.name()))
+        .build();
+
+    let requests = [
+        ("weather", json!({"city": "Bern"})),
+        ("weather", json!({"town": "Bern"})),
+        ("stock", json!({})),
+    ];
+    for (name, input) in requests {
+        println!("{name} {input}");
+        let outcome = engine.run(ToolRequest::new(name, input)).await;
+        println!("  the model gets {:?}", outcome.for_model().content);
+    }
+    Ok(())
+}

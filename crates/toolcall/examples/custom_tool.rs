@@ -1,0 +1,44 @@
+//! A tool of your own: a name, a description, an input, and what it does.
+//! It shows the least that is needed; `permissions` shows how calls are judged.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use toolcall::{AllowAll, Engine, Registry, Scope, Tool, ToolError, ToolRequest};
+
+#[derive(Deserialize, JsonSchema)]
+struct Text {
+    /// The text whose words are counted.
+    text: String,
+}
+
+struct CountWords;
+
+impl Tool for CountWords {
+    const NAME: &'static str = "count_words";
+    const DESCRIPTION: &'static str = "Counts the words of a text.";
+    type Input = Text;
+    type Output = String;
+
+    async fn run(&self, input: Text, _scope: &Scope) -> Result<String, ToolError> {
+        Ok(format!("{} words", input.text.split_whitespace().count()))
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut tools = Registry::new();
+    tools.add(CountWords)?;
+    let engine = Engine::builder(tools).policy(AllowAll).build();
+
+    let input = json!({"text": "one call, one ending"});
+    let outcome = engine.run(ToolRequest::new("count_words", input)).await;
+    println!("{}: {:?}", outcome.call.title(), outcome.ending());
+    println!("the model gets {:?}", outcome.for_model().content);
+
+    let outcome = engine
+        .run(ToolRequest::new("count_words", json!({"txt": 7})))
+        .await;
+    println!("{}: {:?}", outcome.call.title(), outcome.ending());
+    Ok(())
+}
