@@ -1,0 +1,92 @@
+//! Shows every event as a line for people, as it happens.
+//! It hands lines to the screen and waits for nothing.
+
+use std::time::Instant;
+
+use toolcall::text::clean_line;
+use toolcall::{Event, Reader, Ticket, ToolCall};
+
+use super::row::{Row, rows};
+use super::style::{DIM, painted};
+use super::{preview, wrapped};
+use crate::screen::Screen;
+
+/// The columns before the text: time, call, symbol, word.
+const PREFIX: usize = 31;
+const LEAST_DETAIL: usize = 6;
+
+/// A reader that shows lines.
+pub(crate) struct Lines {
+    screen: Screen,
+    began: Instant,
+    width: usize,
+}
+
+impl Reader for Lines {
+    fn read(&mut self, call: &ToolCall, event: &Event, _ticket: &Ticket) {
+        let rows = rows(call, event);
+        let lines = rows.iter().map(|row| self.line(call, row));
+        for line in lines.chain(self.below(event)) {
+            self.screen.line(&line);
+        }
+    }
+}
+
+impl Lines {
+    /// Shows lines of at most this width; times count from now.
+    pub(crate) fn new(screen: Screen, width: usize) -> Self {
+        let began = Instant::now();
+        Self {
+            screen,
+            began,
+            width,
+        }
+    }
+
+    fn line(&self, call: &ToolCall, row: &Row) -> String {
+        let time = format!("{:>6.2}s", self.began.elapsed().as_secs_f64());
+        let id = format!("{:<7}", call.id().as_str());
+        let word = format!("{} {:<10}", row.symbol, row.word);
+        let room = self.width.saturating_sub(PREFIX);
+        let text = clean_line(&row.text, room);
+        let left = room.saturating_sub(text.chars().count() + 2);
+        let detail = match left < LEAST_DETAIL || row.detail.is_empty() {
+            true => String::new(),
+            false => format!("  {}", clean_line(&row.detail, left)),
+        };
+        format!(
+            "{} {} {} {}{}",
+            painted(DIM, &time),
+            painted(DIM, &id),
+            painted(row.style, &word),
+            painted(row.text_style, &text),
+            painted(DIM, &detail)
+        )
+    }
+
+    /// What belongs under the line: what would be done, or why it was not.
+    fn below(&self, event: &Event) -> Vec<String> {
+        match event {
+            Event::Asked(question) => preview(&question.subject.intent.preview, self.width),
+            Event::Finished(finish) => match finish.ending.reason() {
+                Some(reason) => wrapped(&reason, self.width),
+                None => Vec::new(),
+            },
+            Event::Announced(_)
+            | Event::InputGrew(_)
+            | Event::InputArrived(_)
+            | Event::Prepared(_)
+            | Event::Decided(_)
+            | Event::Started
+            | Event::Progressed(_)
+            | Event::Showed(_)
+            | Event::Printed(_)
+            | Event::Beat(_)
+            | Event::Held(_)
+            | Event::Resumed
+            | Event::Planned(_)
+            | Event::Noted { .. }
+            | Event::StatusUnknown(_) => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What one event says to a person: a symbol, a word, a text.
+//! It chooses what is worth a line; how the line looks is not its business.
+
+use anstyle::Style;
+use toolcall::{
+    Decision, Effect, Ending, Event, Finish, Judge, Printed, Progress, Remembered, ToolCall,
+};
+
+use super::style::{ATTENTION, BAD, BUSY, DIM, GOOD, PLAIN};
+
+const BAR: usize = 20;
+
+/// What one event says.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) symbol: &'static str,
+    pub(crate) word: &'static str,
+    pub(crate) style: Style,
+    pub(crate) text_style: Style,
+    pub(crate) text: String,
+    pub(crate) detail: String,
+}
+
+impl Row {
+    fn new(symbol: &'static str, word: &'static str, style: Style, text: &str) -> Self {
+        Self {
+            symbol,
+            word,
+            style,
+            text_style: PLAIN,
+            text: text.to_owned(),
+            detail: String::new(),
+        }
+    }
+
+    fn with(mut self, detail: impl Into<String>) -> Self {
+        self.detail = detail.into();
+        self
+    }
+}
+
+/// The rows of one event; none where the next event says it better.
+pub(crate) fn rows(call: &ToolCall, event: &Event) -> Vec<Row> {
+    let title = call.title();
+    let row = match event {
+        Event::Announced(announced) => match announced.input {
+            Some(_) => Row::new("·", "announced", PLAIN, title),
+            None => Row::new("…", "writing", DIM, title),
+        },
+        Event::InputGrew(growth) => {
+            Row::new("…", "writing", DIM, title).with(format!("{} bytes", growth.bytes))
+        }
+        Event::InputArrived(_) => Row::new("·", "written", PLAIN, title),
+        Event::Prepared(_) => return Vec::new(),
+        Event::Asked(question) => {
+            Row::new("?", "asked", ATTENTION, title).with(format!("rule `{}`", question.because))
+        }
+        Event::Decided(decision) => decided(decision, title),
+        Event::Started => Row::new("▸", "running", BUSY, title),
+        Event::Progressed(progress) => progressed(call.progress().unwrap_or(progress)),
+        Event::Showed(_) => Row::new("▸", "showing", BUSY, title),
+        Event::Printed(printed) => return printed_lines(call, *printed),
+        Event::Beat(beat) => {
+            Row::new("▸", "alive", DIM, title).with(format!("silent for {:.0?}", beat.quiet))
+        }
+        Event::Held(reason) => Row::new("‖", "paused", ATTENTION, title).with(&**reason),
+        Event::Resumed => Row::new("▸", "resumed", BUSY, title),
+        Event::Planned(plan) => {
+            Row::new("▸", "planned", BUSY, title).with(format!("{} steps", plan.entries.len()))
+        }
+        Event::Noted { key, .. } => Row::new("▸", "noted", DIM, title).with(&**key),
+        Event::StatusUnknown(status) => Row::new("?", "unknown", ATTENTION, title).with(&**status),
+        Event::Finished(finish) => finished(finish, title),
+    };
+    vec![row]
+}
+
+fn decided(decision: &Decision, title: &str) -> Row {
+    let by = match &decision.by {
+        Judge::Rule(rule) => format!("rule `{rule}`"),
+        Judge::Person(Remembered::Once) => "answered: this once".to_owned(),
+        Judge::Person(Remembered::Kept(_)) => "answered: always".to_owned(),
+        Judge::Person(Remembered::NotKept { why, .. }) => format!("answered; not kept: {why}"),
+        Judge::Unseen => "the agent itself".to_owned(),
+    };
+    match decision.effect {
+        Effect::Allow => Row::new("✓", "allowed", GOOD, title).with(by),
+        Effect::Deny => Row::new("✗", "refused", BAD, title).with(by),
+    }
+}
+
+fn progressed(progress: &Progress) -> Row {
+    let message = progress.message().unwrap_or_default();
+    let bar = match progress.fraction() {
+        Some(fraction) => bar(fraction),
+        None => format!("{} so far", progress.current()),
+    };
+    Row::new("▸", "progress", BUSY, &bar).with(message)
+}
+
+fn bar(fraction: f64) -> String {
+    let full = ((fraction * BAR as f64).round() as usize).min(BAR);
+    let (done, open) = ("█".repeat(full), "░".repeat(BAR - full));
+    format!("{done}{open} {:>3.0}%", fraction * 100.0)
+}
+
+fn printed_lines(call: &ToolCall, printed: Printed) -> Vec<Row> {
+    let bytes = call.output().range(printed);
+    let text = String::from_utf8_lossy(&bytes);
+    let row = |line| Row {
+        text_style: DIM,
+        ..Row::new("│", "output", DIM, line)
+    };
+    text.lines().map(row).collect()
+}
+
+fn finished(finish: &Finish, title: &str) -> Row {
+    let row = |symbol, word, style| Row::new(symbol, word, style, title);
+    match &finish.ending {
+        Ending::Completed => row("✓", "completed", GOOD),
+        Ending::Failed { .. } => row("✗", "failed", BAD),
+        Ending::Denied { .. } => row("✗", "denied", BAD),
+        Ending::Cancelled { .. } => row("■", "cancelled", ATTENTION),
+        Ending::TimedOut { .. } => row("■", "timed out", BAD),
+        Ending::Interrupted { .. } => row("■", "broken off", BAD),
+    }
+}

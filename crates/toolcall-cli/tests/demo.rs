@@ -1,0 +1,185 @@
+//! Runs the real program with an empty environment and looks at what comes out.
+//! Nothing here waits for time to pass.
+
+use std::collections::BTreeMap;
+use std::io::pipe;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+const ESCAPE: char = '\u{1b}';
+
+fn toolcall(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolcall"));
+    command.args(args).env_clear().stdin(Stdio::null());
+    command
+}
+
+fn run(mut command: Command) -> (Output, String) {
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    (output, text)
+}
+
+/// What a successful run prints.
+fn printed(args: &[&str]) -> String {
+    let (output, text) = run(toolcall(args));
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*complaint), (Some(0), ""));
+    text
+}
+
+/// The events of `demo --json`, by call.
+fn events() -> BTreeMap<String, Vec<Value>> {
+    let mut calls: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for line in printed(&["demo", "--json"]).lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        let call = event["call"].as_str().unwrap().to_owned();
+        calls.entry(call).or_default().push(event);
+    }
+    calls
+}
+
+fn names(events: &[Value]) -> Vec<&str> {
+    let name = events.iter().map(|event| event["event"].as_str());
+    name.map(Option::unwrap).collect()
+}
+
+#[test]
+fn the_demo_is_plain_text_without_a_terminal() {
+    let text = printed(&["demo"]);
+    assert!(!text.contains(ESCAPE), "{text}");
+    assert!(text.contains("no terminal to ask at, so the demo answers: yes, this once"));
+    let wide: Vec<&str> = text.lines().filter(|l| l.chars().count() > 80).collect();
+    assert_eq!(wide, [""; 0]);
+}
+
+#[test]
+fn the_demo_shows_diffs_reasons_and_near_names() {
+    let text = printed(&["demo", "--yes"]);
+    for shown in [
+        "          -     format!(\"Hi {name}\")\n          +     format!(\"Hello, {name}!\")\n",
+        "answered by --yes: always \"edit_file\" writing \"/project/src/lib.rs\"",
+        "the model is told: not allowed: `rm -rf` is never run",
+        "`/new` is missing; `/path` must be",
+        "there is no tool `read_files`; did you mean `read_file`",
+        "████████████████████ 100%  5 of 5 tests",
+    ] {
+        assert!(text.contains(shown), "`{shown}` is not in:\n{text}");
+    }
+}
+
+#[test]
+fn every_call_is_announced_first_and_ends_once_at_last() {
+    for (call, events) in events() {
+        let names = names(&events);
+        let finished = names.iter().filter(|name| **name == "finished").count();
+        assert_eq!(names.first(), Some(&"announced"), "{call}: {names:?}");
+        assert_eq!(names.last(), Some(&"finished"), "{call}: {names:?}");
+        assert_eq!(finished, 1, "{call}: {names:?}");
+    }
+}
+
+#[test]
+fn nothing_starts_undecided() {
+    for (call, events) in events() {
+        let names = names(&events);
+        let place = |wanted| names.iter().position(|name| *name == wanted);
+        if let Some(started) = place("started") {
+            let decided = place("decided");
+            assert!(decided.is_some_and(|at| at < started), "{call}: {names:?}");
+        }
+    }
+}
+
+#[test]
+fn the_endings_are_those_of_the_story() {
+    let calls = events();
+    let ending = |number: usize| {
+        let last = calls[&format!("call-{number}")].last().unwrap();
+        format!("{} {}", last["tool"], last["ending"]).replace('"', "")
+    };
+    let endings: Vec<String> = (1..=calls.len()).map(ending).collect();
+    assert_eq!(
+        endings,
+        [
+            "read_file completed",
+            "read_file completed",
+            "read_file completed",
+            "edit_file completed",
+            "edit_file completed",
+            "edit_file completed",
+            "run_tests completed",
+            "run_command denied",
+            "watch_folder cancelled",
+            "edit_file failed",
+            "read_files failed",
+        ]
+    );
+}
+
+#[test]
+fn the_title_follows_the_input_that_is_written() {
+    let calls = events();
+    let titles: Vec<&str> = calls["call-6"]
+        .iter()
+        .filter_map(|event| event["title"].as_str())
+        .collect();
+    assert_eq!(titles.first(), Some(&"Calling edit_file"));
+    assert_eq!(titles.last(), Some(&"Edit src/lib.rs"));
+}
+
+#[test]
+fn no_color_is_respected() {
+    let mut forced = toolcall(&["demo"]);
+    forced.env("CLICOLOR_FORCE", "1");
+    assert!(run(forced).1.contains(ESCAPE));
+    let mut plain = toolcall(&["demo"]);
+    plain.env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1");
+    assert!(!run(plain).1.contains(ESCAPE));
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_error() {
+    for args in [&["demo"][..], &["demo", "--json"], &["completions", "bash"]] {
+        let (reader, writer) = pipe().unwrap();
+        drop(reader);
+        let mut command = toolcall(args);
+        let output = command
+            .stdout(writer)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+            .wait_with_output()
+            .unwrap();
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        let ended = (output.status.code(), &*complaint);
+        assert_eq!(ended, (Some(0), ""), "{args:?}");
+    }
+}
+
+#[test]
+fn help_has_examples() {
+    for args in [&["--help"][..], &["demo", "--help"], &["completions", "-h"]] {
+        let text = printed(args);
+        assert!(text.contains("Examples:\n"), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn a_misspelt_task_is_explained() {
+    let (output, _) = run(toolcall(&["dmeo"]));
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(complaint.contains("'demo'"), "{complaint}");
+}
+
+#[test]
+fn completions_know_the_tasks() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = printed(&["completions", shell]);
+        for word in ["toolcall", "demo", "json"] {
+            assert!(script.contains(word), "{shell} lacks {word}");
+        }
+    }
+}
