@@ -1,0 +1,95 @@
+//! Measurements of toolcall, each against a reference, in interleaved pairs.
+//! It states ratios; a time alone says more about the machine than about the code.
+
+mod lifecycle;
+pub mod pairs;
+pub mod row;
+
+pub use pairs::{Case, FEWEST_PAIRS};
+pub use row::{Ratio, Row, Target, as_json, as_table};
+
+/// A benchmark: some cases that belong together, in a file of their own.
+pub struct Bench {
+    /// What `cargo xtask bench NAME` calls it.
+    pub name: &'static str,
+    /// One line on what is compared with what.
+    pub about: &'static str,
+    /// Runs all cases.
+    pub run: fn(&Options) -> Vec<Row>,
+}
+
+/// How benchmarks are run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// How many pairs a case runs; never fewer than [`FEWEST_PAIRS`].
+    pub pairs: usize,
+}
+
+/// Every benchmark, in the order in which they are listed.
+pub const BENCHES: &[Bench] = &[Bench {
+    name: "lifecycle",
+    about: "a whole call that does nothing, against the same closure validated and spawned bare",
+    run: lifecycle::run,
+}];
+
+/// The benchmark of that name, or a message that lists those there are.
+pub fn find<'a>(benches: &'a [Bench], name: &str) -> Result<&'a Bench, String> {
+    let found = benches.iter().find(|bench| bench.name == name);
+    found.ok_or_else(|| format!("no benchmark `{name}`; there are:\n{}", list(benches)))
+}
+
+/// The benchmarks, a line each.
+pub fn list(benches: &[Bench]) -> String {
+    if benches.is_empty() {
+        return "  (none yet)".into();
+    }
+    let width = benches.iter().map(|bench| bench.name.len()).max();
+    let width = width.unwrap_or_default();
+    let lines = benches
+        .iter()
+        .map(|Bench { name, about, .. }| format!("  {name:width$}  {about}"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: [Bench; 2] = [
+        Bench {
+            name: "fold",
+            about: "folding events",
+            run: |_| Vec::new(),
+        },
+        Bench {
+            name: "lifecycle",
+            about: "one call",
+            run: |_| Vec::new(),
+        },
+    ];
+
+    #[test]
+    fn a_benchmark_is_found_by_name() {
+        assert_eq!(
+            find(&TWO, "fold").map(|bench| bench.about),
+            Ok("folding events")
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let why = find(&TWO, "fld").map(|bench| bench.name).unwrap_err();
+        let lines = "  fold       folding events\n  lifecycle  one call";
+        assert_eq!(why, format!("no benchmark `fld`; there are:\n{lines}"));
+        let why = find(&[], "fold").map(|bench| bench.name).unwrap_err();
+        assert_eq!(why, "no benchmark `fold`; there are:\n  (none yet)");
+    }
+
+    #[test]
+    fn no_two_benchmarks_share_a_name() {
+        let mut names: Vec<_> = BENCHES.iter().map(|bench| bench.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), BENCHES.len());
+    }
+}
