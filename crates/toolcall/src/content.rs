@@ -131,6 +131,18 @@ impl Content {
         Content::Image(Blob::from_bytes(mime, bytes))
     }
 
+    /// The file edit that it is, if it is one.
+    pub fn as_edit(&self) -> Option<&FileEdit> {
+        match self {
+            Content::Edit(edit) => Some(edit),
+            Content::Text(_)
+            | Content::Image(_)
+            | Content::Audio(_)
+            | Content::Resource(_)
+            | Content::Link(_) => None,
+        }
+    }
+
     /// Sound from its bytes.
     pub fn audio(mime: impl Into<Arc<str>>, bytes: &[u8]) -> Self {
         Content::Audio(Blob::from_bytes(mime, bytes))

@@ -94,18 +94,12 @@ impl Intent {
             .iter_mut()
             .flat_map(Touch::paths_mut)
             .for_each(fix);
-        let edits = self.preview.iter_mut().filter_map(|content| match content {
-            Content::Edit(edit) => Some(edit),
-            Content::Text(_)
-            | Content::Image(_)
-            | Content::Audio(_)
-            | Content::Resource(_)
-            | Content::Link(_) => None,
-        });
-        for edit in edits {
-            fix(&mut edit.path);
-            if let Change::Moved { to } = &mut edit.change {
-                fix(to);
+        for content in &mut self.preview {
+            if let Content::Edit(edit) = content {
+                fix(&mut edit.path);
+                if let Change::Moved { to } = &mut edit.change {
+                    fix(to);
+                }
             }
         }
     }

@@ -176,14 +176,7 @@ impl Scope {
     /// twice: hand each to [`Scope::apply`].
     pub fn edits(&self) -> impl Iterator<Item = &FileEdit> {
         let preview = self.0.prepared.intent.preview.iter();
-        preview.filter_map(|content| match content {
-            Content::Edit(edit) => Some(edit),
-            Content::Text(_)
-            | Content::Image(_)
-            | Content::Audio(_)
-            | Content::Resource(_)
-            | Content::Link(_) => None,
-        })
+        preview.filter_map(Content::as_edit)
     }
 
     /// Makes a change that the call stated, and exactly the one that was shown where one was. It

@@ -127,7 +127,8 @@ pub(crate) struct Live {
     depth: usize,
     turn: Arc<turn::TurnState>,
     place: OnceLock<Place>,
-    room_for_children: Arc<Semaphore>,
+    /// Made for the first child: most calls have none.
+    room_for_children: OnceLock<Arc<Semaphore>>,
     children: Mutex<Vec<Weak<Live>>>,
     /// What its tool is doing.
     watched: Mutex<Option<Watched>>,

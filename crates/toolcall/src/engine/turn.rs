@@ -105,13 +105,16 @@ impl Turn {
 
     /// In a cancelled turn nobody waits: what comes ends at once.
     async fn ticket(&self) -> Ticket {
+        if let Ok(permit) = self.core.unreported.clone().try_acquire_owned() {
+            return Ticket::new(permit);
+        }
         let bell = self.state.cancel_bell.notified();
         if locked(&self.state.cancelled).is_some() {
             return Ticket::default();
         }
+        let waiting = self.core.unreported.clone().acquire_owned();
         tokio::select! {
-            biased;
-            permit = self.core.unreported.clone().acquire_owned() => permit.map_or_else(|_| Ticket::default(), Ticket::new),
+            permit = waiting => permit.map_or_else(|_| Ticket::default(), Ticket::new),
             () = bell => Ticket::default(),
         }
     }
@@ -170,6 +173,15 @@ impl Nest {
         self.parent.sign();
     }
 
+    fn room(&self) -> Arc<Semaphore> {
+        let most = self.core.limits.nested.max(1);
+        let room = self
+            .parent
+            .room_for_children
+            .get_or_init(|| Arc::new(Semaphore::new(most)));
+        room.clone()
+    }
+
     /// Whether the call has ended, so that nothing may be done in its name any more.
     pub(crate) fn has_ended(&self) -> bool {
         self.parent.has_ended()
@@ -179,7 +191,7 @@ impl Nest {
     /// children; each parent has room for so many, until their endings are reported. A child that
     /// nobody waits for any more is cancelled.
     pub(crate) async fn call(&self, request: ToolRequest) -> Outcome {
-        let room = self.parent.room_for_children.clone().acquire_owned().await;
+        let room = self.room().acquire_owned().await;
         let ticket = room.map_or_else(|_| Ticket::default(), Ticket::new);
         let mut entrance = Entrance::new(&self.core, &self.parent.turn, ticket);
         entrance.parent = Some(self.parent.clone());
@@ -327,7 +339,7 @@ impl<'a> Entrance<'a> {
             depth: parent.map_or(0, |parent| parent.depth + 1),
             turn: self.turn.clone(),
             place: OnceLock::new(),
-            room_for_children: Arc::new(Semaphore::new(self.core.limits.nested.max(1))),
+            room_for_children: OnceLock::new(),
             children: Mutex::default(),
             watched: Mutex::new(None),
         });
