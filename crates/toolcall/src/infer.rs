@@ -38,25 +38,23 @@ pub(crate) fn bounded(mut sketch: Sketch) -> Sketch {
 
 /// The kind of a tool, by what it says and by what its definition looks like.
 pub(crate) fn kind_of(definition: &Definition) -> Kind {
-    kind::infer(&Evidence {
+    kind::infer(&evidence(definition, None))
+}
+
+fn evidence<'a>(definition: &'a Definition, input: Option<&'a Value>) -> Evidence<'a> {
+    Evidence {
         stated: definition.kind,
         name: &definition.name,
         schema: Some(&definition.input_schema),
-        input: None,
+        input,
         annotations: definition.annotations,
-    })
+    }
 }
 
 /// The kind of a call: its arguments may tell what the definition left open.
 pub(crate) fn kind_with(definition: &Definition, known: Kind, input: &Value) -> Kind {
     match known {
-        Kind::Other => kind::infer(&Evidence {
-            stated: definition.kind,
-            name: &definition.name,
-            schema: Some(&definition.input_schema),
-            input: Some(input),
-            annotations: definition.annotations,
-        }),
+        Kind::Other => kind::infer(&evidence(definition, Some(input))),
         Kind::Read
         | Kind::Edit
         | Kind::Delete

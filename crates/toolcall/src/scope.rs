@@ -94,14 +94,11 @@ impl Scope {
         }
         // One print at a time, so that what is kept is in the order of what is shown.
         let mut keeping = locked(&self.0.spill);
-        let bytes = match self.0.journal.print(&self.0.id, bytes) {
+        match self.0.journal.print(&self.0.id, bytes) {
             Err(_ended) => return,
-            Ok(Room::Fits) => None,
-            Ok(Room::JustOver(before)) => Some([before.as_slice(), bytes].concat()),
-            Ok(Room::Over) => Some(bytes.to_vec()),
-        };
-        if let Some(bytes) = bytes {
-            self.keep(&bytes, &mut keeping);
+            Ok(Room::Fits) => {}
+            Ok(Room::JustOver(before)) => self.keep(&[&before, bytes].concat(), &mut keeping),
+            Ok(Room::Over) => self.keep(bytes, &mut keeping),
         }
         self.0.nest.sign();
     }

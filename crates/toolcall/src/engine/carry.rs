@@ -62,13 +62,19 @@ type Preparing<'a> = BoxFuture<'a, Result<Intent, ToolError>>;
 /// A step of a call: what it gives, or how the call ends.
 pub(super) type Step<T> = Result<T, Box<End>>;
 
+impl End {
+    fn new(ending: Ending, result: ToolResult) -> Self {
+        Self {
+            ending,
+            result,
+            needs_permission: Vec::new(),
+        }
+    }
+}
+
 impl From<Ending> for Box<End> {
     fn from(ending: Ending) -> Self {
-        Box::new(End {
-            ending,
-            result: ToolResult::default(),
-            needs_permission: Vec::new(),
-        })
+        Box::new(End::new(ending, ToolResult::default()))
     }
 }
 
@@ -85,11 +91,7 @@ impl From<ToolError> for Box<End> {
             true => Ending::denied(reason),
             false => Ending::failed(reason),
         };
-        Box::new(End {
-            ending,
-            result: error.into_result(),
-            needs_permission: Vec::new(),
-        })
+        Box::new(End::new(ending, error.into_result()))
     }
 }
 
@@ -102,11 +104,7 @@ impl Carried {
     pub(super) fn carry(self, arriving: Arriving) {
         tokio::spawn(async move {
             let end = match self.steps(arriving).await {
-                Ok(result) => End {
-                    ending: Ending::Completed,
-                    result,
-                    needs_permission: Vec::new(),
-                },
+                Ok(result) => End::new(Ending::Completed, result),
                 Err(end) => *end,
             };
             self.core.finish(&self.live, end);
@@ -160,15 +158,17 @@ impl Carried {
 
     fn refuse_hopeless(&self) -> Step<()> {
         let repeats = locked(&self.core.repeats);
-        if repeats.is_empty()
-            || !self
-                .live
-                .attempt()
-                .is_some_and(|attempt| repeats.is_hopeless(attempt))
-        {
+        // Most often nothing failed, and then the attempt need not be hashed.
+        if repeats.is_empty() {
             return Ok(());
         }
-        Err(Ending::failed("it failed in the same way too often and was not run again").into())
+        match self.live.attempt() {
+            Some(attempt) if repeats.is_hopeless(attempt) => {
+                let reason = "it failed in the same way too often and was not run again";
+                Err(Ending::failed(reason).into())
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Prepares, waits for earlier calls that touch the same, and then prepares again: what is
@@ -277,6 +277,7 @@ impl Carried {
     }
 }
 
+/// How a call ends whose engine made a mistake.
 pub(super) fn internal(fault: Irregularity) -> Box<End> {
     Ending::failed(format!("internal fault: {fault}")).into()
 }

@@ -56,6 +56,15 @@ impl Host for BadHost {
     }
 }
 
+/// The call's outcome comes, and so does the end of its turn.
+async fn assert_ends(engine: &Engine, tool: &'static str) {
+    let turn = engine.turn();
+    let handle = turn.call(ToolRequest::new(tool, json!({}))).await;
+    let got = tokio::spawn(handle).await;
+    let ended = tokio::time::timeout(Duration::from_secs(4), turn.end()).await;
+    assert_eq!((got.is_ok(), ended.is_ok()), (true, true));
+}
+
 #[tokio::test]
 async fn a_host_that_panics_costs_no_ending() {
     let long = unstated("long", |_, _| async { Ok("0123456789".repeat(100_000)) });
@@ -63,16 +72,7 @@ async fn a_host_that_panics_costs_no_ending() {
         .policy(AllowAll)
         .host(Arc::new(BadHost(MemoryHost::default())))
         .build();
-    let turn = engine.turn();
-    let handle = turn.call(ToolRequest::new("long", json!({}))).await;
-    let got = tokio::spawn(handle).await;
-    let ended = tokio::time::timeout(Duration::from_secs(4), turn.end()).await;
-    assert!(
-        got.is_ok() && ended.is_ok(),
-        "handle ok {} turn ended {}",
-        got.is_ok(),
-        ended.is_ok()
-    );
+    assert_ends(&engine, "long").await;
 }
 
 #[tokio::test]
@@ -224,16 +224,7 @@ async fn a_store_that_panics_at_the_end_costs_no_ending() {
         .policy(AllowAll)
         .store(S)
         .build();
-    let turn = engine.turn();
-    let handle = turn.call(ToolRequest::new("quick", json!({}))).await;
-    let got = tokio::spawn(handle).await;
-    let ended = tokio::time::timeout(Duration::from_secs(4), turn.end()).await;
-    assert!(
-        got.is_ok() && ended.is_ok(),
-        "handle ok {} turn ended {}",
-        got.is_ok(),
-        ended.is_ok()
-    );
+    assert_ends(&engine, "quick").await;
 }
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn a_tool_that_blocks_while_it_prepares_holds_up_nobody() {
