@@ -9,6 +9,7 @@ Examples:
   toolcall demo                 watch eleven calls from announcement to ending
   toolcall demo --yes           the same, without questions
   toolcall demo --json          one JSON object for every event
+  toolcall demo --wire          what goes over the wire to an editor
   toolcall completions fish     a completion script, for `source`
 
 Write a tool of your own: `cargo run --package toolcall --example custom_tool`
@@ -18,6 +19,7 @@ const DEMO_EXAMPLES: &str = "\
 Examples:
   toolcall demo                                    answer y, n, a (always) or r (no, and why)
   toolcall demo --json | grep '\"finished\"'         how every call ended
+  toolcall demo --wire | less -S                   ACP, line by line
   NO_COLOR=1 toolcall demo --yes                   plain text
 
 Without a terminal the demo answers its own questions and does not wait between steps.
@@ -62,6 +64,10 @@ pub(crate) struct Wishes {
     /// Print one JSON object for every event, and nothing else; questions are answered with yes
     #[arg(long)]
     pub(crate) json: bool,
+    /// Show every line of the protocol that an agent and its client exchange, and nothing else;
+    /// questions are answered with yes. With `--json`, one object for every line
+    #[arg(long)]
+    pub(crate) wire: bool,
     /// Answer every question with yes
     #[arg(long)]
     pub(crate) yes: bool,

@@ -6,12 +6,13 @@ mod pace;
 mod project;
 mod story;
 mod tools;
+mod wire;
 
 use std::io::{IsTerminal as _, stdin, stdout};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use toolcall::{Counted, Engine};
+use toolcall::{Counted, Engine, EngineBuilder};
 
 use crate::arguments::Wishes;
 use crate::screen::{self, Screen};
@@ -27,24 +28,37 @@ const CANCELLED: u8 = 130;
 enum Format {
     Text,
     Json,
+    Wire(wire::Form),
 }
 
 /// Plays the story.
 pub(crate) async fn run(wishes: Wishes) -> anyhow::Result<ExitCode> {
-    let format = match wishes.json {
-        true => Format::Json,
-        false => Format::Text,
-    };
+    let format = format(wishes);
     let (screen, writing) = screen::open()?;
-    let table = Table::default();
-    let engine = engine(format, answering(wishes), &screen, &table)?;
     let narrator = Narrator::new(format, screen.clone());
-    let code = play(&engine, &narrator).await;
-    if format == Format::Text {
-        close(&screen, &table);
-    }
+    let code = match format {
+        Format::Wire(form) => wire::show(form, screen, builder()?, narrator).await?,
+        Format::Text | Format::Json => {
+            let table = Table::default();
+            let engine = engine(format, answering(wishes), &screen, &table)?;
+            let code = play(&engine, &narrator).await;
+            if format == Format::Text {
+                close(&screen, &table);
+            }
+            code
+        }
+    };
     writing.finish()?;
     Ok(code)
+}
+
+fn format(wishes: Wishes) -> Format {
+    match (wishes.wire, wishes.json) {
+        (true, true) => Format::Wire(wire::Form::Recording),
+        (true, false) => Format::Wire(wire::Form::Text),
+        (false, true) => Format::Json,
+        (false, false) => Format::Text,
+    }
 }
 
 /// Plays until the story is over, nobody reads any more, or the person has had enough. Every call
@@ -70,18 +84,23 @@ fn engine(
     screen: &Screen,
     table: &Table,
 ) -> anyhow::Result<Engine> {
-    let builder = Engine::builder(tools::registry(pace())?)
-        .cwd(project::FOLDER)
-        .host(Arc::new(project::host()))
-        .policy(project::policy)
+    let builder = builder()?
         .approver(DemoApprover::new(format, answering, screen.clone(), pace()))
-        .ids(Counted::new("call"))
         .reader(table.clone());
     let builder = match format {
-        Format::Text => builder.reader(Lines::new(screen.clone(), view::width())),
+        Format::Text | Format::Wire(_) => builder.reader(Lines::new(screen.clone(), view::width())),
         Format::Json => builder.reader(JsonLines::new(screen.clone())),
     };
     Ok(builder.build())
+}
+
+/// What every telling has in common.
+fn builder() -> anyhow::Result<EngineBuilder> {
+    Ok(Engine::builder(tools::registry(pace())?)
+        .cwd(project::FOLDER)
+        .host(Arc::new(project::host()))
+        .policy(project::policy)
+        .ids(Counted::new("call")))
 }
 
 fn answering(wishes: Wishes) -> Answering {
@@ -110,6 +129,10 @@ fn close(screen: &Screen, table: &Table) {
     screen.line(&try_next(
         "every event, for programs:",
         "cargo run --release -- demo --json",
+    ));
+    screen.line(&try_next(
+        "what an editor is sent:",
+        "cargo run --release -- demo --wire",
     ));
     screen.line(&try_next(
         "a tool of your own:",

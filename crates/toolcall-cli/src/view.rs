@@ -11,7 +11,7 @@ mod table;
 pub(crate) use diff::preview;
 pub(crate) use json::JsonLines;
 pub(crate) use line::Lines;
-pub(crate) use style::{BOLD, DIM, painted};
+pub(crate) use style::{BOLD, BUSY, DIM, GOOD, painted};
 pub(crate) use table::Table;
 
 /// How far lines are indented that belong to the one above.

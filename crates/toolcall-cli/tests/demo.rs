@@ -6,6 +6,7 @@ use std::io::pipe;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use toolcall_acp::lint::{Direction, Frame, lint};
 
 const ESCAPE: char = '\u{1b}';
 
@@ -127,6 +128,49 @@ fn the_title_follows_the_input_that_is_written() {
         .collect();
     assert_eq!(titles.first(), Some(&"Calling edit_file"));
     assert_eq!(titles.last(), Some(&"Edit src/lib.rs"));
+}
+
+/// The messages of `demo --wire --json`, with who sent them.
+fn recording() -> Vec<(String, Value)> {
+    let line = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        (line["dir"].as_str().unwrap().to_owned(), line["msg"].take())
+    };
+    printed(&["demo", "--wire", "--json"])
+        .lines()
+        .map(line)
+        .collect()
+}
+
+#[test]
+fn the_wire_is_what_an_editor_would_see() {
+    let recording = recording();
+    let frames = recording.iter().map(|(from, message)| Frame {
+        direction: match from.as_str() {
+            "a2c" => Direction::FromAgent,
+            _ => Direction::FromClient,
+        },
+        message,
+    });
+    assert_eq!(lint(frames), []);
+    let updates = recording
+        .iter()
+        .map(|(_, message)| &message["params"]["update"]);
+    let ends = |update: &&Value| update["status"] == "completed" || update["status"] == "failed";
+    assert_eq!(updates.filter(ends).count(), 11);
+    let (from, last) = recording.last().unwrap();
+    assert_eq!(
+        (from.as_str(), &last["result"]["stopReason"]),
+        ("a2c", &Value::from("end_turn"))
+    );
+}
+
+#[test]
+fn the_wire_for_people_says_who_sent_each_line() {
+    let text = printed(&["demo", "--wire"]);
+    let is_marked = |line: &str| line.starts_with("agent  {") || line.starts_with("client {");
+    assert!(text.lines().all(is_marked), "{text}");
+    assert!(text.contains("session/request_permission"));
 }
 
 #[test]

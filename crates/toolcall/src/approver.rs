@@ -45,12 +45,24 @@ pub enum Answer {
     },
     /// Neither: the turn was cancelled.
     Cancelled,
+    /// Neither: nobody could be reached, or what came back is no answer. Never a yes.
+    Unanswered {
+        /// What went wrong.
+        reason: Arc<str>,
+    },
 }
 
 impl Answer {
     /// No, this once, for no stated reason.
     pub fn reject() -> Self {
         Answer::RejectOnce { reason: None }
+    }
+
+    /// Nobody answered, for this reason.
+    pub fn unanswered(reason: impl Into<Arc<str>>) -> Self {
+        Answer::Unanswered {
+            reason: reason.into(),
+        }
     }
 
     /// No, this once, for this reason.

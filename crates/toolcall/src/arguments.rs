@@ -347,7 +347,7 @@ mod tests {
     fn both_ends_of_a_move_are_paths() {
         check(
             json!({"source": "/w/a", "destination": "/w/b"}),
-            expect![[r#"["/w/b", "/w/a"] [("/w/b", None), ("/w/a", None)]"#]],
+            expect![[r#"["/w/a", "/w/b"] [("/w/a", None), ("/w/b", None)]"#]],
         );
         check(
             json!({"from": "ann@example.com", "to": "bob@example.com"}),
@@ -355,7 +355,7 @@ mod tests {
         );
         check(
             json!({"old_path": "a", "new_path": "b"}),
-            expect![[r#"["b", "a"] []"#]],
+            expect![[r#"["a", "b"] []"#]],
         );
     }
 

@@ -9,14 +9,15 @@ use serde_json::Value;
 
 use crate::content::Content;
 use crate::event::{
-    Announced, Decision, Effect, Ending, Event, Finish, InputGrowth, Prepared, Printed, Progress,
-    Question,
+    Announced, Decision, Effect, Ending, Event, Exit, Finish, InputGrowth, Prepared, Printed,
+    Question, Restatement,
 };
 use crate::ids::{CallId, QuestionId, SessionId};
 use crate::intent::{Input, Kind, Location, Plan, Sketch};
 use crate::irregularity::Irregularity;
 use crate::moment::Moment;
 use crate::output::Output;
+use crate::progress::Progress;
 
 /// Everything known about one call.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +28,7 @@ pub struct ToolCall {
     growth: Option<InputGrowth>,
     input: Option<Input>,
     prepared: Option<Arc<Prepared>>,
+    restated: Option<Arc<Restatement>>,
     questions: Vec<Asking>,
     decision: Option<Arc<Decision>>,
     foreign_status: Option<Arc<str>>,
@@ -36,6 +38,7 @@ pub struct ToolCall {
     progress: Option<Progress>,
     shown: Option<Arc<[Content]>>,
     plan: Option<Arc<Plan>>,
+    exit: Option<Exit>,
     metadata: BTreeMap<Arc<str>, Arc<Value>>,
     output: Arc<Output>,
     finish: Option<Arc<Finish>>,
@@ -117,6 +120,7 @@ impl ToolCall {
             input: announced.input.clone(),
             announced,
             prepared: None,
+            restated: None,
             questions: Vec::new(),
             decision: None,
             foreign_status: None,
@@ -125,6 +129,7 @@ impl ToolCall {
             progress: None,
             shown: None,
             plan: None,
+            exit: None,
             metadata: BTreeMap::new(),
             output,
             finish: None,
@@ -160,6 +165,11 @@ impl ToolCall {
             Event::Noted { key, value } => {
                 self.metadata.insert(key.clone(), value.clone());
             }
+            Event::Exited(exit) => {
+                self.require_running(event)?;
+                self.exit = Some(*exit);
+            }
+            Event::Restated(restated) => self.restated(restated),
             Event::StatusUnknown(status) => {
                 self.was_acting = true;
                 self.foreign_status = Some(status.clone());
@@ -235,6 +245,12 @@ impl ToolCall {
             .get_or_insert_with(|| Input::Json(prepared.input.clone()));
         self.prepared = Some(prepared.clone());
         Ok(())
+    }
+
+    /// Only a foreign agent changes an input that was complete.
+    fn restated(&mut self, restated: &Arc<Restatement>) {
+        self.input = restated.input.clone().or(self.input.take());
+        self.restated = Some(restated.clone());
     }
 
     fn asked(&mut self, question: &Arc<Question>, at: Moment) -> Result<(), Irregularity> {
@@ -382,6 +398,9 @@ impl ToolCall {
 
     /// The tool's name: the registered one once it was prepared, before that as the model wrote it.
     pub fn tool(&self) -> &Arc<str> {
+        if let Some(tool) = self.restated.as_ref().and_then(|said| said.tool.as_ref()) {
+            return tool;
+        }
         match &self.prepared {
             Some(prepared) if !prepared.intent.tool.name.is_empty() => &prepared.intent.tool.name,
             Some(_) | None => &self.announced.tool,
@@ -421,19 +440,26 @@ impl ToolCall {
         self.growth.as_ref()
     }
 
+    /// What a foreign agent said of it last, if it said anything anew.
+    pub fn restated_as(&self) -> Option<&Arc<Restatement>> {
+        self.restated.as_ref()
+    }
+
     /// One line for people.
     pub fn title(&self) -> &str {
-        match &self.prepared {
-            Some(prepared) => &prepared.intent.title,
-            None => &self.sketch().title,
+        match (&self.restated, &self.prepared) {
+            (Some(restated), _) => &restated.sketch.title,
+            (None, Some(prepared)) => &prepared.intent.title,
+            (None, None) => &self.sketch().title,
         }
     }
 
     /// Its category.
     pub fn kind(&self) -> Kind {
-        match &self.prepared {
-            Some(prepared) => prepared.intent.kind,
-            None => self
+        match (&self.restated, &self.prepared) {
+            (Some(restated), _) => restated.sketch.kind,
+            (None, Some(prepared)) => prepared.intent.kind,
+            (None, None) => self
                 .growth
                 .as_ref()
                 .map_or(self.announced.kind(), |growth| growth.sketch.kind),
@@ -442,9 +468,19 @@ impl ToolCall {
 
     /// Files the editor may follow.
     pub fn locations(&self) -> &[Location] {
-        match &self.prepared {
-            Some(prepared) => &prepared.intent.locations,
-            None => &self.sketch().locations,
+        match (&self.restated, &self.prepared) {
+            (Some(restated), _) => &restated.sketch.locations,
+            (None, Some(prepared)) => &prepared.intent.locations,
+            (None, None) => &self.sketch().locations,
+        }
+    }
+
+    /// What would change or be done, as far as it was shown before it ran.
+    pub fn preview(&self) -> &[Content] {
+        match (&self.restated, &self.prepared) {
+            (Some(restated), _) => &restated.preview,
+            (None, Some(prepared)) => &prepared.intent.preview,
+            (None, None) => &[],
         }
     }
 
@@ -490,6 +526,11 @@ impl ToolCall {
     /// What it printed.
     pub fn output(&self) -> &Arc<Output> {
         &self.output
+    }
+
+    /// How the last command that it ran ended.
+    pub fn exit(&self) -> Option<Exit> {
+        self.exit
     }
 
     /// Why it is paused.

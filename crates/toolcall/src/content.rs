@@ -118,6 +118,8 @@ pub enum Content {
     Link(Link),
     /// A change to a file.
     Edit(FileEdit),
+    /// A terminal that whoever shows the call has, by its id.
+    Terminal(Arc<str>),
 }
 
 impl Content {
@@ -139,7 +141,8 @@ impl Content {
             | Content::Image(_)
             | Content::Audio(_)
             | Content::Resource(_)
-            | Content::Link(_) => None,
+            | Content::Link(_)
+            | Content::Terminal(_) => None,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::ids::{CallId, QuestionId, SessionId};
 use crate::infer;
 use crate::intent::{Input, Intent, Kind, Plan, Sketch, push_exact};
 use crate::output::Output;
-use crate::text::clean_line;
+use crate::progress::Progress;
 
 /// Something that happened to a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,10 @@ pub enum Event {
         /// Its value.
         value: Arc<Value>,
     },
+    /// A command that it ran ended.
+    Exited(Exit),
+    /// A foreign agent described it anew.
+    Restated(Arc<Restatement>),
     /// A foreign agent reported a status that is not known here.
     StatusUnknown(Arc<str>),
     /// It ended.
@@ -77,6 +81,8 @@ impl Event {
             Event::Resumed => "resumed",
             Event::Planned(_) => "planned",
             Event::Noted { .. } => "noted",
+            Event::Exited(_) => "exited",
+            Event::Restated(_) => "restated",
             Event::StatusUnknown(_) => "status unknown",
             Event::Finished(_) => "finished",
         }
@@ -100,6 +106,8 @@ impl Event {
             | Event::Resumed
             | Event::Planned(_)
             | Event::Noted { .. }
+            | Event::Exited(_)
+            | Event::Restated(_)
             | Event::StatusUnknown(_)
             | Event::Finished(_) => false,
         }
@@ -199,6 +207,28 @@ pub struct Prepared {
     pub input: Arc<Value>,
     /// What it will do.
     pub intent: Intent,
+}
+
+/// What a foreign agent now says of a call. It replaces all that was said before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Restatement {
+    /// The tool's name, if it was told.
+    pub tool: Option<Arc<str>>,
+    /// Title, kind and locations.
+    pub sketch: Sketch,
+    /// The input, if it was told.
+    pub input: Option<Input>,
+    /// What it shows before it runs: the diffs it would make.
+    pub preview: Vec<Content>,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It returned this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
 }
 
 /// A question about a call: may it do what it is about to do?
@@ -305,75 +335,6 @@ pub enum Remembered {
         /// Why not.
         why: Arc<str>,
     },
-}
-
-/// How far a tool is.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Progress {
-    current: f64,
-    total: Option<f64>,
-    fraction: Option<f64>,
-    message: Option<Arc<str>>,
-}
-
-impl Progress {
-    /// This many steps are done. What is not a finite number counts as none.
-    pub fn at(current: f64) -> Self {
-        Self {
-            current: if current.is_finite() { current } else { 0.0 },
-            ..Self::default()
-        }
-    }
-
-    /// Out of this many; a total that is not a positive number counts as not known.
-    pub fn of(mut self, total: f64) -> Self {
-        self.total = (total.is_finite() && total > 0.0).then_some(total);
-        self.fraction = self
-            .total
-            .map(|total| (self.current / total).clamp(0.0, 1.0));
-        self
-    }
-
-    /// And it is doing this.
-    pub fn saying(mut self, message: impl Into<Arc<str>>) -> Self {
-        self.message = Some(message.into());
-        self
-    }
-
-    /// Steps done.
-    pub fn current(&self) -> f64 {
-        self.current
-    }
-
-    /// Steps in all, where known.
-    pub fn total(&self) -> Option<f64> {
-        self.total
-    }
-
-    /// The part that is done, between 0 and 1. On a call it never runs backwards.
-    pub fn fraction(&self) -> Option<f64> {
-        self.fraction
-    }
-
-    /// What the tool is doing.
-    pub fn message(&self) -> Option<&str> {
-        self.message.as_deref()
-    }
-
-    /// With a message of one clean line.
-    pub(crate) fn cleaned(mut self) -> Self {
-        self.message = self.message.map(|message| clean_line(&message, 200).into());
-        self
-    }
-
-    /// This progress after `earlier`: its fraction is at least that one's.
-    pub(crate) fn after(mut self, earlier: &Progress) -> Self {
-        self.fraction = match (self.fraction, earlier.fraction) {
-            (Some(now), Some(before)) => Some(now.max(before)),
-            (now, before) => now.or(before),
-        };
-        self
-    }
 }
 
 /// A range of the call's output.

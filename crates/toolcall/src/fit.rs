@@ -72,7 +72,7 @@ impl Allowance {
             Content::Image(blob) => self.fit_blob("image", blob, Content::Image),
             Content::Audio(blob) => self.fit_blob("audio", blob, Content::Audio),
             Content::Resource(resource) => self.fit_resource(resource, lost),
-            Content::Link(_) | Content::Edit(_) => content,
+            Content::Link(_) | Content::Edit(_) | Content::Terminal(_) => content,
         }
     }
 

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
 
-use crate::content::{Change, FileBody, FileEdit};
+use crate::content::{Change, Content, FileBody, FileEdit};
+use crate::event::{Decision, Exit};
 use crate::ids::CallId;
 use crate::intent::Command;
 use crate::locked::locked;
@@ -20,21 +21,41 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The machine, as tools see it.
 pub trait Host: Send + Sync + 'static {
+    /// Where a path leads: absolute, with every link followed. It fails where the host would not
+    /// go; what is not there yet lies where its folder leads.
+    fn resolve<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<PathBuf, HostError>>;
+
     /// Reads a regular file.
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>>;
 
     /// Makes one change, if the file still is as the edit says it was.
     fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<(), HostError>>;
 
-    /// Runs a command and hands on what it prints, as it comes.
+    /// Runs a command and hands on what it prints, as it comes. A host that must clean up watches
+    /// [`Console::stopped`]; one that does not is dropped.
     fn run<'a>(
         &'a self,
         command: &'a Command,
-        print: &'a (dyn Fn(&[u8]) + Send + Sync),
+        console: &'a dyn Console,
     ) -> BoxFuture<'a, Result<Exit, HostError>>;
 
     /// Keeps more of a call's output where it can be read whole. Bounded by the host.
     fn keep(&self, call: &CallId, bytes: &[u8]) -> Result<Spill, HostError>;
+}
+
+/// The call on whose behalf a host runs a command.
+pub trait Console: Send + Sync {
+    /// The command printed.
+    fn print(&self, bytes: &[u8]);
+
+    /// Shows something in place of what the command prints, such as a terminal that it runs in.
+    fn show(&self, content: Content);
+
+    /// What was decided about the call, and by whom.
+    fn decision(&self) -> Option<Arc<Decision>>;
+
+    /// Waits until the command should stop: the call was cancelled or its time is up.
+    fn stopped(&self) -> BoxFuture<'_, ()>;
 }
 
 /// Keeps output, whatever the host does: one that panics has not kept it.
@@ -45,15 +66,6 @@ pub(crate) fn keep_safely(
 ) -> Result<Spill, HostError> {
     catch_unwind(AssertUnwindSafe(|| host.keep(call, bytes)))
         .unwrap_or_else(|_| Err(HostError::Other("the host panicked".into())))
-}
-
-/// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// It returned this code.
-    Code(i32),
-    /// This signal ended it.
-    Signal(i32),
 }
 
 /// What a host could not do.
@@ -167,6 +179,11 @@ impl MemoryHost {
 }
 
 impl Host for MemoryHost {
+    /// There are no links in memory.
+    fn resolve<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<PathBuf, HostError>> {
+        Box::pin(std::future::ready(Ok(path.to_owned())))
+    }
+
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
         let body = self
             .file(path)
@@ -181,7 +198,7 @@ impl Host for MemoryHost {
     fn run<'a>(
         &'a self,
         command: &'a Command,
-        print: &'a (dyn Fn(&[u8]) + Send + Sync),
+        console: &'a dyn Console,
     ) -> BoxFuture<'a, Result<Exit, HostError>> {
         Box::pin(async move {
             let Some((prints, exit)) = self.commands.get(&*command.text) else {
@@ -191,7 +208,7 @@ impl Host for MemoryHost {
                 });
             };
             for line in prints.split_inclusive(|byte| *byte == b'\n') {
-                print(line);
+                console.print(line);
                 tokio::task::yield_now().await;
             }
             Ok(*exit)

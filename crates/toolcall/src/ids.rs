@@ -51,6 +51,18 @@ id!(
     QuestionId
 );
 
+impl SessionId {
+    /// An id that no other session has.
+    pub fn random() -> Self {
+        Self::new(format!("session-{:016x}", random()))
+    }
+}
+
+/// The standard library's hasher is seeded at random; that is all the randomness needed here.
+fn random() -> u64 {
+    RandomState::new().hash_one(std::process::id())
+}
+
 /// Where the ids of new calls come from.
 pub trait Ids: Send + Sync + 'static {
     /// A call id that was never given before.
@@ -75,8 +87,7 @@ impl Counted {
 
     /// Counts behind a prefix that no other process and no earlier run has.
     pub fn random() -> Self {
-        let seed = RandomState::new().hash_one(std::process::id());
-        Self::new(format!("call-{:012x}", seed >> 16))
+        Self::new(format!("call-{:012x}", random() >> 16))
     }
 }
 

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::content::{Content, FileBody, FileEdit};
 use crate::engine::Nest;
-use crate::event::{Event, Prepared, Progress};
+use crate::event::{Decision, Event, Exit, Prepared};
 use crate::fit::fit_content;
-use crate::host::{Exit, Host, keep_safely};
+use crate::host::{BoxFuture, Console, Host, keep_safely};
 use crate::ids::CallId;
 use crate::intent::{Command, Plan, Touch};
 use crate::journal::{Journal, Room};
@@ -19,6 +19,7 @@ use crate::locked::locked;
 use crate::look::{Gate, text_of};
 use crate::outcome::Outcome;
 use crate::policy::Verdict;
+use crate::progress::Progress;
 use crate::request::ToolRequest;
 use crate::text::clean_line;
 use crate::tool::ToolError;
@@ -187,8 +188,9 @@ impl Scope {
     /// Runs a command that the call stated, and prints what it prints.
     pub async fn run(&self, command: &Command) -> Result<Exit, ToolError> {
         self.require_stated(Touch::Runs(command.clone()))?;
-        let print = |bytes: &[u8]| self.print(bytes);
-        Ok(self.0.host.run(command, &print).await?)
+        let exit = self.0.host.run(command, self).await?;
+        self.write(Event::Exited(exit));
+        Ok(exit)
     }
 
     /// Makes a call of another tool on behalf of this one: announced, judged, tracked and ended
@@ -281,6 +283,25 @@ impl Scope {
             ))),
             Verdict::Allow { .. } | Verdict::Ask { .. } | Verdict::Deny { .. } => Ok(()),
         }
+    }
+}
+
+/// What a host sees of the call whose command it runs.
+impl Console for Scope {
+    fn print(&self, bytes: &[u8]) {
+        Scope::print(self, bytes);
+    }
+
+    fn show(&self, content: Content) {
+        Scope::show(self, content);
+    }
+
+    fn decision(&self) -> Option<Arc<Decision>> {
+        self.0.journal.call(&self.0.id)?.decision().cloned()
+    }
+
+    fn stopped(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.cancelled())
     }
 }
 

@@ -4,15 +4,18 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
+use crate::engine::Limits;
 use crate::event::{
-    Announced, Decision, Effect, Ending, Event, Judge, Outline, Prepared, Progress, ToolResult,
+    Announced, Decision, Effect, Ending, Event, Judge, Outline, Prepared, ToolResult,
 };
 use crate::fit::fit_result;
 use crate::ids::{CallId, Ids};
 use crate::infer;
 use crate::intent::{Input, Kind, Origin};
 use crate::journal::{Journal, Ticket};
+use crate::progress::Progress;
 use crate::text::{LONGEST_REASON, clean_line};
 use crate::tool::{Definition, ToolError};
 
@@ -21,6 +24,8 @@ use crate::tool::{Definition, ToolError};
 pub struct Tracker {
     journal: Arc<Journal>,
     ids: Arc<dyn Ids>,
+    /// Places for calls whose ending is not reported yet, shared with the engine.
+    unreported: Arc<Semaphore>,
 }
 
 /// A call that somebody else runs. Dropped without a finish, it has failed.
@@ -33,10 +38,27 @@ pub struct Tracked {
 impl Tracker {
     /// Writes into this journal, with ids from here.
     pub fn new(journal: Arc<Journal>, ids: Arc<dyn Ids>) -> Self {
-        Self { journal, ids }
+        let most = Limits::default().unreported;
+        Self {
+            journal,
+            ids,
+            unreported: Arc::new(Semaphore::new(most)),
+        }
     }
 
-    /// A call of this tool has started.
+    /// Shares these places with others who start calls.
+    pub(crate) fn sharing(mut self, unreported: Arc<Semaphore>) -> Self {
+        self.unreported = unreported;
+        self
+    }
+
+    /// Waits until there is room for one more call whose ending is not reported yet. Whoever waits
+    /// for this before each call is held up by a client that does not read, and fills no memory.
+    pub async fn ready(&self) {
+        let _room = self.unreported.acquire().await;
+    }
+
+    /// A call of this tool has started. This does not wait: it has started elsewhere.
     pub fn start(&self, tool: &str, input: Value) -> Tracked {
         let id = self.ids.next_call();
         let mut definition = Definition::new(clean_line(tool, 200), "", Value::Bool(true));
@@ -50,7 +72,7 @@ impl Tracker {
             input: Some(Input::Json(input.clone())),
             outline: Outline::inferred(kind),
         };
-        let announced = self.journal.announce(&id, announced, Ticket::default());
+        let announced = self.journal.announce(&id, announced, self.ticket());
         debug_assert_eq!(announced, Ok(()), "call ids are unique");
         let tracked = Tracked {
             journal: self.journal.clone(),
@@ -59,6 +81,13 @@ impl Tracker {
         };
         tracked.begin(&definition, kind, input);
         tracked
+    }
+}
+
+impl Tracker {
+    fn ticket(&self) -> Ticket {
+        let permit = self.unreported.clone().try_acquire_owned();
+        permit.map_or_else(|_| Ticket::default(), Ticket::new)
     }
 }
 

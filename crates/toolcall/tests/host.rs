@@ -2,11 +2,11 @@
 //! It must not touch the machine that the tests run on.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use toolcall::{
-    CallId, Change, Command, Completeness, Exit, FileBody, FileEdit, Host, HostError, MemoryHost,
-    Reading, Spill, Touch,
+    BoxFuture, CallId, Change, Command, Completeness, Console, Content, Decision, Exit, FileBody,
+    FileEdit, Host, HostError, MemoryHost, Reading, Spill, Touch,
 };
 
 fn text(text: &str) -> FileBody {
@@ -173,16 +173,35 @@ fn command(text: &str) -> Command {
     }
 }
 
+/// A console that notes what is printed.
+#[derive(Default)]
+struct Paper(Mutex<Vec<String>>);
+
+impl Console for Paper {
+    fn print(&self, bytes: &[u8]) {
+        let line = String::from_utf8_lossy(bytes).into_owned();
+        self.0.lock().expect("a lock").push(line);
+    }
+
+    fn show(&self, content: Content) {
+        panic!("nothing is shown: {content:?}")
+    }
+
+    fn decision(&self) -> Option<Arc<Decision>> {
+        None
+    }
+
+    fn stopped(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+}
+
 #[tokio::test]
 async fn a_command_prints_line_by_line_and_ends() {
     let host = MemoryHost::default().with_command("build", "one\ntwo\nend", Exit::Code(3));
-    let printed = Mutex::new(Vec::new());
-    let print = |bytes: &[u8]| {
-        let line = String::from_utf8_lossy(bytes).into_owned();
-        printed.lock().expect("a lock").push(line);
-    };
-    assert_eq!(host.run(&command("build"), &print).await, Ok(Exit::Code(3)));
-    assert_eq!(*printed.lock().expect("a lock"), ["one\n", "two\n", "end"]);
+    let paper = Paper::default();
+    assert_eq!(host.run(&command("build"), &paper).await, Ok(Exit::Code(3)));
+    assert_eq!(*paper.0.lock().expect("a lock"), ["one\n", "two\n", "end"]);
 }
 
 #[tokio::test]
@@ -191,7 +210,8 @@ async fn a_command_that_is_not_known_cannot_be_run() {
         command: "rm".into(),
         reason: "this host knows no such command".into(),
     };
-    let ran = MemoryHost::default().run(&command("rm"), &|_| {}).await;
+    let host = MemoryHost::default();
+    let ran = host.run(&command("rm"), &Paper::default()).await;
     assert_eq!(ran, Err(refusal));
 }
 

@@ -40,7 +40,7 @@ impl Narrator {
     pub(crate) fn say(&self, text: &str) -> Told {
         let heard = match self.format {
             Format::Text => self.screen.line(text),
-            Format::Json => self.screen.text(String::new()),
+            Format::Json | Format::Wire(_) => self.screen.text(String::new()),
         };
         match heard {
             Audience::Listening => Ok(()),
@@ -204,7 +204,8 @@ fn text(content: &Content) -> Option<&str> {
         | Content::Audio(_)
         | Content::Resource(_)
         | Content::Link(_)
-        | Content::Edit(_) => None,
+        | Content::Edit(_)
+        | Content::Terminal(_) => None,
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) fn preview(content: &[Content], width: usize) -> Vec<String> {
         Content::Audio(_) => wrapped("(a sound)", width),
         Content::Resource(resource) => wrapped(&resource.uri, width),
         Content::Link(link) => wrapped(&link.uri, width),
+        Content::Terminal(_) => wrapped("(a terminal)", width),
     };
     content.iter().flat_map(show).collect()
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use toolcall::{
-    Decision, Effect, Event, Finish, Input, Judge, Progress, Reader, Remembered, Status, Ticket,
-    ToolCall, Touch,
+    Decision, Effect, Event, Exit, Finish, Input, Judge, Progress, Reader, Remembered, Status,
+    Ticket, ToolCall, Touch,
 };
 
 use crate::screen::Screen;
@@ -81,8 +81,17 @@ fn details(call: &ToolCall, event: &Event) -> Value {
         Event::Held(reason) => json!({"reason": &**reason}),
         Event::Planned(plan) => json!({"steps": plan.entries.len()}),
         Event::Noted { key, value } => json!({"key": &**key, "value": &**value}),
+        Event::Exited(exit) => exited(*exit),
+        Event::Restated(_) => json!({"input": call.input().map(input)}),
         Event::StatusUnknown(status) => json!({"reported": &**status}),
         Event::Finished(finish) => finished(call, finish),
+    }
+}
+
+fn exited(exit: Exit) -> Value {
+    match exit {
+        Exit::Code(code) => json!({"exit_code": code}),
+        Exit::Signal(signal) => json!({"signal": signal}),
     }
 }
 

@@ -86,6 +86,8 @@ impl Lines {
             | Event::Resumed
             | Event::Planned(_)
             | Event::Noted { .. }
+            | Event::Exited(_)
+            | Event::Restated(_)
             | Event::StatusUnknown(_) => Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 
 use anstyle::Style;
 use toolcall::{
-    Decision, Effect, Ending, Event, Finish, Judge, Printed, Progress, Remembered, ToolCall,
+    Decision, Effect, Ending, Event, Exit, Finish, Judge, Printed, Progress, Remembered, ToolCall,
 };
 
 use super::style::{ATTENTION, BAD, BUSY, DIM, GOOD, PLAIN};
@@ -69,10 +69,20 @@ pub(crate) fn rows(call: &ToolCall, event: &Event) -> Vec<Row> {
             Row::new("▸", "planned", BUSY, title).with(format!("{} steps", plan.entries.len()))
         }
         Event::Noted { key, .. } => Row::new("▸", "noted", DIM, title).with(&**key),
+        Event::Exited(exit) => exited(*exit, title),
+        Event::Restated(_) => Row::new("·", "described", DIM, title),
         Event::StatusUnknown(status) => Row::new("?", "unknown", ATTENTION, title).with(&**status),
         Event::Finished(finish) => finished(finish, title),
     };
     vec![row]
+}
+
+fn exited(exit: Exit, title: &str) -> Row {
+    let how = match exit {
+        Exit::Code(code) => format!("exit code {code}"),
+        Exit::Signal(signal) => format!("signal {signal}"),
+    };
+    Row::new("▸", "exited", DIM, title).with(how)
 }
 
 fn decided(decision: &Decision, title: &str) -> Row {

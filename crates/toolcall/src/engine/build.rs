@@ -83,6 +83,19 @@ impl EngineBuilder {
         self
     }
 
+    /// Puts something around the machine that tools are given: a host that goes elsewhere for some
+    /// of it, and to the one it is handed for the rest.
+    pub fn host_around(mut self, around: impl FnOnce(Arc<dyn Host>) -> Arc<dyn Host>) -> Self {
+        let inner = self.host.take();
+        self.host = Some(around(inner.unwrap_or_else(empty_machine)));
+        self
+    }
+
+    /// The session that was set.
+    pub fn session(&self) -> &SessionId {
+        &self.setting.session
+    }
+
     /// Takes call ids from here.
     pub fn ids(mut self, ids: impl Ids) -> Self {
         self.ids = Some(Arc::new(ids));
@@ -133,7 +146,7 @@ impl EngineBuilder {
                 .rulebook
                 .unwrap_or_else(|| Arc::new(SessionRulebook::new(AskAll))),
             approver: self.approver,
-            host: self.host.unwrap_or_else(|| Arc::new(MemoryHost::default())),
+            host: self.host.unwrap_or_else(empty_machine),
             journal: Arc::new(journal),
             ids: self.ids.unwrap_or_else(|| Arc::new(Counted::random())),
             setting: Arc::new(self.setting),
@@ -150,6 +163,10 @@ impl EngineBuilder {
             core: Arc::new(core),
         }
     }
+}
+
+fn empty_machine() -> Arc<dyn Host> {
+    Arc::new(MemoryHost::default())
 }
 
 /// Without a folder to work in nothing lies inside it.

@@ -100,6 +100,9 @@ impl Carried {
     fn answered(&self, question: &Question, answer: Answer) -> Step<Settled> {
         let (effect, rule, reason) = match answer {
             Answer::Cancelled => return Err(Cause::Cancelled(Canceller::Person).into()),
+            Answer::Unanswered { reason } => {
+                return Ok(Settled::denied_by(RuleName::new("no-answer"), reason));
+            }
             Answer::AllowOnce => (Effect::Allow, None, None),
             Answer::AllowAlways(rule) => (Effect::Allow, Some(rule), None),
             Answer::RejectOnce { reason } => (Effect::Deny, None, reason),

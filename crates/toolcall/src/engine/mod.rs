@@ -169,7 +169,8 @@ impl Engine {
 
     /// Tracks calls that somebody else judges and runs, in the same journal.
     pub fn tracker(&self) -> Tracker {
-        Tracker::new(self.core.journal.clone(), self.core.ids.clone())
+        let core = &self.core;
+        Tracker::new(core.journal.clone(), core.ids.clone()).sharing(core.unreported.clone())
     }
 }
 

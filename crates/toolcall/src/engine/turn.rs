@@ -86,6 +86,11 @@ impl Turn {
 
     /// Ends the turn: cancels what is still open and waits until everything has ended.
     pub async fn end(self) {
+        self.close().await;
+    }
+
+    /// Like [`Turn::end`], for a turn that others hold, too: what they call from now on is cancelled.
+    pub async fn close(&self) {
         self.cancel_by(Canceller::Turn);
         loop {
             let ended = self.state.all_ended.notified();

@@ -65,7 +65,7 @@ fn read(input: Value) -> ToolRequest {
 async fn every_violation_is_named_with_its_place() {
     check(
         read(json!({"line": "x", "edits": [{}, {"a/b": 1}, 3], "mode": "odd", "ink": 1})),
-        expect![[r#"the input does not fit the schema: `/edits/0/a~1b` is missing; `/edits/2` must be object, not number; `/line` must be integer, not string; `/mode`: value is not one of "fast" or "slow"; `/ink` is not known; `/path` is missing"#]],
+        expect![[r#"the input does not fit the schema: `/line` must be integer, not string; `/edits/0/a~1b` is missing; `/edits/2` must be object, not number; `/mode`: value is not one of "fast" or "slow"; `/ink` is not known; `/path` is missing"#]],
     )
     .await;
 }

@@ -38,6 +38,12 @@ fn limits_hold_on_a_second_runtime_too() {
 
 struct BadHost(MemoryHost);
 impl Host for BadHost {
+    fn resolve<'a>(
+        &'a self,
+        path: &'a std::path::Path,
+    ) -> BoxFuture<'a, Result<std::path::PathBuf, HostError>> {
+        self.0.resolve(path)
+    }
     fn read<'a>(&'a self, p: &'a std::path::Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
         self.0.read(p)
     }
@@ -47,9 +53,9 @@ impl Host for BadHost {
     fn run<'a>(
         &'a self,
         c: &'a Command,
-        p: &'a (dyn Fn(&[u8]) + Send + Sync),
+        console: &'a dyn Console,
     ) -> BoxFuture<'a, Result<Exit, HostError>> {
-        self.0.run(c, p)
+        self.0.run(c, console)
     }
     fn keep(&self, _: &CallId, _: &[u8]) -> Result<Spill, HostError> {
         panic!("keep")

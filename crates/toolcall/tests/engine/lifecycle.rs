@@ -474,6 +474,7 @@ async fn every_sort_of_result_reaches_the_model() {
             Content::Resource(_) => "resource",
             Content::Link(_) => "link",
             Content::Edit(_) => "edit",
+            Content::Terminal(_) => "terminal",
         })
         .collect();
     assert_eq!(

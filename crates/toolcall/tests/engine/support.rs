@@ -197,7 +197,8 @@ pub(crate) fn text_of(content: &[Content]) -> String {
         | Content::Audio(_)
         | Content::Resource(_)
         | Content::Link(_)
-        | Content::Edit(_) => None,
+        | Content::Edit(_)
+        | Content::Terminal(_) => None,
     });
     texts.collect::<Vec<_>>().join("\n")
 }

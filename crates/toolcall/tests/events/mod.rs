@@ -9,10 +9,10 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::json;
 use toolcall::{
-    Announced, Beat, CallId, Canceller, Content, Decision, Effect, Ending, Event, Finish, Input,
-    InputGrowth, Intent, Judge, Kind, Lifetime, Output, OutputBudget, Plan, PlanEntry, PlanStatus,
-    Prepared, Printed, Priority, Progress, Question, QuestionId, Remembered, Rule, RuleName,
-    SessionId, Sketch, ToolResult, Touch,
+    Announced, Beat, CallId, Canceller, Content, Decision, Effect, Ending, Event, Exit, Finish,
+    Input, InputGrowth, Intent, Judge, Kind, Lifetime, Output, OutputBudget, Plan, PlanEntry,
+    PlanStatus, Prepared, Printed, Priority, Progress, Question, QuestionId, Remembered,
+    Restatement, Rule, RuleName, SessionId, Sketch, ToolResult, Touch,
 };
 
 /// How a call begins, with or without its input.
@@ -67,6 +67,14 @@ fn any_change() -> impl Strategy<Value = Event> {
         any_word().prop_map(Event::Held),
         Just(Event::Resumed),
         any_word().prop_map(Event::StatusUnknown),
+        any::<i8>().prop_map(|code| Event::Exited(Exit::Code(code.into()))),
+        (any_sketch(), option::of(any_input())).prop_map(|(sketch, input)| {
+            Event::Restated(Arc::new(Restatement {
+                sketch: Arc::unwrap_or_clone(sketch),
+                input,
+                ..Restatement::default()
+            }))
+        }),
         any_word().prop_map(|word| Event::Planned(Arc::new(plan(&word)))),
         (any_word(), any::<i8>()).prop_map(|(key, value)| Event::Noted {
             key,

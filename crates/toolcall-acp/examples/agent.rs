@@ -1,0 +1,58 @@
+//! A whole ACP agent on stdio with two tools. It has no model: the first word of a prompt is the
+//! tool, the rest its input. Try `count one two three`, and `note buy milk`, which asks first.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use toolcall::{AskDangerous, CustomTool, Definition, Engine, FileEdit, Intent, Kind};
+use toolcall::{Registry, Setting, ToolRequest};
+use toolcall_acp::v1::{Prompt, PromptRequest, StopReason, prompt_text, serve, stdio};
+
+fn definition(name: &str, description: &str) -> Definition {
+    let text = json!({"properties": {"text": {"type": "string"}}, "required": ["text"]});
+    Definition::new(name, description, text)
+}
+
+fn count() -> CustomTool {
+    let counts = definition("count", "Counts the words of a text.");
+    let tool = CustomTool::new(counts, |input, _scope| async move {
+        let words = input["text"].as_str().unwrap_or_default();
+        Ok(format!("{} words", words.split_whitespace().count()))
+    });
+    tool.preparing(|_look| Ok(Intent::new(Kind::Think, "Count words")))
+}
+
+fn note() -> CustomTool {
+    let writes = definition("note", "Writes note.md.");
+    let tool = CustomTool::new(writes, |_input, scope| async move {
+        for edit in scope.edits() {
+            scope.apply(edit).await?;
+        }
+        Ok("noted")
+    });
+    tool.preparing(|look| {
+        let text = look.input()["text"].as_str().unwrap_or_default();
+        let edit = FileEdit::added(look.path("note.md"), format!("{text}\n"));
+        Ok(Intent::new(Kind::Edit, "Write note.md").editing(edit))
+    })
+}
+
+async fn answer(prompt: Arc<Prompt>, request: PromptRequest) -> StopReason {
+    let said = prompt_text(&request);
+    let (tool, text) = said.split_once(' ').unwrap_or((&said, ""));
+    let call = ToolRequest::new(tool, json!({"text": text}));
+    let outcome = prompt.call(call).await;
+    prompt.say(outcome.ending().name()).await;
+    StopReason::EndTurn
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut tools = Registry::new();
+    tools.add_any(Arc::new(count()))?;
+    tools.add_any(Arc::new(note()))?;
+    let (tools, (client, transport)) = (Arc::new(tools), stdio());
+    let engine = move |place: Setting| Engine::builder(tools.clone()).setting(place);
+    let open = move |place| engine(place).policy(AskDangerous);
+    Ok(serve(client, transport, open, answer).await?)
+}

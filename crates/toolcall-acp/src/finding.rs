@@ -1,0 +1,239 @@
+//! What is wrong with a stream of tool calls: findings, each of a named rule.
+//! It must not decide what to do about one: findings are for people, reports and repairs.
+
+use std::fmt;
+
+use serde_json::Value;
+use toolcall::CallId;
+use toolcall::text::clean_line;
+
+/// Something that a stream should not have held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule that it breaks.
+    pub rule: Rule,
+    /// The call it is about, where that is known.
+    pub call: Option<CallId>,
+    /// The place of its message in the stream, counted from 0, where there is a stream.
+    pub frame: Option<usize>,
+    /// What was found, on one clean line.
+    pub message: String,
+}
+
+impl Finding {
+    /// One that is not yet part of a stream.
+    pub(crate) fn new(rule: Rule, call: Option<CallId>, message: impl Into<String>) -> Self {
+        Self {
+            rule,
+            call,
+            frame: None,
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(frame) = self.frame {
+            write!(f, "#{frame} ")?;
+        }
+        write!(f, "{}: ", self.rule)?;
+        if let Some(call) = &self.call {
+            write!(f, "{}: ", quoted(call.as_str()))?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Writes each rule once: its variant, its name and its explanation.
+macro_rules! rules {
+    ($($variant:ident $name:literal $explanation:literal)*) => {
+        /// What a stream of v1 tool calls should keep to.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Rule {
+            $(#[doc = $explanation] $variant,)*
+        }
+
+        impl Rule {
+            /// Every rule: those of one message first, then those of the order of messages.
+            pub const ALL: &'static [Rule] = &[$(Rule::$variant),*];
+
+            /// The name in kebab case.
+            pub fn name(self) -> &'static str {
+                match self { $(Rule::$variant => $name,)* }
+            }
+
+            /// One line: what is wrong, what comes of it, what to do instead.
+            pub fn explain(self) -> &'static str {
+                match self { $(Rule::$variant => $explanation,)* }
+            }
+        }
+    };
+}
+
+rules! {
+    ContentShape "content-shape"
+        "a content item has a shape that v1 does not know, and clients drop it without a word; wrap blocks as {\"type\":\"content\",\"content\":{…}} and complete each item"
+    BadField "bad-field"
+        "a member has the wrong JSON type, and clients read it as missing; send the type that the schema names"
+    UnknownStatus "unknown-status"
+        "v1 knows pending, in_progress, completed and failed; any other status is ignored, and the call seems to stand still"
+    UnknownKind "unknown-kind"
+        "v1 knows read, edit, delete, move, search, execute, think, fetch, switch_mode and other; clients show anything else as other"
+    UnknownUpdate "unknown-update"
+        "`sessionUpdate` names no update of v1, and clients refuse or ignore the message; extensions belong into `_meta` or a method of their own"
+    NestedToolCall "nested-tool-call"
+        "the call stands in `update.toolCall`, where clients find neither id nor title; in v1 its members stand in `update` itself"
+    NoToolCallId "no-tool-call-id"
+        "a report without a `toolCallId` that is text belongs to no call, and clients cannot show it"
+    NoTitle "no-title"
+        "a call without a title is an empty line for people; say in a few words what it does, and for a command the command itself"
+    RelativePath "relative-path"
+        "every path must be absolute; an editor does not know the folder that a relative one starts from and opens nothing"
+    BadLocation "bad-location"
+        "a location is a path and, in a member of its own, a line that counts from 1; editors that follow along cannot use `file:12` or line 0"
+    BadPlan "bad-plan"
+        "an entry of the plan lacks its text or has a status or priority that v1 does not know; the whole plan may be refused for it"
+    TooMany "too-many"
+        "more was sent than is worth keeping; what was left out is counted here"
+    RanUnallowed "ran-unallowed"
+        "the call was reported as running or completed although the answer was no, or was not there yet; nothing may run before its permission"
+    Late "late"
+        "something came after the final status, and clients drop it or revive the call; a final status is the last word on a call"
+    AnnouncedFirst "announced-first"
+        "a `tool_call_update` came for an id that no `tool_call` had announced, and strict clients drop it; send `tool_call` first"
+    AnnouncedTwice "announced-twice"
+        "`tool_call` came twice for one id, and clients show two calls or lose the first; use `tool_call_update` for changes and a new id for a new call"
+    OneEnding "one-ending"
+        "the call has no final status by the end of the turn, and its spinner turns for ever; send completed or failed for every call before the turn ends, also after a cancel"
+    Started "started"
+        "the call completed, or printed, and was not in_progress before, so nobody could see it run; send in_progress when it starts"
+    AskAfterCall "ask-after-call"
+        "permission was asked for a call that was not announced, and people decide about something that they cannot see; send `tool_call` first"
+    PermissionHidesCommand "permission-hides-command"
+        "the permission request does not repeat the command, and people may allow what they have not read; put it into the title, `rawInput` or `content` of the request"
+    PermissionHidesDiff "permission-hides-diff"
+        "the permission request does not repeat the diff, and people may allow a change that they have not seen; put every diff into the `content` of the request"
+    EmptyCompletion "empty-completion"
+        "the call completed with nothing in `content`, and people see no result; say there what came of it, if only that there was no output"
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One message can hold any number of faults; this many are told, the rest is counted.
+const MOST: usize = 64;
+
+/// Findings about one message, as they are made.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    call: Option<CallId>,
+    found: Vec<Finding>,
+    left_out: usize,
+}
+
+impl Findings {
+    /// Findings about this call.
+    pub(crate) fn about(call: &CallId) -> Self {
+        Self {
+            call: Some(call.clone()),
+            ..Self::default()
+        }
+    }
+
+    /// Adds one. The message is only made if it is kept.
+    pub(crate) fn note<M: Into<String>>(&mut self, rule: Rule, message: impl FnOnce() -> M) {
+        if self.found.len() == MOST {
+            self.left_out += 1;
+            return;
+        }
+        let finding = Finding::new(rule, self.call.clone(), message());
+        self.found.push(finding);
+    }
+
+    /// Whether one of this rule is among those that are told.
+    pub(crate) fn has(&self, rule: Rule) -> bool {
+        self.found.iter().any(|finding| finding.rule == rule)
+    }
+
+    /// Notes a member of the wrong type.
+    pub(crate) fn bad_field(&mut self, member: &str, value: &Value, wanted: &str) {
+        self.note(Rule::BadField, || {
+            format!("{} is {}, not {wanted}", quoted(member), type_of(value))
+        });
+    }
+
+    /// All of them, with a last one on those that were left out.
+    pub(crate) fn into_vec(mut self) -> Vec<Finding> {
+        if self.left_out > 0 {
+            let message = format!("{} more findings on this message", self.left_out);
+            self.found
+                .push(Finding::new(Rule::TooMany, self.call, message));
+        }
+        self.found
+    }
+}
+
+/// Foreign text within a message: short, clean and marked as what it is.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("`{}`", clean_line(text, 80))
+}
+
+/// What kind of JSON a value is, with its article.
+pub(crate) fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn rules_are_told_apart_and_explained_in_one_line() {
+        let names: HashSet<_> = Rule::ALL.iter().map(|rule| rule.name()).collect();
+        assert_eq!(names.len(), Rule::ALL.len());
+        for rule in Rule::ALL {
+            let is_kebab = |c: char| c.is_ascii_lowercase() || c == '-';
+            assert!(rule.name().chars().all(is_kebab), "{rule}");
+            assert!(!rule.explain().is_empty() && !rule.explain().contains("\n"));
+        }
+    }
+
+    #[test]
+    fn a_finding_is_one_clean_line() {
+        let mut findings = Findings::about(&CallId::new("call\n1"));
+        findings.bad_field("ti\u{202e}tle", &Value::Null, "a string");
+        let [mut finding] = <[Finding; 1]>::try_from(findings.into_vec()).unwrap();
+        expect![[r"bad-field: `call 1`: `ti\u{202e}tle` is null, not a string"]]
+            .assert_eq(&finding.to_string());
+        finding.frame = Some(7);
+        finding.call = None;
+        expect![[r"#7 bad-field: `ti\u{202e}tle` is null, not a string"]]
+            .assert_eq(&finding.to_string());
+    }
+
+    #[test]
+    fn many_findings_are_counted() {
+        let mut findings = Findings::default();
+        for _ in 0..MOST + 3 {
+            findings.note(Rule::ContentShape, || "again");
+        }
+        let all = findings.into_vec();
+        assert_eq!(all.len(), MOST + 1);
+        expect!["too-many: 3 more findings on this message"].assert_eq(&all[MOST].to_string());
+    }
+}

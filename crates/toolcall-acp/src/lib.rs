@@ -1,0 +1,18 @@
+//! The voice of toolcall: tool calls on the wire of the Agent Client Protocol.
+//! It reports, asks and reads what it is told; it runs no tool and decides nothing.
+
+pub mod finding;
+mod inbound;
+pub mod lane;
+pub mod lint;
+mod locked;
+pub mod meta;
+mod pace;
+pub mod peer;
+mod requests;
+mod trace;
+pub mod transport;
+pub mod v1;
+mod wire;
+
+pub use trace::TraceContext;

@@ -1,0 +1,260 @@
+//! What passed by of one call, and what was out of order about it.
+//! It must not hold more than the rules need: an ended call is a few bytes.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use toolcall::text::clean_command;
+use toolcall::{Content, Effect, Kind};
+
+use crate::finding::{Findings, Rule, quoted};
+use crate::v1::decode::{Named, Report, Told};
+
+/// What passed by of one call.
+#[derive(Debug)]
+pub(super) struct Seen {
+    place: usize,
+    kind: Kind,
+    reported: bool,
+    announced: bool,
+    in_progress: bool,
+    stage: Stage,
+    answer: Answer,
+    /// Whether its content holds anything.
+    shows: bool,
+    diffs: BTreeSet<PathBuf>,
+    command: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Open,
+    /// It should have ended, and that was told.
+    GivenUp,
+    Ended,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    NotAsked,
+    Awaited,
+    Given(Effect),
+}
+
+impl Seen {
+    /// A call that comes at this place among those of its session.
+    pub(super) fn at(place: usize) -> Self {
+        Self {
+            place,
+            kind: Kind::Other,
+            reported: false,
+            announced: false,
+            in_progress: false,
+            stage: Stage::Open,
+            answer: Answer::NotAsked,
+            shows: false,
+            diffs: BTreeSet::new(),
+            command: None,
+        }
+    }
+
+    /// Its place among the calls of its session.
+    pub(super) fn place(&self) -> usize {
+        self.place
+    }
+
+    /// Whether it should still end.
+    pub(super) fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+
+    /// It should have ended, and nobody need be told again.
+    pub(super) fn give_up(&mut self) {
+        self.stage = Stage::GivenUp;
+    }
+
+    /// It was reported under this name.
+    pub(super) fn named(
+        &mut self,
+        named: Option<Named>,
+        report: &Report<'_>,
+        findings: &mut Findings,
+    ) {
+        match named {
+            Some(Named::ToolCall) if self.announced => findings.note(
+                Rule::AnnouncedTwice,
+                || "`tool_call` came again for the same id",
+            ),
+            Some(Named::ToolCall) => {
+                self.announced = true;
+                if report.title.is_none() && !findings.has(Rule::NoTitle) {
+                    findings.note(Rule::NoTitle, || "`tool_call` has no title");
+                }
+            }
+            Some(Named::ToolCallUpdate) if !self.reported => {
+                findings.note(
+                    Rule::AnnouncedFirst,
+                    || "`tool_call_update` came before any `tool_call`",
+                );
+            }
+            Some(Named::ToolCallUpdate) | None => {}
+        }
+    }
+
+    /// It was reported like this.
+    pub(super) fn reported(&mut self, report: &Report<'_>, findings: &mut Findings) {
+        if self.stage == Stage::Ended {
+            findings.note(Rule::Late, || "a report came after the final status");
+            return;
+        }
+        self.take(report);
+        match report.status {
+            Some(Told::InProgress) => {
+                self.in_progress = true;
+                self.check_answer("in progress", findings);
+            }
+            Some(Told::Completed) => {
+                self.check_answer("completed", findings);
+                self.completed(findings);
+                self.ended();
+            }
+            Some(Told::Failed) => self.ended(),
+            Some(Told::Pending | Told::Unknown(_)) | None => {}
+        }
+    }
+
+    /// A client was asked about it.
+    pub(super) fn asked(&mut self, report: &Report<'_>, findings: &mut Findings) {
+        if self.stage == Stage::Ended {
+            findings.note(Rule::Late, || "permission was asked after the final status");
+            return;
+        }
+        if !self.reported {
+            findings.note(
+                Rule::AskAfterCall,
+                || "permission was asked before any `tool_call`",
+            );
+        }
+        self.check_command(report, findings);
+        self.check_diffs(report, findings);
+        self.answer = Answer::Awaited;
+        self.take(report);
+    }
+
+    /// The question was taken back.
+    pub(super) fn withdrawn(&mut self) {
+        self.answer = Answer::NotAsked;
+    }
+
+    /// The client answered.
+    pub(super) fn answered(&mut self, effect: Effect) {
+        self.answer = Answer::Given(effect);
+    }
+
+    fn take(&mut self, report: &Report<'_>) {
+        self.reported = true;
+        self.kind = report.kind.unwrap_or(self.kind);
+        if let Some(items) = &report.content {
+            self.shows = items.count > 0;
+            self.diffs = diffs(&items.content);
+        }
+        self.command = report.input.and_then(command).or(self.command.take());
+    }
+
+    fn completed(&self, findings: &mut Findings) {
+        if !self.in_progress {
+            findings.note(Rule::Started, || "it completed and was never `in_progress`");
+        }
+        if !self.shows {
+            findings.note(
+                Rule::EmptyCompletion,
+                || "it completed with nothing in `content`",
+            );
+        }
+    }
+
+    fn check_answer(&self, ran: &str, findings: &mut Findings) {
+        let why = match self.answer {
+            Answer::NotAsked | Answer::Given(Effect::Allow) => return,
+            Answer::Awaited => "before its permission was answered",
+            Answer::Given(Effect::Deny) => "although permission was refused",
+        };
+        findings.note(Rule::RanUnallowed, || format!("it was {ran} {why}"));
+    }
+
+    fn check_command(&self, report: &Report<'_>, findings: &mut Findings) {
+        let is_command = report.kind.unwrap_or(self.kind) == Kind::Execute;
+        let Some(announced) = self.command.as_ref().filter(|_| is_command) else {
+            return;
+        };
+        let repeated = report.input.and_then(command);
+        if repeated.as_ref() != Some(announced) && !shows(report, announced) {
+            findings.note(Rule::PermissionHidesCommand, || {
+                format!("the permission request does not show {}", quoted(announced))
+            });
+        }
+    }
+
+    fn check_diffs(&self, report: &Report<'_>, findings: &mut Findings) {
+        let repeated = report.content.as_ref().map(|items| diffs(&items.content));
+        let repeated = repeated.unwrap_or_default();
+        let hidden = self.diffs.difference(&repeated).next();
+        if let Some(path) = hidden {
+            findings.note(Rule::PermissionHidesDiff, || {
+                let path = quoted(&path.to_string_lossy());
+                format!("the permission request does not show the diff of {path}")
+            });
+        } else if repeated.is_empty() && report.kind.unwrap_or(self.kind) == Kind::Edit {
+            findings.note(
+                Rule::PermissionHidesDiff,
+                || "the permission request is about an edit and shows no diff",
+            );
+        }
+    }
+
+    fn ended(&mut self) {
+        self.stage = Stage::Ended;
+        self.diffs.clear();
+        self.command = None;
+    }
+}
+
+fn diffs(content: &[Content]) -> BTreeSet<PathBuf> {
+    let edits = content.iter().filter_map(Content::as_edit);
+    edits.map(|edit| edit.path.clone()).collect()
+}
+
+/// The command that an input names: its text, or the word that matters among several.
+fn command(input: &Value) -> Option<String> {
+    let keys = ["command", "commands", "cmd", "script"];
+    let value = keys.iter().find_map(|key| input.get(key))?;
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(words) => {
+            let words = words.iter().filter_map(Value::as_str);
+            words.max_by_key(|word| word.len()).map(str::to_owned)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    }
+}
+
+/// Whether the title or a text repeats a command.
+fn shows(report: &Report<'_>, command: &str) -> bool {
+    let as_title = clean_command(command, usize::MAX);
+    let in_title = report
+        .title
+        .as_ref()
+        .is_some_and(|title| title.contains(&as_title));
+    let content = report.content.iter().flat_map(|items| &items.content);
+    let has_command = |item: &Content| match item {
+        Content::Text(text) => text.contains(command),
+        Content::Image(_)
+        | Content::Audio(_)
+        | Content::Resource(_)
+        | Content::Link(_)
+        | Content::Edit(_)
+        | Content::Terminal(_) => false,
+    };
+    in_title || content.into_iter().any(has_command)
+}

@@ -1,0 +1,180 @@
+//! The client at the other end: what it offers, and the sessions it has open.
+//! It connects engines to the client; what a session does is the session's business.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::schema::{
+    AgentCapabilities, ClientCapabilities, InitializeRequest, InitializeResponse, Meta,
+};
+use futures::future::join_all;
+use serde_json::{Value, json};
+use toolcall::{CallId, EngineBuilder};
+
+use super::ask::Asker;
+use super::host::{ClientHost, Commands};
+use super::session::Session;
+use super::{Printing, Reporter};
+use crate::lane::Counters;
+use crate::locked::locked;
+use crate::meta;
+use crate::peer::{Peer, PeerError};
+
+/// The extension method that stops one call.
+pub const CANCEL_CALL: &str = "_toolcall/cancel";
+
+/// A connected client. Cheap to clone.
+#[derive(Clone)]
+pub struct Client(Arc<Inner>);
+
+struct Inner {
+    peer: Peer,
+    offers: Mutex<Capabilities>,
+    sessions: Mutex<HashMap<Box<str>, Arc<Session>>>,
+}
+
+/// What a client offers, as far as tool calls use it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// `fs/read_text_file`.
+    pub read_text: bool,
+    /// `fs/write_text_file`.
+    pub write_text: bool,
+    /// `terminal/*`.
+    pub terminal: bool,
+    /// Zed's extension for the output of commands.
+    pub terminal_output: bool,
+}
+
+impl From<&ClientCapabilities> for Capabilities {
+    fn from(offered: &ClientCapabilities) -> Self {
+        let extension = offered
+            .meta
+            .as_ref()
+            .and_then(|meta| meta.get(meta::TERMINAL_OUTPUT));
+        Self {
+            read_text: offered.fs.read_text_file,
+            write_text: offered.fs.write_text_file,
+            terminal: offered.terminal,
+            terminal_output: extension == Some(&Value::Bool(true)),
+        }
+    }
+}
+
+impl Client {
+    /// The client behind this connection. Until it says what it offers it offers nothing.
+    pub fn new(peer: Peer) -> Self {
+        let client = Self(Arc::new(Inner {
+            peer,
+            offers: Mutex::default(),
+            sessions: Mutex::default(),
+        }));
+        let inner = Arc::downgrade(&client.0);
+        client.0.peer.serve(CANCEL_CALL, move |params| {
+            let inner = inner.upgrade().ok_or(PeerError::Gone)?;
+            let cancelled = inner.cancel_call(&params).ok_or(PeerError::Malformed)?;
+            Ok(json!({"cancelled": cancelled}))
+        });
+        client
+    }
+
+    /// Learns what the client offers, and answers that this agent speaks v1 and can stop one call.
+    /// Add to the answer what else the agent can do.
+    pub fn initialize(&self, request: &InitializeRequest) -> InitializeResponse {
+        *locked(&self.0.offers) = Capabilities::from(&request.client_capabilities);
+        let cancel = json!({"method": CANCEL_CALL});
+        let meta = Meta::from_iter([(meta::CANCEL.to_owned(), cancel)]);
+        InitializeResponse::new(ProtocolVersion::V1)
+            .agent_capabilities(AgentCapabilities::new().meta(meta))
+    }
+
+    /// What the client offers.
+    pub fn capabilities(&self) -> Capabilities {
+        *locked(&self.0.offers)
+    }
+
+    /// The connection.
+    pub fn peer(&self) -> &Peer {
+        &self.0.peer
+    }
+
+    /// What went to the client so far.
+    pub fn counters(&self) -> Counters {
+        self.0.peer.lane().counters()
+    }
+
+    /// Opens a session: its engine reports to this client, asks it, and uses the files and the
+    /// terminal it offers. Answer the request that asked for it after this. A session of the same
+    /// id that is open is closed.
+    pub fn open(&self, engine: EngineBuilder) -> Arc<Session> {
+        self.open_with(engine, Commands::InClient)
+    }
+
+    /// Like [`Client::open`], with a say in where commands run.
+    pub fn open_with(&self, engine: EngineBuilder, commands: Commands) -> Arc<Session> {
+        let id = engine.session().clone();
+        let (peer, offers) = (self.0.peer.clone(), self.capabilities());
+        let printing = match offers.terminal_output {
+            true => Printing::Terminal,
+            false => Printing::Text,
+        };
+        let reporter = Reporter::new(id.clone(), peer.lane().clone(), printing);
+        let reports = reporter.reports();
+        let opened = Arc::new(OnceLock::new());
+        let asker = Asker {
+            peer: peer.clone(),
+            reports: reports.clone(),
+            session: opened.clone(),
+        };
+        let host = |local| -> Arc<dyn toolcall::Host> {
+            Arc::new(ClientHost {
+                session: id.clone(),
+                peer: peer.clone(),
+                offers,
+                commands,
+                local,
+            })
+        };
+        let engine = engine
+            .reader(reporter)
+            .approver(asker)
+            .host_around(host)
+            .build();
+        let session = Arc::new(Session::new(id.clone(), engine, peer, reports));
+        let _first = opened.set(Arc::downgrade(&session));
+        let replaced = locked(&self.0.sessions).insert(id.as_str().into(), session.clone());
+        if let Some(replaced) = replaced {
+            replaced.cancel();
+        }
+        session
+    }
+
+    /// An open session.
+    pub fn session(&self, id: &str) -> Option<Arc<Session>> {
+        locked(&self.0.sessions).get(id).cloned()
+    }
+
+    /// Closes a session: what is being answered there is cancelled.
+    pub fn close(&self, id: &str) -> Option<Arc<Session>> {
+        let session = locked(&self.0.sessions).remove(id)?;
+        session.cancel();
+        Some(session)
+    }
+
+    /// The client is gone: ends every call of every session, and waits for that.
+    pub async fn end(&self) {
+        let sessions = std::mem::take(&mut *locked(&self.0.sessions));
+        join_all(sessions.values().map(|session| session.end())).await;
+    }
+}
+
+impl Inner {
+    /// Whether the call was open; nothing if the parameters name none.
+    fn cancel_call(&self, params: &Value) -> Option<bool> {
+        let session = params["sessionId"].as_str()?;
+        let call = CallId::new(params["toolCallId"].as_str()?);
+        let session = locked(&self.sessions).get(session).cloned();
+        Some(session.is_some_and(|session| session.engine().cancel(&call)))
+    }
+}

@@ -1,0 +1,423 @@
+//! What a call shows at each stage, as v1 content: diffs, the tool's own content, output, reasons.
+//! It borrows from the call and chooses; it sends nothing.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use toolcall::text::clean_block;
+use toolcall::{
+    Blob, Change, Content, FileBody, FileEdit, Link, Progress, Resource, ResourceBody, Spill,
+    ToolCall,
+};
+
+use super::printed::{Stage, as_text};
+use super::view::View;
+use crate::meta;
+
+/// One item of `content`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Item<'a> {
+    /// What a tool shows.
+    Own(&'a Content),
+    /// A text of our own making.
+    Ours(Part, Cow<'a, str>),
+    /// A file edit that v1 has no shape for, said in words.
+    Said(String, Value),
+    /// A file edit as a diff.
+    Diff(Diff<'a>),
+    /// A terminal.
+    Terminal(&'a str),
+    /// Where the whole output is.
+    Kept(&'a Spill),
+}
+
+impl<'a> Item<'a> {
+    /// A word of our own.
+    pub(crate) fn note(text: impl Into<Cow<'a, str>>) -> Self {
+        Item::Ours(Part::Note, text.into())
+    }
+}
+
+/// Which part of our own making a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Why it did not complete.
+    Reason,
+    /// What it printed.
+    Output,
+    /// How far it is.
+    Progress,
+    /// A word about what follows or what is asked.
+    Note,
+    /// That there is nothing.
+    None,
+}
+
+impl Part {
+    fn name(self) -> &'static str {
+        match self {
+            Part::Reason => "reason",
+            Part::Output => "output",
+            Part::Progress => "progress",
+            Part::Note => "note",
+            Part::None => "none",
+        }
+    }
+}
+
+/// A file edit with text on both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Diff<'a> {
+    path: &'a Path,
+    old: Option<&'a str>,
+    new: &'a str,
+    change: Option<&'static str>,
+}
+
+/// What a call shows before it ends.
+pub(crate) fn before_the_end(call: &ToolCall, view: View) -> Vec<Item<'_>> {
+    let mut items = Vec::new();
+    if view.is_by_ours(call) {
+        items.push(Item::Terminal(call.id().as_str()));
+        return items;
+    }
+    push_all(&mut items, call.preview());
+    push_all(&mut items, view.shown(call));
+    if let Some(progress) = call.progress() {
+        items.push(Item::Ours(Part::Progress, progress_line(progress).into()));
+    }
+    if !call.output().is_empty() && !view.has_own_terminal(call) {
+        let text = as_text(call.output(), Stage::Running);
+        items.push(Item::Ours(Part::Output, text.into()));
+    }
+    items
+}
+
+/// What a call shows once it has ended. Never nothing.
+pub(crate) fn at_the_end(call: &ToolCall, view: View) -> Vec<Item<'_>> {
+    let mut items = Vec::new();
+    let Some(finish) = call.finish() else {
+        return items;
+    };
+    if let Some(reason) = finish.ending.reason() {
+        items.push(Item::Ours(Part::Reason, reason.into()));
+    }
+    let result = &finish.result.content;
+    if result.iter().all(|content| content.as_edit().is_none()) {
+        push_all(&mut items, edits(call.preview()));
+    }
+    match result.is_empty() {
+        true => push_all(&mut items, view.shown(call)),
+        false => {
+            push_all(&mut items, view.own_terminals(call));
+            push_all(&mut items, result);
+        }
+    }
+    push_output(&mut items, call, view);
+    if items.is_empty() {
+        items.push(Item::Ours(Part::None, "(no output)".into()));
+    }
+    items
+}
+
+/// A call that printed into a terminal is shown by it.
+fn push_output<'a>(items: &mut Vec<Item<'a>>, call: &'a ToolCall, view: View) {
+    let output = call.output();
+    if output.is_empty() || view.has_own_terminal(call) {
+        return;
+    }
+    if view.is_by_ours(call) {
+        items.push(Item::Terminal(call.id().as_str()));
+        return;
+    }
+    items.push(Item::Ours(
+        Part::Output,
+        as_text(output, Stage::Ended).into(),
+    ));
+    items.extend(output.spill().map(Item::Kept));
+}
+
+fn edits(content: &[Content]) -> impl Iterator<Item = &Content> {
+    content.iter().filter(|content| content.as_edit().is_some())
+}
+
+pub(crate) fn push_all<'a>(
+    items: &mut Vec<Item<'a>>,
+    content: impl IntoIterator<Item = &'a Content>,
+) {
+    for content in content {
+        match content {
+            Content::Edit(edit) => push_edit(items, edit),
+            Content::Terminal(id) => items.push(Item::Terminal(id)),
+            Content::Text(_)
+            | Content::Image(_)
+            | Content::Audio(_)
+            | Content::Resource(_)
+            | Content::Link(_) => items.push(Item::Own(content)),
+        }
+    }
+}
+
+/// New and changed texts are diffs. v1 has no shape for the rest, so it is said in words, too.
+fn push_edit<'a>(items: &mut Vec<Item<'a>>, edit: &'a FileEdit) {
+    let path = edit.path.as_path();
+    let shown = named(path);
+    let diff = |old, new, change| {
+        Item::Diff(Diff {
+            path,
+            old,
+            new,
+            change,
+        })
+    };
+    match &edit.change {
+        Change::Added {
+            after: FileBody::Text(after),
+        } => items.push(diff(None, after, None)),
+        Change::Modified {
+            before: FileBody::Text(before),
+            after: FileBody::Text(after),
+        } => items.push(diff(Some(before), after, None)),
+        Change::Deleted {
+            before: FileBody::Text(before),
+        } => {
+            items.push(Item::Ours(Part::Note, format!("Delete `{shown}`").into()));
+            items.push(diff(Some(before), "", Some("deleted")));
+        }
+        Change::Moved { to } => {
+            let said = format!("Move `{shown}` to `{}`", named(to));
+            let how = json!({"how": "moved", "path": lossy(path), "to": lossy(to)});
+            items.push(Item::Said(said, how));
+        }
+        Change::Added { after } => items.push(binary("added", path, None, Some(after))),
+        Change::Modified { before, after } => {
+            items.push(binary("modified", path, Some(before), Some(after)));
+        }
+        Change::Deleted { before } => items.push(binary("deleted", path, Some(before), None)),
+    }
+}
+
+/// A change where one side is not text.
+fn binary<'a>(
+    how: &str,
+    path: &Path,
+    before: Option<&FileBody>,
+    after: Option<&FileBody>,
+) -> Item<'a> {
+    let verb = match (before, after) {
+        (None, _) => "Create",
+        (Some(_), Some(_)) => "Change",
+        (Some(_), None) => "Delete",
+    };
+    let size = after.or(before).map_or(0, size_of);
+    let said = format!("{verb} binary file `{}` ({size} bytes)", named(path));
+    let mut change = json!({"how": how, "path": lossy(path)});
+    if let Some(before) = before {
+        change["before_bytes"] = size_of(before).into();
+    }
+    if let Some(after) = after {
+        change["bytes"] = size_of(after).into();
+    }
+    Item::Said(said, change)
+}
+
+fn size_of(body: &FileBody) -> u64 {
+    match body {
+        FileBody::Text(text) => text.len() as u64,
+        FileBody::Binary { bytes } => *bytes,
+    }
+}
+
+/// A path in a sentence, with nothing hidden in it.
+pub(crate) fn named(path: &Path) -> String {
+    on_one_line(&lossy(path))
+}
+
+/// A text in a sentence: a line break in it must not pass for the end of the sentence.
+pub(crate) fn on_one_line(text: &str) -> String {
+    clean_block(text)
+        .replace('\n', "\\u{a}")
+        .replace('\t', "\\u{9}")
+}
+
+pub(crate) fn lossy(path: &Path) -> Cow<'_, str> {
+    path.to_string_lossy()
+}
+
+/// `42 % (21/50) message`.
+fn progress_line(progress: &Progress) -> String {
+    let current = progress.current();
+    let steps = match (progress.fraction(), progress.total()) {
+        (Some(fraction), Some(total)) => {
+            format!("{:.0} % ({current}/{total})", fraction * 100.0)
+        }
+        (Some(fraction), None) => format!("{:.0} %", fraction * 100.0),
+        (None, _) => current.to_string(),
+    };
+    match progress.message() {
+        Some(message) => format!("{steps} {message}"),
+        None => steps,
+    }
+}
+
+impl Serialize for Item<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Item::Own(content) => Shell::of(Block::Own(content)).serialize(serializer),
+            Item::Ours(part, text) => {
+                let shell = Shell::of(Block::Text(text));
+                shell
+                    .with(meta::PART, part.name().into())
+                    .serialize(serializer)
+            }
+            Item::Said(text, change) => {
+                let shell = Shell::of(Block::Text(text));
+                shell
+                    .with(meta::CHANGE, change.clone())
+                    .serialize(serializer)
+            }
+            Item::Kept(spill) => {
+                let shell = Shell::of(Block::Kept(spill));
+                shell
+                    .with(meta::PART, Part::Note.name().into())
+                    .serialize(serializer)
+            }
+            Item::Diff(diff) => diff.serialize(serializer),
+            Item::Terminal(id) => {
+                let mut map = serializer.serialize_map(Some(2))?;
+                map.serialize_entry("type", "terminal")?;
+                map.serialize_entry("terminalId", id)?;
+                map.end()
+            }
+        }
+    }
+}
+
+/// A content block in the shell that v1 puts around it.
+#[derive(Serialize)]
+struct Shell<'a> {
+    r#type: &'static str,
+    content: Block<'a>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<Note>,
+}
+
+impl<'a> Shell<'a> {
+    fn of(content: Block<'a>) -> Self {
+        Self {
+            r#type: "content",
+            content,
+            meta: None,
+        }
+    }
+
+    fn with(mut self, key: &'static str, value: Value) -> Self {
+        self.meta = Some(Note(key, value));
+        self
+    }
+}
+
+/// One entry of `_meta`.
+struct Note(&'static str, Value);
+
+impl Serialize for Note {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([(self.0, &self.1)])
+    }
+}
+
+/// A content block.
+enum Block<'a> {
+    Own(&'a Content),
+    Text(&'a str),
+    Kept(&'a Spill),
+}
+
+impl Serialize for Block<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Block::Text(text) => write_text(&mut map, text)?,
+            Block::Kept(spill) => write_kept(&mut map, spill)?,
+            Block::Own(Content::Text(text)) => write_text(&mut map, text)?,
+            Block::Own(Content::Image(blob)) => write_blob(&mut map, "image", blob)?,
+            Block::Own(Content::Audio(blob)) => write_blob(&mut map, "audio", blob)?,
+            Block::Own(Content::Resource(resource)) => write_resource(&mut map, resource)?,
+            Block::Own(Content::Link(link)) => write_link(&mut map, link)?,
+            Block::Own(Content::Edit(_) | Content::Terminal(_)) => {
+                unreachable!("edits and terminals are no content blocks")
+            }
+        }
+        map.end()
+    }
+}
+
+fn write_text<M: SerializeMap>(map: &mut M, text: &str) -> Result<(), M::Error> {
+    map.serialize_entry("type", "text")?;
+    map.serialize_entry("text", text)
+}
+
+fn write_blob<M: SerializeMap>(map: &mut M, kind: &str, blob: &Blob) -> Result<(), M::Error> {
+    map.serialize_entry("type", kind)?;
+    map.serialize_entry("data", &*blob.base64)?;
+    map.serialize_entry("mimeType", &*blob.mime)
+}
+
+fn write_resource<M: SerializeMap>(map: &mut M, resource: &Resource) -> Result<(), M::Error> {
+    let (body, data) = match &resource.body {
+        ResourceBody::Text(text) => ("text", text),
+        ResourceBody::Base64(data) => ("blob", data),
+    };
+    let mut embedded = vec![("uri", &*resource.uri), (body, &**data)];
+    embedded.extend(resource.mime.as_deref().map(|mime| ("mimeType", mime)));
+    let embedded: std::collections::BTreeMap<_, _> = embedded.into_iter().collect();
+    map.serialize_entry("type", "resource")?;
+    map.serialize_entry("resource", &embedded)
+}
+
+fn write_link<M: SerializeMap>(map: &mut M, link: &Link) -> Result<(), M::Error> {
+    map.serialize_entry("type", "resource_link")?;
+    map.serialize_entry("name", &*link.name)?;
+    map.serialize_entry("uri", &*link.uri)?;
+    let optional = [
+        ("title", &link.title),
+        ("description", &link.description),
+        ("mimeType", &link.mime),
+    ];
+    for (key, value) in optional {
+        if let Some(value) = value {
+            map.serialize_entry(key, &**value)?;
+        }
+    }
+    match link.size {
+        Some(size) => map.serialize_entry("size", &size),
+        None => Ok(()),
+    }
+}
+
+fn write_kept<M: SerializeMap>(map: &mut M, spill: &Spill) -> Result<(), M::Error> {
+    map.serialize_entry("type", "resource_link")?;
+    map.serialize_entry("name", "the whole output")?;
+    map.serialize_entry("uri", &*spill.uri)?;
+    map.serialize_entry("mimeType", "text/plain")?;
+    map.serialize_entry("size", &spill.bytes)
+}
+
+impl Serialize for Diff<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", "diff")?;
+        map.serialize_entry("path", &*lossy(self.path))?;
+        if let Some(old) = self.old {
+            map.serialize_entry("oldText", old)?;
+        }
+        map.serialize_entry("newText", self.new)?;
+        if let Some(change) = self.change {
+            map.serialize_entry("_meta", &Note(meta::CHANGE, change.into()))?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,173 @@
+//! What an agent reports in v1, read into events: leniently, and from raw JSON.
+//! It must not use the schema's types, which drop what they do not know, nor return an event that has no place.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use toolcall::{
+    Announced, CallId, Event, Input, Kind, Moment, Outline, Output, SessionId, Sketch, ToolCall,
+    title,
+};
+
+use crate::finding::{Finding, Findings, Rule};
+use crate::meta;
+
+mod change;
+mod content;
+mod ending;
+mod extras;
+mod fields;
+mod members;
+mod output;
+mod places;
+mod plan;
+mod report;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+pub use plan::{DecodedPlan, decode_plan};
+
+pub(crate) use fields::{Fields, Named};
+pub(crate) use report::{Report, Told};
+
+/// Where a call's metadata keeps a raw output that came before the ending.
+pub const RAW_OUTPUT: &str = "toolcall/raw-output";
+
+/// A call that was reported for the first time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Announcement {
+    /// The call, as the agent names it.
+    pub id: CallId,
+    /// How it begins.
+    pub announced: Announced,
+    /// What the same report says beyond that, to be applied in this order.
+    pub then: Vec<Event>,
+    /// What it printed, to be added to its output after those events.
+    pub printed: Option<String>,
+    /// What is wrong with the report.
+    pub findings: Vec<Finding>,
+}
+
+/// What a report means for a call that is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decoded {
+    /// What happened, to be applied in this order. Every one has its place.
+    pub events: Vec<Event>,
+    /// What the call printed, to be added to its output after those events. A report that ends
+    /// the call has it in its ending instead.
+    pub printed: Option<String>,
+    /// What is wrong with the report.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads a `tool_call`, or whatever else first tells of a call: a `tool_call_update`, or the
+/// `toolCall` of a permission request, which has no `sessionUpdate`.
+pub fn announce(update: &Value) -> Result<Announcement, Finding> {
+    let fields = Fields::of(update)?;
+    let id = fields.id()?;
+    let mut findings = Findings::about(&id);
+    let report = Report::read(&fields, &mut findings);
+    if report.title.is_none() && !findings.has(Rule::NoTitle) {
+        findings.note(
+            Rule::NoTitle,
+            || "the first report of the call has no title",
+        );
+    }
+    let announced = Arc::new(announced(&report, &id, &mut findings));
+    let call = just_announced(&id, &announced);
+    let steps = steps::read(&call, report, &mut findings);
+    drop(call);
+    Ok(Announcement {
+        id,
+        announced: Arc::unwrap_or_clone(announced),
+        then: steps.events,
+        printed: steps.printed,
+        findings: findings.into_vec(),
+    })
+}
+
+/// Reads a `tool_call_update`, or a `tool_call` that was sent again, for a call that is known.
+///
+/// A call that has ended never changes again: then there is one finding and nothing else.
+pub fn decode(call: &ToolCall, update: &Value) -> Decoded {
+    let mut findings = Findings::about(call.id());
+    if let Some(ending) = call.ending() {
+        findings.note(Rule::Late, || {
+            let how = ending.name();
+            format!("a report came after the call had ended ({how}); it changed nothing")
+        });
+        return Decoded::only(findings.into_vec());
+    }
+    let fields = match Fields::of(update) {
+        Ok(fields) => fields,
+        Err(mut finding) => {
+            finding.call = Some(call.id().clone());
+            return Decoded::only(vec![finding]);
+        }
+    };
+    let report = Report::read(&fields, &mut findings);
+    let steps = steps::read(call, report, &mut findings);
+    Decoded {
+        events: steps.events,
+        printed: steps.printed,
+        findings: findings.into_vec(),
+    }
+}
+
+impl Decoded {
+    fn only(findings: Vec<Finding>) -> Self {
+        Self {
+            findings,
+            ..Self::default()
+        }
+    }
+}
+
+fn announced(report: &Report<'_>, id: &CallId, findings: &mut Findings) -> Announced {
+    let kind = report.kind.unwrap_or_default();
+    let sketch = Sketch {
+        title: (report.title.clone()).unwrap_or_else(|| inferred_title(report, id, kind)),
+        kind,
+        locations: report.locations.clone().unwrap_or_default(),
+    };
+    Announced {
+        // What was not told is not made up: a tool without a name has none.
+        tool: report.name.as_deref().unwrap_or_default().into(),
+        model_id: None,
+        parent: parent(report.meta, findings),
+        input: report.input.map(input),
+        outline: Outline::from(sketch),
+    }
+}
+
+fn parent(meta: Option<&Map<String, Value>>, findings: &mut Findings) -> Option<CallId> {
+    members::text(meta?, meta::PARENT, findings).map(CallId::new)
+}
+
+fn inferred_title(report: &Report<'_>, id: &CallId, kind: Kind) -> String {
+    title::infer(
+        report.name.as_deref().unwrap_or(id.as_str()),
+        kind,
+        report.input,
+    )
+}
+
+/// The call as it stands right after its announcement.
+fn just_announced(id: &CallId, announced: &Arc<Announced>) -> ToolCall {
+    ToolCall::announce(
+        id.clone(),
+        SessionId::new(""),
+        announced.clone(),
+        Arc::new(Output::default()),
+        Moment::default(),
+    )
+}
+
+/// What a raw input is: text, for a model that did not write JSON, and else JSON.
+fn input(raw: &Value) -> Input {
+    match raw {
+        Value::String(text) => Input::Text(text.as_str().into()),
+        json => Input::from(json.clone()),
+    }
+}

@@ -1,0 +1,49 @@
+//! Changes of files that v1 has no shape for, as we mark them on a text item.
+//! It must not guess: a mark that cannot be read leaves the text as it is.
+
+use serde_json::{Map, Value};
+use toolcall::{Change, FileBody, FileEdit};
+
+use super::members::{count, text};
+use super::places;
+use crate::finding::{Findings, Rule};
+use crate::meta;
+
+/// The change that a mark tells; a mark that cannot be read is noted.
+pub(super) fn read(mark: &Value, findings: &mut Findings) -> Option<FileEdit> {
+    let edit = mark.as_object().and_then(|map| edit(map, findings));
+    if edit.is_none() {
+        findings.note(Rule::ContentShape, || {
+            format!("`{}` cannot be read; its text was kept", meta::CHANGE)
+        });
+    }
+    edit
+}
+
+fn edit(map: &Map<String, Value>, findings: &mut Findings) -> Option<FileEdit> {
+    let path = text(map, "path", findings)?;
+    let after = body(map, "bytes", findings);
+    let before = body(map, "before_bytes", findings);
+    let change = match text(map, "how", findings)? {
+        "moved" => {
+            let to = text(map, "to", findings)?;
+            places::check(to, findings);
+            Change::Moved { to: to.into() }
+        }
+        "added" => Change::Added { after },
+        "modified" => Change::Modified { before, after },
+        "deleted" => Change::Deleted { before },
+        _ => return None,
+    };
+    places::check(path, findings);
+    Some(FileEdit {
+        path: path.into(),
+        change,
+    })
+}
+
+fn body(map: &Map<String, Value>, key: &str, findings: &mut Findings) -> FileBody {
+    FileBody::Binary {
+        bytes: count(map, key, findings).unwrap_or_default(),
+    }
+}

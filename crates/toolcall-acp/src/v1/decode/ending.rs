@@ -1,0 +1,106 @@
+//! How a call ended that did not complete: as we say it in `_meta`, else as its content tells.
+//! It must not drop a text that is more than a reason.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use toolcall::text::clean_block;
+use toolcall::{Canceller, Content, Ending, Exit, ToolCall};
+
+use super::extras::told_exit;
+use super::members::{count, object, text};
+use super::output::unfenced;
+use super::report::Report;
+use crate::finding::{Findings, Rule, quoted};
+use crate::meta;
+use crate::v1::signal;
+
+/// In bytes. What is longer than that is a result, of which the reason is the beginning.
+const LONGEST_REASON: usize = 4096;
+
+/// The ending of a call whose status is `failed`. A text that is its reason is taken out of the content.
+pub(super) fn failed(call: &ToolCall, report: &mut Report<'_>, findings: &mut Findings) -> Ending {
+    if let Some(exact) = report.meta.and_then(|meta| exact(meta, findings)) {
+        return exact;
+    }
+    let content = report.content.as_mut().map(|items| &mut items.content);
+    let reason = content
+        .and_then(reason_in)
+        .or_else(|| reason_of(report.output?))
+        .or_else(|| told_exit(report).or(call.exit()).map(exit_reason));
+    Ending::failed(reason.unwrap_or_else(|| "failed".into()))
+}
+
+fn exit_reason(exit: Exit) -> Arc<str> {
+    match exit {
+        Exit::Code(code) => format!("exit code {code}").into(),
+        Exit::Signal(number) => format!("ended by {}", signal::name(number)).into(),
+    }
+}
+
+/// The ending that we wrote ourselves.
+fn exact(meta: &Map<String, Value>, findings: &mut Findings) -> Option<Ending> {
+    let told = object(meta, meta::ENDING, findings)?;
+    let reason = text(told, "reason", findings).unwrap_or("no reason was given");
+    let how = text(told, "how", findings)?;
+    Some(match how {
+        "failed" => Ending::failed(reason),
+        "denied" => Ending::denied(reason),
+        "interrupted" => Ending::interrupted(reason),
+        "cancelled" => Ending::Cancelled {
+            by: canceller(told, findings),
+        },
+        "timed_out" => Ending::TimedOut {
+            after: Duration::from_millis(count(told, "after_ms", findings).unwrap_or_default()),
+        },
+        other => {
+            findings.note(Rule::BadField, || format!("no call ends {}", quoted(other)));
+            return None;
+        }
+    })
+}
+
+fn canceller(told: &Map<String, Value>, findings: &mut Findings) -> Canceller {
+    match text(told, "by", findings) {
+        Some("turn") => Canceller::Turn,
+        Some("engine") => Canceller::Engine,
+        Some("parent") => Canceller::Parent,
+        Some(_) | None => Canceller::Person,
+    }
+}
+
+/// The first text, which stays where it is if it says more than fits into a reason.
+fn reason_in(content: &mut Vec<Content>) -> Option<Arc<str>> {
+    let text = |item: &Content| match item {
+        Content::Text(text) if !text.trim().is_empty() => Some(text.clone()),
+        Content::Text(_)
+        | Content::Image(_)
+        | Content::Audio(_)
+        | Content::Resource(_)
+        | Content::Link(_)
+        | Content::Edit(_)
+        | Content::Terminal(_) => None,
+    };
+    let place = content.iter().position(|item| text(item).is_some())?;
+    let text = text(&content[place])?;
+    let (reason, is_whole) = reason(unfenced(&text).unwrap_or(&text));
+    if is_whole {
+        content.remove(place);
+    }
+    Some(reason)
+}
+
+fn reason_of(output: &Value) -> Option<Arc<str>> {
+    let told = output.as_str().or_else(|| output.get("error")?.as_str())?;
+    (!told.trim().is_empty()).then(|| reason(told).0)
+}
+
+/// The reason that a text gives, and whether it is all of the text.
+fn reason(text: &str) -> (Arc<str>, bool) {
+    let text = text.trim();
+    let end = text.floor_char_boundary(LONGEST_REASON);
+    let shown = clean_block(&text[..end]);
+    let is_whole = shown == text;
+    (shown.into(), is_whole)
+}

@@ -1,0 +1,77 @@
+//! Where the members of a reported call stand: in the update, or in a `toolCall` within it by mistake.
+//! It finds them and reads none but the id.
+
+use serde_json::{Map, Value};
+use toolcall::CallId;
+
+use super::members::present;
+use crate::finding::{Finding, Rule, quoted, type_of};
+
+/// The members of one reported call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields<'a> {
+    /// The members.
+    pub(crate) map: &'a Map<String, Value>,
+    /// Which update it is; none for the `toolCall` of a permission request.
+    pub(crate) update: Option<Named>,
+    /// Where they stand.
+    pub(super) place: Place,
+}
+
+/// The two updates that tell of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// `tool_call`
+    ToolCall,
+    /// `tool_call_update`
+    ToolCallUpdate,
+}
+
+/// Where the members stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Where they belong.
+    Update,
+    /// In an object `toolCall` of their own.
+    Nested,
+}
+
+impl<'a> Fields<'a> {
+    /// Finds them, or says why this is no report of a call.
+    pub(crate) fn of(update: &'a Value) -> Result<Self, Finding> {
+        let Value::Object(outer) = update else {
+            let message = format!("the update is {}, not an object", type_of(update));
+            return Err(Finding::new(Rule::BadField, None, message));
+        };
+        let update = named(outer)?;
+        let nested = outer.get("toolCall").and_then(Value::as_object);
+        Ok(Self {
+            map: nested.unwrap_or(outer),
+            update,
+            place: nested.map_or(Place::Update, |_| Place::Nested),
+        })
+    }
+
+    /// The call's id.
+    pub(crate) fn id(&self) -> Result<CallId, Finding> {
+        let message = match present(self.map, "toolCallId") {
+            Some(Value::String(id)) => return Ok(CallId::new(id.as_str())),
+            Some(other) => format!("`toolCallId` is {}, not a string", type_of(other)),
+            None => "the report has no `toolCallId`".to_owned(),
+        };
+        Err(Finding::new(Rule::NoToolCallId, None, message))
+    }
+}
+
+fn named(outer: &Map<String, Value>) -> Result<Option<Named>, Finding> {
+    let message = match present(outer, "sessionUpdate") {
+        None => return Ok(None),
+        Some(Value::String(name)) => match name.as_str() {
+            "tool_call" => return Ok(Some(Named::ToolCall)),
+            "tool_call_update" => return Ok(Some(Named::ToolCallUpdate)),
+            other => format!("{} is no update of a tool call", quoted(other)),
+        },
+        Some(other) => format!("`sessionUpdate` is {}, not a string", type_of(other)),
+    };
+    Err(Finding::new(Rule::UnknownUpdate, None, message))
+}

@@ -1,0 +1,228 @@
+//! What a report means for a call: the events it stands for, in the order in which they have a place.
+//! It must not decide anything for anybody: what an agent settled out of sight is said to be unseen.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolcall::text::clean_line;
+use toolcall::{
+    Content, Decision, Effect, Ending, Event, Finish, Input, Judge, Output, Restatement, Sketch,
+    Status, ToolCall, ToolResult,
+};
+
+use super::extras::{exited, noted, paused, progressed};
+use super::report::{Report, Told};
+use super::{RAW_OUTPUT, ending, input, output};
+use crate::finding::{Findings, Rule};
+
+/// In graphemes.
+const LONGEST_STATUS: usize = 80;
+
+/// What a report stands for.
+pub(super) struct Steps {
+    /// What happened.
+    pub(super) events: Vec<Event>,
+    /// What was printed, unless the last event has it.
+    pub(super) printed: Option<String>,
+}
+
+/// How the call takes up what the report shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    /// It does not run: this is what it would do.
+    Waits,
+    /// It runs, or has a status that counts as running.
+    Acts,
+    /// This report ends it.
+    Ends,
+}
+
+/// Reads a report of a call that has not ended.
+pub(super) fn read(call: &ToolCall, mut report: Report<'_>, findings: &mut Findings) -> Steps {
+    let start = start(call, report.status, findings);
+    let acts = acts(call, &start, report.status);
+    let stand = match (report.is_final(), acts) {
+        (true, _) => Stand::Ends,
+        (false, true) => Stand::Acts,
+        (false, false) => Stand::Waits,
+    };
+    let mut events = Vec::from_iter(restated(call, &mut report, stand));
+    events.extend(noted(call, &report, findings));
+    events.extend(start.iter().cloned());
+    events.extend(status_unknown(call, report.status));
+    if acts {
+        events.extend(paused(call, &report, findings));
+        events.extend(progressed(call, &report, findings));
+        events.extend(exited(call, &report));
+    }
+    let mut printed = output::from_terminal(report.meta, findings);
+    match stand {
+        Stand::Waits => printed = printed.and_then(|_| unread(findings)),
+        Stand::Acts => events.extend(showed(call, report)),
+        Stand::Ends => {
+            let output = output::at_the_end(call, &report, printed.take());
+            leave_out_edits(call, &mut report);
+            let ending = ending(call, &mut report, &start, findings);
+            events.push(finished(call, report, ending, output));
+        }
+    }
+    Steps { events, printed }
+}
+
+fn unread(findings: &mut Findings) -> Option<String> {
+    findings.note(
+        Rule::Started,
+        || "it printed before it was in progress; that output was left out",
+    );
+    None
+}
+
+/// What lets the call run, if the report says that it runs or ran.
+fn start(call: &ToolCall, status: Option<Told<'_>>, findings: &mut Findings) -> Vec<Event> {
+    let ran = match status {
+        Some(Told::InProgress) => "in progress",
+        Some(Told::Completed) => "completed",
+        Some(Told::Pending | Told::Failed | Told::Unknown(_)) | None => return Vec::new(),
+    };
+    let effect = call.decision().map(|decision| decision.effect);
+    let why = match effect {
+        _ if call.has_started() => return Vec::new(),
+        _ if call.is_asking() => "nobody has answered whether it may run",
+        None => return vec![unseen(), Event::Started],
+        Some(Effect::Allow) => return vec![Event::Started],
+        Some(Effect::Deny) => "it was refused",
+    };
+    findings.note(Rule::RanUnallowed, || {
+        format!("it is said to be {ran}, but {why}")
+    });
+    Vec::new()
+}
+
+fn unseen() -> Event {
+    Event::Decided(Arc::new(Decision {
+        question: None,
+        effect: Effect::Allow,
+        by: Judge::Unseen,
+    }))
+}
+
+fn acts(call: &ToolCall, start: &[Event], status: Option<Told<'_>>) -> bool {
+    let acted = matches!(call.status(), Status::Unknown(_)) || call.held_because().is_some();
+    has_begun(call, start) || acted || matches!(status, Some(Told::Unknown(_)))
+}
+
+fn has_begun(call: &ToolCall, start: &[Event]) -> bool {
+    call.has_started() || !start.is_empty()
+}
+
+fn status_unknown(call: &ToolCall, status: Option<Told<'_>>) -> Option<Event> {
+    let Some(Told::Unknown(name)) = status else {
+        return None;
+    };
+    let status = Arc::from(clean_line(name, LONGEST_STATUS));
+    let is_news = call.status() != Status::Unknown(Arc::clone(&status));
+    is_news.then_some(Event::StatusUnknown(status))
+}
+
+/// The whole description, if the report changes any of it.
+fn restated(call: &ToolCall, report: &mut Report<'_>, stand: Stand) -> Option<Event> {
+    let title = report.title.take().filter(|title| title != call.title());
+    let kind = report.kind.filter(|kind| *kind != call.kind());
+    let tool = report.name.take().filter(|name| **name != **call.tool());
+    let locations = report.locations.take();
+    let locations = locations.filter(|locations| *locations != call.locations());
+    let input = report.input.filter(|raw| !is_input(call, raw)).map(input);
+    let preview = preview(call, report, stand);
+    let is_new = title.is_some() || kind.is_some() || tool.is_some() || locations.is_some();
+    if !is_new && input.is_none() && preview.is_none() {
+        return None;
+    }
+    let told_before = || call.restated_as().and_then(|said| said.tool.clone());
+    Some(Event::Restated(Arc::new(Restatement {
+        tool: tool.map(Arc::from).or_else(told_before),
+        sketch: Sketch {
+            title: title.unwrap_or_else(|| call.title().to_owned()),
+            kind: kind.unwrap_or(call.kind()),
+            locations: locations.unwrap_or_else(|| call.locations().to_vec()),
+        },
+        input: input.or_else(|| call.input().cloned()),
+        preview: preview.unwrap_or_else(|| call.preview().to_vec()),
+    })))
+}
+
+/// What a call that does not run yet shows is what it would do.
+fn preview(call: &ToolCall, report: &mut Report<'_>, stand: Stand) -> Option<Vec<Content>> {
+    if stand != Stand::Waits {
+        return None;
+    }
+    let content = report.content.take()?.content;
+    (content != call.preview()).then_some(content)
+}
+
+fn is_input(call: &ToolCall, raw: &Value) -> bool {
+    match call.input() {
+        Some(Input::Json(json)) => **json == *raw,
+        Some(Input::Text(text)) => raw.as_str() == Some(text),
+        None => false,
+    }
+}
+
+fn showed(call: &ToolCall, report: Report<'_>) -> Option<Event> {
+    let mut content = report.content?.content;
+    leave_out(call.preview().iter(), &mut content);
+    let shown = call.shown().map_or(&[][..], |shown| &**shown);
+    (content != shown).then(|| Event::Showed(content.into()))
+}
+
+/// Content is always sent whole, so that what would be done goes before what is done. It is known.
+fn leave_out<'a>(known: impl Iterator<Item = &'a Content> + Clone, content: &mut Vec<Content>) {
+    let count = known.clone().count();
+    if content.iter().take(count).eq(known) {
+        content.drain(..count);
+    }
+}
+
+/// An edit that was shown before it was made need not be its result, too.
+fn leave_out_edits(call: &ToolCall, report: &mut Report<'_>) {
+    let edits = call
+        .preview()
+        .iter()
+        .filter(|item| item.as_edit().is_some());
+    if let Some(items) = &mut report.content {
+        leave_out(edits, &mut items.content);
+    }
+}
+
+/// How it ended. A text that is the reason is no result any more.
+fn ending(
+    call: &ToolCall,
+    report: &mut Report<'_>,
+    start: &[Event],
+    findings: &mut Findings,
+) -> Ending {
+    match report.status {
+        Some(Told::Completed) if has_begun(call, start) => Ending::Completed,
+        Some(Told::Completed) => Ending::failed("said to be completed, but not allowed to run"),
+        Some(Told::Pending | Told::InProgress | Told::Failed | Told::Unknown(_)) | None => {
+            ending::failed(call, report, findings)
+        }
+    }
+}
+
+/// The ending. What was shown last is its result, unless the report has one of its own.
+fn finished(call: &ToolCall, report: Report<'_>, ending: Ending, output: Arc<Output>) -> Event {
+    let told = report.content.map(|items| items.content);
+    let shown = || call.shown().map(|shown| shown.to_vec());
+    let structured = match report.output {
+        Some(value) => Some(Arc::new(value.clone())),
+        None => call.metadata().get(RAW_OUTPUT).cloned(),
+    };
+    Event::Finished(Arc::new(Finish {
+        ending,
+        result: ToolResult {
+            content: told.or_else(shown).unwrap_or_default(),
+            structured,
+        },
+        output,
+    }))
+}

@@ -1,0 +1,218 @@
+//! Files and commands through the client, where it offers them; everything else through the local host.
+//! What is sent was judged before and leads where the local host would go; S1 is "mediated" here.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolcall::text::clean_line;
+use toolcall::{
+    BoxFuture, CallId, Change, Command, Console, Effect, Exit, FileBody, FileEdit, Host, HostError,
+    Judge, Reading, SessionId, Spill,
+};
+
+use super::client::Capabilities;
+use super::terminal::{Run, Terminal};
+use crate::peer::{Peer, PeerError};
+
+/// The protocol's code for a file that is not there.
+const NOT_FOUND: i64 = -32002;
+
+/// Where commands run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Commands {
+    /// In the client's terminal if it has one and the command is simple or a person approved its
+    /// text; else here.
+    #[default]
+    InClient,
+    /// Here: a sandbox is on, which the client's terminal would be outside of.
+    Here,
+}
+
+/// A host that asks the client first.
+pub(crate) struct ClientHost {
+    pub(crate) session: SessionId,
+    pub(crate) peer: Peer,
+    pub(crate) offers: Capabilities,
+    pub(crate) commands: Commands,
+    pub(crate) local: Arc<dyn Host>,
+}
+
+impl ClientHost {
+    /// The text that the client has of a file: of an unsaved buffer, if there is one.
+    async fn read_there(&self, path: &Path) -> Result<Arc<str>, PeerError> {
+        let params = json!({"sessionId": self.session.as_str(), "path": path.to_string_lossy()});
+        let answer = self.peer.request("fs/read_text_file", &params).await?;
+        let text = answer["content"].as_str();
+        text.map(Arc::from).ok_or(PeerError::Malformed)
+    }
+
+    async fn write_there(&self, path: &Path, text: &str) -> Result<(), HostError> {
+        let params = json!({
+            "sessionId": self.session.as_str(),
+            "path": path.to_string_lossy(),
+            "content": text,
+        });
+        let answer = self.peer.request("fs/write_text_file", &params).await;
+        answer.map(drop).map_err(|error| from_client(path, &error))
+    }
+
+    /// Only the local host knows what is not text; only the client knows what is not saved. What
+    /// the client refuses is not read behind its back.
+    async fn read_text_or_binary(&self, path: &Path) -> Result<FileBody, HostError> {
+        let path = &self.local.resolve(path).await?;
+        let saved = self.local.read(path).await;
+        match saved {
+            Ok(FileBody::Text(_)) | Err(HostError::Missing(_)) => {}
+            Ok(FileBody::Binary { .. }) | Err(_) => return saved,
+        }
+        match self.read_there(path).await {
+            Ok(text) => Ok(FileBody::Text(text)),
+            // Many clients have no code of their own for a file that is not there.
+            Err(PeerError::Answered { .. }) if saved.is_err() => saved,
+            Err(error) => Err(from_client(path, &error)),
+        }
+    }
+
+    /// Reads again just before: what changes is what was shown.
+    async fn check_unchanged(&self, path: &Path, before: &FileBody) -> Result<(), HostError> {
+        match self.read(path).await? == *before {
+            true => Ok(()),
+            false => Err(HostError::Changed(path.to_owned())),
+        }
+    }
+
+    async fn check_absent(&self, path: &Path) -> Result<(), HostError> {
+        match self.read(path).await {
+            Err(HostError::Missing(_)) => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => Err(HostError::Exists(path.to_owned())),
+        }
+    }
+
+    /// Texts are written by the client; the rest it has no method for.
+    async fn apply_there(&self, edit: &FileEdit) -> Result<(), HostError> {
+        let path = edit.path.as_path();
+        match &edit.change {
+            Change::Added {
+                after: FileBody::Text(after),
+            } => {
+                self.check_absent(path).await?;
+                self.write_there(&self.local.resolve(path).await?, after)
+                    .await
+            }
+            Change::Modified {
+                before,
+                after: FileBody::Text(after),
+            } => {
+                self.check_unchanged(path, before).await?;
+                self.write_there(&self.local.resolve(path).await?, after)
+                    .await
+            }
+            // A buffer that was changed and not saved must not be lost with its file.
+            Change::Deleted { before } if self.offers.read_text => {
+                self.check_unchanged(path, before).await?;
+                self.local.apply(edit).await
+            }
+            Change::Added { .. }
+            | Change::Modified { .. }
+            | Change::Deleted { .. }
+            | Change::Moved { .. } => self.local.apply(edit).await,
+        }
+    }
+
+    /// How the client's terminal would run a command, if it may.
+    fn run_there(&self, command: &Command, console: &dyn Console) -> Option<Run> {
+        if !self.offers.terminal || self.commands == Commands::Here {
+            return None;
+        }
+        match &command.reading {
+            Reading::Understood(parts) => match parts.as_slice() {
+                [only] => Run::argv(&only.argv, &only.cwd),
+                [] | [_, ..] => None,
+            },
+            Reading::Unclear(_) if was_approved(console) => {
+                Some(Run::shell(&command.text, &command.cwd))
+            }
+            Reading::Unclear(_) => None,
+        }
+    }
+}
+
+/// Whether a person said yes to exactly this text.
+fn was_approved(console: &dyn Console) -> bool {
+    console.decision().is_some_and(|decision| {
+        decision.effect == Effect::Allow && matches!(decision.by, Judge::Person(_))
+    })
+}
+
+/// What a client's error means for a file.
+pub(crate) fn from_client(path: &Path, error: &PeerError) -> HostError {
+    match error {
+        PeerError::Answered { code, .. } if *code == NOT_FOUND => HostError::Missing(path.into()),
+        PeerError::Answered { .. } | PeerError::Gone | PeerError::Malformed => {
+            let error = clean_line(&error.to_string(), 300);
+            let path = path.display();
+            HostError::Other(format!("the client could not handle `{path}`: {error}").into())
+        }
+    }
+}
+
+impl Host for ClientHost {
+    fn resolve<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<PathBuf, HostError>> {
+        self.local.resolve(path)
+    }
+
+    fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
+        match self.offers.read_text {
+            true => Box::pin(self.read_text_or_binary(path)),
+            false => self.local.read(path),
+        }
+    }
+
+    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<(), HostError>> {
+        match self.offers.write_text {
+            true => Box::pin(self.apply_there(edit)),
+            false => self.local.apply(edit),
+        }
+    }
+
+    fn run<'a>(
+        &'a self,
+        command: &'a Command,
+        console: &'a dyn Console,
+    ) -> BoxFuture<'a, Result<Exit, HostError>> {
+        let Some(run) = self.run_there(command, console) else {
+            return self.local.run(command, console);
+        };
+        let (peer, session) = (self.peer.clone(), self.session.clone());
+        Box::pin(async move {
+            let not_runnable = |error: PeerError| HostError::NotRunnable {
+                command: command.text.clone(),
+                reason: clean_line(&error.to_string(), 300).into(),
+            };
+            // Stopped before the client has made it, nobody waits for it; it is released then.
+            let terminal = tokio::select! {
+                opened = Terminal::open(peer, session, run) => opened.map_err(not_runnable)?,
+                () = console.stopped() => return Err(HostError::Other("it was stopped".into())),
+            };
+            let exit = terminal.carry(console).await.map_err(not_runnable)?;
+            let unsaid =
+                || HostError::Other("the client does not say how the command ended".into());
+            exit.ok_or_else(unsaid)
+        })
+    }
+
+    fn keep(&self, call: &CallId, bytes: &[u8]) -> Result<Spill, HostError> {
+        self.local.keep(call, bytes)
+    }
+}
+
+/// How a client says that a command ended.
+pub(crate) fn exit_status(status: &Value) -> Option<Exit> {
+    let code = status["exitCode"]
+        .as_i64()
+        .and_then(|code| i32::try_from(code).ok());
+    let signal = status["signal"].as_str().and_then(super::signal::number);
+    signal.map(Exit::Signal).or(code.map(Exit::Code))
+}

@@ -1,0 +1,259 @@
+//! Tells a client of every call: at once what cannot wait, at a pace what grows, and never without bound.
+//! It reads calls; it never writes to one, never blocks the journal and never drops an ending.
+
+mod pump;
+mod state;
+
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use toolcall::{CallId, Event, Journal, Reader, SessionId, Ticket, ToolCall};
+
+use self::state::{Entry, State};
+use super::encode::updates;
+use super::fields::{Fields, Urgency, changed};
+use super::view::Terminals;
+use super::{Dialect, Printing};
+use crate::lane::{Lane, Refused};
+use crate::locked::locked;
+use crate::trace::TraceContext;
+
+/// Shows a session's calls to a client. Hand it to the engine's journal as a reader.
+pub struct Reporter {
+    telling: Arc<Telling>,
+}
+
+/// The other hand on a reporter: to wait for it and to look at its figures. Cheap to clone.
+#[derive(Clone)]
+pub struct Reports {
+    telling: Arc<Telling>,
+}
+
+/// What was told so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReportCounters {
+    /// Updates that entered the lane.
+    pub sent: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Events that were told together with a later one.
+    pub coalesced: u64,
+    /// Most calls that ever waited to be told.
+    pub deepest: usize,
+}
+
+/// What the reader, the pump and those who wait share.
+struct Telling {
+    session: SessionId,
+    printing: Printing,
+    lane: Lane,
+    state: Mutex<State>,
+    /// Where the pump finds calls that are open.
+    journal: OnceLock<Weak<Journal>>,
+    /// There is something for the pump to do.
+    work: Notify,
+    /// Something was told.
+    told: Notify,
+}
+
+impl Reporter {
+    /// Reports the calls of a session on this lane. Nothing is told late until
+    /// [`Reports::follow`] says where the calls are.
+    pub fn new(session: SessionId, lane: Lane, printing: Printing) -> Self {
+        let dialect = Dialect {
+            printing,
+            trace: TraceContext::default(),
+        };
+        let telling = Telling {
+            session,
+            printing,
+            lane,
+            state: Mutex::new(State::new(dialect)),
+            journal: OnceLock::new(),
+            work: Notify::new(),
+            told: Notify::new(),
+        };
+        Self {
+            telling: Arc::new(telling),
+        }
+    }
+
+    /// The other hand on it.
+    pub fn reports(&self) -> Reports {
+        Reports {
+            telling: self.telling.clone(),
+        }
+    }
+}
+
+impl Reader for Reporter {
+    fn read(&mut self, call: &ToolCall, event: &Event, ticket: &Ticket) {
+        let (fields, urgency) = changed(call, event, self.telling.printing);
+        if fields.is_empty() && urgency != Urgency::Now {
+            return;
+        }
+        self.telling.take_in(call, fields, urgency, ticket);
+    }
+}
+
+/// The last events of a session are told before its pump rests.
+impl Drop for Reporter {
+    fn drop(&mut self) {
+        locked(&self.telling.state).is_over = true;
+        self.telling.work.notify_one();
+    }
+}
+
+impl Reports {
+    /// Finds open calls in this journal, and tells what waits in a task of its own until the
+    /// reporter is dropped or the client is gone. To be called within a tokio runtime, once; before
+    /// it, whoever waits for what did not fit into the lane waits for ever.
+    pub fn follow(&self, journal: &Arc<Journal>) {
+        if self.telling.journal.set(Arc::downgrade(journal)).is_ok() {
+            tokio::spawn(self.telling.clone().pump());
+        }
+    }
+
+    /// Puts this trace context on what is announced from now on.
+    pub fn trace(&self, trace: TraceContext) {
+        locked(&self.telling.state).dialect.trace = trace;
+    }
+
+    /// How the client takes the output of commands.
+    pub(crate) fn printing(&self) -> Printing {
+        self.telling.printing
+    }
+
+    /// The trace context that is put on what is announced now.
+    pub(crate) fn current_trace(&self) -> TraceContext {
+        locked(&self.telling.state).dialect.trace.clone()
+    }
+
+    /// Waits until the client was told all that cannot wait about this call.
+    pub async fn told(&self, call: &CallId) {
+        self.telling.until(|state| !state.owes(call)).await;
+    }
+
+    /// Waits until the client was told all that cannot wait about every call.
+    pub async fn all_told(&self) {
+        self.telling.until(|state| !state.owes_anything()).await;
+    }
+
+    /// What was told so far.
+    pub fn counters(&self) -> ReportCounters {
+        locked(&self.telling.state).counters
+    }
+}
+
+impl Telling {
+    async fn until(&self, is_so: impl Fn(&State) -> bool) {
+        loop {
+            let mut told = std::pin::pin!(self.told.notified());
+            // From here on no notice is missed, also not between the look and the wait.
+            told.as_mut().enable();
+            if is_so(&locked(&self.state)) {
+                return;
+            }
+            told.await;
+        }
+    }
+
+    /// Tells it right away if nothing stands in the way, else notes that it is to be told.
+    fn take_in(&self, call: &ToolCall, fields: Fields, urgency: Urgency, ticket: &Ticket) {
+        let mut state = locked(&self.state);
+        if state.is_gone {
+            return;
+        }
+        let is_clear = state.backlog.is_empty();
+        let Some(entry) = state.calls.get_mut(call.id()) else {
+            let is_told =
+                urgency == Urgency::Now && is_clear && self.tell(&mut state, call, fields);
+            if !is_told && !fields.is_empty() {
+                let mut entry = Entry::default();
+                entry.add(fields, urgency);
+                self.keep(&mut state, call, entry, ticket);
+            }
+            return;
+        };
+        let is_joined = !entry.fields.is_empty() && !fields.is_empty();
+        entry.add(fields, urgency);
+        let may_leave = is_clear && entry.may_leave(Instant::now());
+        state.counters.coalesced += u64::from(is_joined);
+        if may_leave {
+            self.tell_entry(&mut state, call);
+        }
+        self.note(&mut state, call, ticket);
+    }
+
+    /// A call of which something waits for the first time.
+    fn keep(&self, state: &mut State, call: &ToolCall, entry: Entry, ticket: &Ticket) {
+        state.calls.insert(call.id().clone(), entry);
+        state.count_depth();
+        if state.may_leave(call.id()) {
+            self.tell_entry(state, call);
+        }
+        self.note(state, call, ticket);
+    }
+
+    /// Sees to it that what is left of a call's report is told later.
+    fn note(&self, state: &mut State, call: &ToolCall, ticket: &Ticket) {
+        let Some(entry) = state.calls.get_mut(call.id()) else {
+            return;
+        };
+        if entry.fields.is_empty() {
+            return;
+        }
+        if entry.fields.has(Fields::ENDED) && entry.ended.is_none() {
+            entry.ended = Some((Arc::new(call.clone()), ticket.clone()));
+        }
+        let is_urgent = entry.urgency == Urgency::Now;
+        if is_urgent && !std::mem::replace(&mut entry.is_queued, true) {
+            state.backlog.push_back(call.id().clone());
+        }
+        let due = entry.due(Instant::now());
+        if is_urgent || due.is_some_and(|due| state.wakes_pump(due)) {
+            self.work.notify_one();
+        }
+    }
+
+    /// Tells what a call's entry holds, if the lane takes it.
+    fn tell_entry(&self, state: &mut State, call: &ToolCall) {
+        let Some(entry) = state.calls.get_mut(call.id()) else {
+            return;
+        };
+        let (fields, urgency) = entry.take();
+        if !self.tell(state, call, fields)
+            && let Some(entry) = state.calls.get_mut(call.id())
+        {
+            entry.add(fields, urgency);
+        }
+    }
+
+    /// Tells these parts of a call. Says whether that is settled; if not, the lane is full.
+    fn tell(&self, state: &mut State, call: &ToolCall, fields: Fields) -> bool {
+        let from = state.calls.get(call.id()).map_or(0, |entry| entry.printed);
+        let (mut sent, mut printed) = (0, from);
+        let dialect = &state.dialect;
+        let written = self.lane.try_send_all(|lines| {
+            for update in updates(call, fields, dialect, Terminals::There, from) {
+                lines.line(|line| update.write_line(&self.session, line));
+                printed = update.chunk.as_ref().map_or(printed, |chunk| chunk.to);
+                sent += 1;
+            }
+        });
+        match written {
+            Ok(bytes) => {
+                state.settled(call.id(), fields, bytes, sent, printed);
+                self.told.notify_waiters();
+                true
+            }
+            Err(Refused::Full) => false,
+            Err(Refused::Closed) => {
+                state.give_up();
+                self.told.notify_waiters();
+                true
+            }
+        }
+    }
+}

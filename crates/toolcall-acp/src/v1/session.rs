@@ -1,0 +1,239 @@
+//! A session with a client: its engine, its prompts, and what it tells besides calls.
+//! It keeps order: whatever a prompt did has ended and was told before the prompt is answered.
+
+use std::sync::{Arc, Mutex, Weak};
+
+use agent_client_protocol::v1::Responder;
+use agent_client_protocol::v1::schema::{
+    ContentBlock, ContentChunk, PromptRequest, PromptResponse, SessionNotification, SessionUpdate,
+    StopReason,
+};
+use agent_client_protocol::{Error, Result};
+use tokio::sync::watch;
+use toolcall::{CallHandle, Engine, Outcome, SessionId, ToolCall, ToolRequest, Turn};
+
+use super::encode::snapshot;
+use super::{Dialect, Reports};
+use crate::lane::Closed;
+use crate::locked::locked;
+use crate::peer::Peer;
+use crate::trace::TraceContext;
+
+/// A session that a client has open.
+pub struct Session {
+    id: SessionId,
+    engine: Engine,
+    peer: Peer,
+    reports: Reports,
+    /// Those that are being answered.
+    prompts: Mutex<Vec<Weak<Prompt>>>,
+}
+
+/// Why an answer stops: a reason, or a reason or an error.
+pub trait IntoStop {
+    /// What to answer the prompt with.
+    fn into_stop(self) -> Result<StopReason>;
+}
+
+impl IntoStop for StopReason {
+    fn into_stop(self) -> Result<StopReason> {
+        Ok(self)
+    }
+}
+
+impl IntoStop for Result<StopReason> {
+    fn into_stop(self) -> Result<StopReason> {
+        self
+    }
+}
+
+/// A prompt that is being answered: one turn of the engine.
+pub struct Prompt {
+    session: Arc<Session>,
+    turn: Turn,
+    cancelled: watch::Sender<bool>,
+}
+
+impl Session {
+    pub(crate) fn new(id: SessionId, engine: Engine, peer: Peer, reports: Reports) -> Self {
+        reports.follow(engine.journal());
+        Self {
+            id,
+            engine,
+            peer,
+            reports,
+            prompts: Mutex::default(),
+        }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Its engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// What was told of its calls.
+    pub fn reports(&self) -> &Reports {
+        &self.reports
+    }
+
+    /// Begins to answer a prompt. [`Prompt::end`] says what to answer.
+    pub fn begin(self: &Arc<Self>, request: &PromptRequest) -> Arc<Prompt> {
+        self.reports
+            .trace(TraceContext::from_meta(request.meta.as_ref()));
+        let prompt = Arc::new(Prompt {
+            session: self.clone(),
+            turn: self.engine.turn(),
+            cancelled: watch::Sender::new(false),
+        });
+        let mut prompts = locked(&self.prompts);
+        prompts.retain(|prompt| prompt.strong_count() > 0);
+        prompts.push(Arc::downgrade(&prompt));
+        prompt
+    }
+
+    /// Answers a prompt in a task of its own, so that the connection goes on. Whatever `work` does,
+    /// every call has ended and was told before the answer leaves. When the prompt is cancelled, or
+    /// the client is gone, `work` is dropped.
+    pub fn answer<W, F>(
+        self: Arc<Self>,
+        request: PromptRequest,
+        to: Responder<PromptResponse>,
+        work: W,
+    ) where
+        W: FnOnce(Arc<Prompt>, PromptRequest) -> F + Send + 'static,
+        F: Future + Send + 'static,
+        F::Output: IntoStop,
+    {
+        let prompt = self.begin(&request);
+        // In a task: if it panics, its calls are ended and the client is answered all the same.
+        let answered = prompt.clone();
+        let mut working = tokio::spawn(async move { work(answered, request).await.into_stop() });
+        tokio::spawn(async move {
+            let withdrawn = to.cancellation();
+            let done = tokio::select! {
+                done = &mut working => done.unwrap_or_else(|_| Err(Error::internal_error())),
+                () = prompt.cancelled() => Ok(StopReason::Cancelled),
+                _ = withdrawn.cancelled() => {
+                    prompt.turn.cancel();
+                    Err(Error::request_cancelled())
+                }
+                // Nobody is there to be answered; what runs is ended all the same.
+                () = prompt.session.peer.gone() => Err(Error::internal_error()),
+            };
+            working.abort();
+            let _gone = to.respond_with_result(prompt.end(done).await);
+        });
+    }
+
+    /// `session/cancel`: cancels what is being answered, and every call of it.
+    pub fn cancel(&self) {
+        for prompt in self.answering() {
+            prompt.cancel();
+        }
+    }
+
+    /// Ends every call of what is being answered, and waits for that.
+    pub(crate) async fn end(&self) {
+        for prompt in self.answering() {
+            prompt.turn.close().await;
+        }
+    }
+
+    fn answering(&self) -> Vec<Arc<Prompt>> {
+        let prompts = locked(&self.prompts);
+        prompts.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Says something to the person.
+    pub async fn say(&self, text: impl Into<String>) -> std::result::Result<(), Closed> {
+        let chunk = ContentChunk::new(ContentBlock::from(text.into()));
+        self.send(SessionUpdate::AgentMessageChunk(chunk)).await
+    }
+
+    /// Sends any update, in order with what is told of calls.
+    pub async fn send(&self, update: SessionUpdate) -> std::result::Result<(), Closed> {
+        let notification = SessionNotification::new(self.id.as_str().to_owned(), update);
+        self.peer.notify("session/update", &notification).await
+    }
+
+    /// Tells of calls that are over and done, as `session/load` asks for, each as it ended.
+    pub async fn replay(&self, calls: &[ToolCall]) -> std::result::Result<(), Closed> {
+        let dialect = Dialect {
+            printing: self.reports.printing(),
+            trace: TraceContext::default(),
+        };
+        for update in calls.iter().flat_map(|call| snapshot(call, &dialect)) {
+            let mut line = Vec::new();
+            update.write_line(&self.id, &mut line);
+            self.peer.lane().send(&line).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Prompt {
+    /// The session.
+    pub fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    /// The engine's turn: calls may run side by side, and inputs be streamed.
+    pub fn turn(&self) -> &Turn {
+        &self.turn
+    }
+
+    /// Makes a call and waits for what comes of it.
+    pub async fn call(&self, request: ToolRequest) -> Outcome {
+        self.begin(request).await.await
+    }
+
+    /// Begins a call.
+    pub async fn begin(&self, request: ToolRequest) -> CallHandle {
+        self.turn.call(request).await
+    }
+
+    /// Says something to the person, unless the client is gone or the prompt was cancelled.
+    pub async fn say(&self, text: impl Into<String>) {
+        if !self.is_cancelled() {
+            let _gone = self.session.say(text).await;
+        }
+    }
+
+    /// Cancels it: its calls end, and [`Prompt::end`] answers so.
+    pub fn cancel(&self) {
+        self.cancelled.send_replace(true);
+        self.turn.cancel();
+    }
+
+    /// Whether it was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        *self.cancelled.borrow()
+    }
+
+    /// Waits until it is cancelled.
+    pub async fn cancelled(&self) {
+        // The sender is ours, so it cannot be gone before.
+        let mut cancelled = self.cancelled.subscribe();
+        let _so = cancelled.wait_for(|so| *so).await;
+    }
+
+    /// Ends it: every call has ended and was told when this returns what to answer. A cancelled
+    /// prompt is answered as such, whatever came of it.
+    pub async fn end(&self, done: Result<StopReason>) -> Result<PromptResponse> {
+        if self.is_cancelled() {
+            // By the person, whoever is faster.
+            self.turn.cancel();
+        }
+        self.turn.close().await;
+        self.session.reports.all_told().await;
+        match self.is_cancelled() {
+            true => Ok(PromptResponse::new(StopReason::Cancelled)),
+            false => done.map(PromptResponse::new),
+        }
+    }
+}

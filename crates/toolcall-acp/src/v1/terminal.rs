@@ -1,0 +1,119 @@
+//! A command in the client's terminal: created, shown, waited for, read, and always released.
+//! It runs what it is told; whether that may run was settled before.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use toolcall::{Console, Content, Exit, SessionId};
+
+use super::host::exit_status;
+use crate::peer::{Peer, PeerError};
+
+/// How much output the client keeps for us: what a call holds fits in twice.
+const OUTPUT_LIMIT: u32 = 128 * 1024;
+
+/// What a terminal is to run.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Run {
+    command: String,
+    args: Vec<String>,
+    cwd: String,
+}
+
+impl Run {
+    /// Exactly this program with these arguments.
+    pub(crate) fn argv(argv: &[String], cwd: &Path) -> Option<Self> {
+        let (command, args) = argv.split_first()?;
+        Some(Self {
+            command: command.clone(),
+            args: args.to_vec(),
+            cwd: cwd.to_string_lossy().into_owned(),
+        })
+    }
+
+    /// A text as the shell reads it.
+    pub(crate) fn shell(text: &str, cwd: &Path) -> Self {
+        Self {
+            command: "sh".to_owned(),
+            args: vec!["-c".to_owned(), text.to_owned()],
+            cwd: cwd.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// An open terminal of the client. Dropped, it is killed if it still runs, and released.
+pub(crate) struct Terminal {
+    peer: Peer,
+    session: SessionId,
+    id: String,
+    is_running: bool,
+}
+
+impl Terminal {
+    /// Opens a terminal. It is opened in a task of its own: if nobody waits any more when the
+    /// client has made it, it is released at once.
+    pub(crate) async fn open(peer: Peer, session: SessionId, run: Run) -> Result<Self, PeerError> {
+        let opening = tokio::spawn(Self::create(peer, session, run));
+        opening.await.unwrap_or(Err(PeerError::Gone))
+    }
+
+    async fn create(peer: Peer, session: SessionId, run: Run) -> Result<Self, PeerError> {
+        let mut params = json!({"sessionId": session.as_str(), "outputByteLimit": OUTPUT_LIMIT});
+        params["command"] = run.command.into();
+        params["args"] = run.args.into();
+        params["cwd"] = run.cwd.into();
+        let answer = peer.request("terminal/create", &params).await?;
+        let id = answer["terminalId"].as_str().ok_or(PeerError::Malformed)?;
+        Ok(Self {
+            id: id.to_owned(),
+            peer,
+            session,
+            is_running: true,
+        })
+    }
+
+    /// Shows the terminal in the call and waits for its command; one that is stopped is killed.
+    /// Says how it ended, if the client does.
+    pub(crate) async fn carry(mut self, console: &dyn Console) -> Result<Option<Exit>, PeerError> {
+        console.show(Content::Terminal(self.id.as_str().into()));
+        let stopped = tokio::select! {
+            status = self.request("terminal/wait_for_exit") => Some(status?),
+            () = console.stopped() => None,
+        };
+        if stopped.is_none() {
+            self.request("terminal/kill").await?;
+        }
+        self.is_running = false;
+        let output = self.request("terminal/output").await?;
+        if output["truncated"] == true {
+            console.print("… the beginning was left out by the client …\n".as_bytes());
+        }
+        if let Some(text) = output["output"].as_str() {
+            console.print(text.as_bytes());
+        }
+        let status = stopped.unwrap_or_else(|| output["exitStatus"].clone());
+        Ok(exit_status(&status))
+    }
+
+    async fn request(&self, method: &str) -> Result<Value, PeerError> {
+        self.peer.request(method, &self.params()).await
+    }
+
+    fn params(&self) -> Value {
+        json!({"sessionId": self.session.as_str(), "terminalId": self.id})
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if self.is_running {
+            let _gone = self
+                .peer
+                .request_and_forget("terminal/kill", &self.params());
+        }
+        let _gone = self
+            .peer
+            .request_and_forget("terminal/release", &self.params());
+    }
+}

@@ -1,0 +1,108 @@
+//! A peer to test connections with: it says and hears lines.
+//! It asserts nothing about what they say.
+
+use std::future::Future;
+use std::task::Poll;
+
+use agent_client_protocol::{Dispatch, Error, Handled, Responder, UntypedRole};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use toolcall_acp::peer::Peer;
+use toolcall_acp::transport::{Limits, Transport, connect};
+
+/// How much lies in the pipes of a test that does not care.
+const ROOMY: usize = 1024 * 1024;
+
+/// The other end of a connection.
+pub(crate) struct Far {
+    mouth: Option<DuplexStream>,
+    ears: Lines<BufReader<DuplexStream>>,
+}
+
+impl Far {
+    /// Says these lines.
+    pub(crate) async fn say(&mut self, lines: impl AsRef<[u8]>) {
+        let mouth = self.mouth.as_mut().expect("it did not hang up");
+        mouth.write_all(lines.as_ref()).await.unwrap();
+        mouth.write_all(b"\n").await.unwrap();
+    }
+
+    /// The next line.
+    pub(crate) async fn hear(&mut self) -> String {
+        let line = self.ears.next_line().await.unwrap();
+        line.expect("the other side says something")
+    }
+
+    /// Every line until the other side hangs up.
+    pub(crate) async fn hear_out(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Some(line) = self.ears.next_line().await.unwrap() {
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// Says nothing any more.
+    pub(crate) fn hang_up(&mut self) {
+        self.mouth = None;
+    }
+}
+
+/// A connection and its other end.
+pub(crate) fn connected() -> (Peer, Transport, Far) {
+    narrowly_connected(ROOMY, Limits::default())
+}
+
+/// A connection through pipes of this many bytes, and its other end.
+pub(crate) fn narrowly_connected(pipe: usize, limits: Limits) -> (Peer, Transport, Far) {
+    let (mouth, reader) = tokio::io::duplex(pipe);
+    let (writer, ears) = tokio::io::duplex(pipe);
+    let (peer, transport) = connect(reader, writer, limits);
+    let far = Far {
+        mouth: Some(mouth),
+        ears: BufReader::new(ears).lines(),
+    };
+    (peer, transport, far)
+}
+
+/// A connection without the SDK that runs, and its other end.
+pub(crate) fn running_alone() -> (Peer, Far) {
+    let (peer, transport, far) = connected();
+    tokio::spawn(transport.run_alone());
+    (peer, far)
+}
+
+/// Runs the SDK on a connection. Requests come out here, to be answered or not.
+pub(crate) fn with_sdk(
+    transport: Transport,
+) -> (mpsc::Receiver<Responder>, JoinHandle<Result<(), Error>>) {
+    let (sender, requests) = mpsc::channel(100);
+    let builder = UntypedRole.builder().on_receive_dispatch(
+        async move |dispatch: Dispatch, _| {
+            let Dispatch::Request(_, responder) = dispatch else {
+                return Ok(Handled::No {
+                    message: dispatch,
+                    retry: false,
+                });
+            };
+            sender.try_send(responder).expect("few requests are held");
+            Ok(Handled::Yes)
+        },
+        agent_client_protocol::on_receive_dispatch!(),
+    );
+    (requests, tokio::spawn(builder.connect_to(transport)))
+}
+
+/// Lets every task that can run do so.
+pub(crate) async fn settle() {
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Polls once.
+pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    let mut future = std::pin::Pin::new(future);
+    std::future::poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await
+}
