@@ -1,12 +1,14 @@
 //! Measurements of toolcall, each against a reference, in interleaved pairs.
 //! It states ratios; a time alone says more about the machine than about the code.
 
+mod lane;
 mod lifecycle;
 pub mod pairs;
 pub mod row;
 
+pub use lane::send;
 pub use pairs::{Case, FEWEST_PAIRS};
-pub use row::{Ratio, Row, Target, as_json, as_table};
+pub use row::{Ratio, Row, Target, Unit, as_json, as_table};
 
 /// A benchmark: some cases that belong together, in a file of their own.
 pub struct Bench {
@@ -26,11 +28,18 @@ pub struct Options {
 }
 
 /// Every benchmark, in the order in which they are listed.
-pub const BENCHES: &[Bench] = &[Bench {
-    name: "lifecycle",
-    about: "a whole call that does nothing, against the same closure validated and spawned bare",
-    run: lifecycle::run,
-}];
+pub const BENCHES: &[Bench] = &[
+    Bench {
+        name: "lifecycle",
+        about: "a whole call that does nothing, against the same closure validated and spawned bare",
+        run: lifecycle::run,
+    },
+    Bench {
+        name: "lane",
+        about: "reports of calls to another process, against bare serde_json and the SDK's own way",
+        run: lane::run,
+    },
+];
 
 /// The benchmark of that name, or a message that lists those there are.
 pub fn find<'a>(benches: &'a [Bench], name: &str) -> Result<&'a Bench, String> {

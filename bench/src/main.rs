@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use bench::{BENCHES, FEWEST_PAIRS, Options, as_json, as_table, find, list};
+use bench::{BENCHES, FEWEST_PAIRS, Options, as_json, as_table, find, list, send};
 use clap::Parser;
 
 /// Compares toolcall with a reference, in interleaved pairs.
@@ -14,7 +14,7 @@ use clap::Parser;
 )]
 struct Args {
     /// The benchmark to run
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present_any = ["list", "sender"])]
     name: Option<String>,
     /// Print one JSON object per row instead of a table
     #[arg(long)]
@@ -22,6 +22,9 @@ struct Args {
     /// How many pairs each case runs (at least seven)
     #[arg(long, default_value_t = FEWEST_PAIRS)]
     pairs: usize,
+    /// Play the other process of a benchmark (it starts itself so)
+    #[arg(long, hide = true)]
+    sender: Option<String>,
     /// List the benchmarks
     #[arg(long)]
     list: bool,
@@ -29,6 +32,9 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    if let Some(sender) = &args.sender {
+        return send(sender);
+    }
     let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
         println!("{}", list(BENCHES));
         return ExitCode::SUCCESS;

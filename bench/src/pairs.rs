@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::Options;
-use crate::row::{Ratio, Row, Target};
+use crate::row::{Ratio, Row, Target, Unit};
 
 /// The fewest pairs a case may run.
 pub const FEWEST_PAIRS: usize = 7;
@@ -76,6 +76,22 @@ impl Case {
         self.row(&pairs)
     }
 
+    /// Compares the memory that our side takes with a bound, as often as it would run pairs.
+    pub fn within(self, mut bytes: impl FnMut() -> u64, bound: u64) -> Row {
+        let taken: Vec<f64> = (0..self.pairs).map(|_| bytes() as f64).collect();
+        let reference = bound as f64;
+        let ratios = taken.iter().map(|bytes| bytes / reference);
+        Row {
+            ratio: spread(ratios.collect()),
+            ours: median(taken),
+            reference,
+            unit: Unit::Bytes,
+            pairs: self.pairs,
+            target: Some(Target::AtMost(1.0)),
+            name: self.name,
+        }
+    }
+
     fn row(self, pairs: &[Pair]) -> Row {
         let name = &self.name;
         let measured = pairs.iter().all(|(a, b)| !a.is_zero() && !b.is_zero());
@@ -83,8 +99,9 @@ impl Case {
         let each = |time: &Duration| time.as_secs_f64() * 1e9 / f64::from(self.operations);
         let ratios = pairs.iter().map(|(a, b)| a.as_secs_f64() / b.as_secs_f64());
         Row {
-            ours_ns: median(pairs.iter().map(|(ours, _)| each(ours)).collect()),
-            reference_ns: median(pairs.iter().map(|(_, reference)| each(reference)).collect()),
+            ours: median(pairs.iter().map(|(ours, _)| each(ours)).collect()),
+            reference: median(pairs.iter().map(|(_, reference)| each(reference)).collect()),
+            unit: Unit::Nanoseconds,
             ratio: spread(ratios.collect()),
             pairs: pairs.len(),
             target: self.target,
@@ -171,8 +188,9 @@ mod tests {
             );
         let expected = Row {
             name: "fold".into(),
-            ours_ns: 40.0,
-            reference_ns: 10.0,
+            ours: 40.0,
+            reference: 10.0,
+            unit: Unit::Nanoseconds,
             ratio: Ratio {
                 median: 3.0,
                 least: 1.0,

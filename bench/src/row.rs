@@ -8,16 +8,43 @@ use serde_json::json;
 pub struct Row {
     /// What was compared.
     pub name: String,
-    /// The median time of one of our operations, in nanoseconds.
-    pub ours_ns: f64,
-    /// The median time of one operation of the reference, in nanoseconds.
-    pub reference_ns: f64,
+    /// The median of what one of our operations took.
+    pub ours: f64,
+    /// The median of what one operation of the reference took.
+    pub reference: f64,
+    /// What both are counted in.
+    pub unit: Unit,
     /// Ours divided by the reference.
     pub ratio: Ratio,
     /// How many pairs were run.
     pub pairs: usize,
     /// The ratio that is wanted, if one is.
     pub target: Option<Target>,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Time, in nanoseconds.
+    Nanoseconds,
+    /// Memory, in bytes.
+    Bytes,
+}
+
+impl Unit {
+    fn name(self) -> &'static str {
+        match self {
+            Unit::Nanoseconds => "ns",
+            Unit::Bytes => "bytes",
+        }
+    }
+
+    fn show(self, value: f64) -> String {
+        match self {
+            Unit::Nanoseconds => time(value),
+            Unit::Bytes => format!("{:.1} MiB", value / (1024.0 * 1024.0)),
+        }
+    }
 }
 
 /// The ratios of all pairs: less than 1 means that ours is faster.
@@ -34,7 +61,7 @@ pub struct Ratio {
 /// A bound on the ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// Ours takes at most this many times as long as the reference.
+    /// Ours takes at most this many times as much as the reference.
     AtMost(f64),
 }
 
@@ -71,8 +98,9 @@ fn object(row: &Row) -> serde_json::Value {
     let bound = row.target.map(|Target::AtMost(bound)| bound);
     json!({
         "name": row.name,
-        "ours_ns": row.ours_ns,
-        "reference_ns": row.reference_ns,
+        "ours": row.ours,
+        "reference": row.reference,
+        "unit": row.unit.name(),
         "ratio": row.ratio.median,
         "ratio_min": row.ratio.least,
         "ratio_max": row.ratio.most,
@@ -90,8 +118,8 @@ fn cells(row: &Row) -> [String; 5] {
     } = row.ratio;
     [
         row.name.clone(),
-        time(row.ours_ns),
-        time(row.reference_ns),
+        row.unit.show(row.ours),
+        row.unit.show(row.reference),
         format!("{median:.2} ({least:.2}–{most:.2})"),
         row.target
             .map(|target| verdict(target, row.ratio))
@@ -130,11 +158,12 @@ fn aligned(line: &[String; 5], widths: [usize; 5]) -> String {
 mod tests {
     use super::*;
 
-    fn row(name: &str, [ours_ns, reference_ns]: [f64; 2], target: Option<Target>) -> Row {
+    fn row(name: &str, [ours, reference]: [f64; 2], target: Option<Target>) -> Row {
         Row {
             name: name.into(),
-            ours_ns,
-            reference_ns,
+            ours,
+            reference,
+            unit: Unit::Nanoseconds,
             ratio: Ratio {
                 median: 1.5,
                 least: 1.25,
@@ -178,9 +207,9 @@ free           1.0 ns     1.0 ns  1.50 (1.25–12.00)
         let objects: Vec<serde_json::Value> =
             text.lines().map(|line| line.parse().unwrap()).collect();
         let expected = [
-            json!({"name": "fold", "ours_ns": 10.0, "reference_ns": 20.0, "ratio": 1.5, "ratio_min": 1.25,
+            json!({"name": "fold", "ours": 10.0, "reference": 20.0, "unit": "ns", "ratio": 1.5, "ratio_min": 1.25,
                    "ratio_max": 12.0, "pairs": 7, "target": 2.0, "met": true}),
-            json!({"name": "free", "ours_ns": 1.0, "reference_ns": 1.0, "ratio": 1.5, "ratio_min": 1.25,
+            json!({"name": "free", "ours": 1.0, "reference": 1.0, "unit": "ns", "ratio": 1.5, "ratio_min": 1.25,
                    "ratio_max": 12.0, "pairs": 7, "target": null, "met": null}),
         ];
         assert_eq!(objects, expected);

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::step::{Step, cargo, run_all};
@@ -26,7 +26,9 @@ const SCHEDULES: &str = "10000";
 /// Runs all steps; `extra` goes to `cargo test`.
 pub(crate) fn run(root: &Path, extra: Vec<OsString>) -> Result<(), String> {
     let mut steps = vec![tests(root, extra)];
-    steps.extend(examples(root)?);
+    for package in ["toolcall", "toolcall-acp"] {
+        steps.extend(examples(root, package)?);
+    }
     steps.extend(demo(root));
     run_all(steps)
 }
@@ -37,18 +39,20 @@ fn tests(root: &Path, extra: Vec<OsString>) -> Step {
     titled(command)
 }
 
-/// The examples of the library: one build, then one run each.
-fn examples(root: &Path) -> Result<Vec<Step>, String> {
-    let names = example_names(&root.join("crates/toolcall/examples"))?;
+/// The examples of a crate: one build, then one run each, with nothing to read.
+fn examples(root: &Path, package: &str) -> Result<Vec<Step>, String> {
+    let names = example_names(&root.join("crates").join(package).join("examples"))?;
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let base = ["--quiet", "--all-features", "--package", "toolcall"];
+    let base = ["--quiet", "--all-features", "--package", package];
     let mut build = cargo(root, ["build"]);
     build.args(base).arg("--examples");
     let runs = names.into_iter().map(|name| {
         let mut run = cargo(root, ["run"]);
-        run.args(base).args(["--example", &name]);
+        run.args(base)
+            .args(["--example", &name])
+            .stdin(Stdio::null());
         titled(run).within(RUN_LIMIT)
     });
     Ok(std::iter::once(titled(build)).chain(runs).collect())
