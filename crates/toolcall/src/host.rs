@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
 
+use crate::command::Command;
 use crate::content::{Change, Content, FileBody, FileEdit};
 use crate::event::{Decision, Exit};
 use crate::ids::CallId;
-use crate::intent::Command;
 use crate::locked::locked;
 use crate::output::{Completeness, Spill};
 

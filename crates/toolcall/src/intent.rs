@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::command::Command;
 use crate::content::{Change, Content, FileEdit};
 
 /// What a tool says it will do, before it does anything.
@@ -238,46 +239,6 @@ pub enum Touch {
     Reaches(Arc<str>),
     /// May affect anything: nobody said what.
     Unknown,
-}
-
-/// A command: the text that is shown, where it runs, and how it was read.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Command {
-    /// The text as the model wrote it.
-    pub text: Arc<str>,
-    /// The folder it runs in.
-    pub cwd: PathBuf,
-    /// What the text was understood to mean.
-    pub reading: Reading,
-}
-
-impl Command {
-    /// A command whose text nobody has taken apart: careful policies ask about it.
-    pub fn unread(text: impl Into<Arc<str>>, cwd: impl Into<PathBuf>) -> Self {
-        Self {
-            text: text.into(),
-            cwd: cwd.into(),
-            reading: Reading::Unclear("nobody has read it".into()),
-        }
-    }
-}
-
-/// What a command's text was understood to mean.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Reading {
-    /// Exactly these programs run, and nothing else.
-    Understood(Vec<Part>),
-    /// Not fully understood, and why.
-    Unclear(Arc<str>),
-}
-
-/// One program of an understood command.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Part {
-    /// The program and its arguments.
-    pub argv: Vec<String>,
-    /// The folder it runs in.
-    pub cwd: PathBuf,
 }
 
 /// A place in a file.

@@ -4,6 +4,7 @@
 mod approver;
 pub mod arguments;
 mod call;
+mod command;
 mod content;
 mod custom;
 mod engine;
@@ -41,6 +42,7 @@ mod usage;
 
 pub use approver::*;
 pub use call::*;
+pub use command::*;
 pub use content::*;
 pub use custom::*;
 pub use engine::*;

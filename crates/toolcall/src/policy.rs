@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::watch;
 
+use crate::command::{Command, Reading};
 use crate::event::{Effect, Lifetime, Rule, RuleName};
 use crate::ids::SessionId;
-use crate::intent::{Command, Intent, Origin, Reading, Touch};
+use crate::intent::{Intent, Origin, Touch};
 use crate::locked::locked;
 use crate::text::is_hidden;
 

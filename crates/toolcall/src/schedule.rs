@@ -6,7 +6,8 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::intent::{Command, Reading, Touch};
+use crate::command::{Command, Reading};
+use crate::intent::Touch;
 use crate::map::Map;
 
 /// A call's place in the order of arrival.

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
+use crate::command::Command;
 use crate::content::{Content, FileBody, FileEdit};
 use crate::engine::Nest;
 use crate::event::{Decision, Event, Exit, Prepared};
 use crate::fit::fit_content;
 use crate::host::{BoxFuture, Console, Host, keep_safely};
 use crate::ids::CallId;
-use crate::intent::{Command, Plan, Touch};
+use crate::intent::{Plan, Touch};
 use crate::journal::{Journal, Room};
 use crate::locked::locked;
 use crate::look::{Gate, text_of};

@@ -42,10 +42,7 @@ fn runs(text: &str, cwd: &str, reading: Reading) -> Touch {
 }
 
 fn understood(text: &str) -> Reading {
-    Reading::Understood(vec![Part {
-        argv: vec![text.to_owned()],
-        cwd: "/home/work".into(),
-    }])
+    Reading::Understood(vec![Part::new(vec![text.to_owned()], "/home/work")])
 }
 
 fn every_touch() -> [Touch; 8] {

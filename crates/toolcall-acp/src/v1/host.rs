@@ -127,8 +127,9 @@ impl ClientHost {
             return None;
         }
         match &command.reading {
+            // A client takes one program and its arguments, and knows no redirects.
             Reading::Understood(parts) => match parts.as_slice() {
-                [only] => Run::argv(&only.argv, &only.cwd),
+                [only] if only.redirects.is_empty() => Run::argv(&only.argv, &only.cwd),
                 [] | [_, ..] => None,
             },
             Reading::Unclear(_) if was_approved(console) => {

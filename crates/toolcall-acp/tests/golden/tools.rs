@@ -129,10 +129,7 @@ pub(crate) fn shell() -> CustomTool {
 fn command(input: &Value) -> Command {
     let text = input["command"].as_str().unwrap_or_default();
     let argv = text.split(' ').map(str::to_owned).collect();
-    let part = Part {
-        argv,
-        cwd: "/w".into(),
-    };
+    let part = Part::new(argv, "/w");
     match text.contains(';') {
         true => Command::unread(text, "/w"),
         false => Command {

@@ -6,7 +6,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::*;
-use crate::intent::Part;
+use crate::command::Part;
 
 const PATHS: [&str; 11] = [
     "/", "/a", "/a/b", "/a/b/c", "/a/bc", "/a-b", "/d", "/d/e", "/a/", "//a//b", "/a/./b/",
@@ -42,10 +42,10 @@ fn runs(reading: Reading) -> Touch {
 }
 
 fn understood() -> Touch {
-    runs(Reading::Understood(vec![Part {
-        argv: vec!["make".to_owned()],
-        cwd: "/".into(),
-    }]))
+    runs(Reading::Understood(vec![Part::new(
+        vec!["make".to_owned()],
+        "/",
+    )]))
 }
 
 fn unclear() -> Touch {

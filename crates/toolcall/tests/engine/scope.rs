@@ -134,10 +134,7 @@ async fn a_command_prints_as_it_runs_and_a_plan_becomes_an_event() {
     let command = |cwd: &std::path::Path| Command {
         text: "make".into(),
         cwd: cwd.into(),
-        reading: Reading::Understood(vec![Part {
-            argv: vec!["make".into()],
-            cwd: cwd.into(),
-        }]),
+        reading: Reading::Understood(vec![Part::new(vec!["make".into()], cwd)]),
     };
     let make = CustomTool::new(definition, move |_, scope| async move {
         scope.plan(Plan {

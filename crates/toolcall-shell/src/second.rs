@@ -1,0 +1,144 @@
+//! The second reader: what a full parser of shell texts makes of a text.
+//! It shares nothing with the first but the form of the answer, and refuses what is not plain.
+
+use brush_parser::ast::{
+    AndOr, AndOrList, Command, CommandPrefixOrSuffixItem as Item, CompoundListItem,
+    IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, SeparatorOperator,
+    SimpleCommand, Word,
+};
+use brush_parser::word::{WordPiece, WordPieceWithSource};
+use brush_parser::{Parser, ParserOptions};
+use toolcall::{Access, Join, Stream};
+
+use crate::step::{Aim, Step};
+
+/// The steps of a text, unless it has anything else in it.
+pub(crate) fn parse(text: &str) -> Option<Vec<Step>> {
+    let program = Parser::new(text.as_bytes(), &ParserOptions::default())
+        .parse_program()
+        .ok()?;
+    let [list] = program.complete_commands.as_slice() else {
+        return None;
+    };
+    let mut steps = Vec::new();
+    for item in &list.0 {
+        add_item(&mut steps, item)?;
+    }
+    Some(steps)
+}
+
+fn add_item(steps: &mut Vec<Step>, item: &CompoundListItem) -> Option<()> {
+    let CompoundListItem(AndOrList { first, additional }, separator) = item;
+    match separator {
+        SeparatorOperator::Sequence => {}
+        SeparatorOperator::Async => return None,
+    }
+    add_pipeline(steps, Join::Then, first)?;
+    for next in additional {
+        match next {
+            AndOr::And(pipeline) => add_pipeline(steps, Join::And, pipeline)?,
+            AndOr::Or(pipeline) => add_pipeline(steps, Join::Or, pipeline)?,
+        }
+    }
+    Some(())
+}
+
+fn add_pipeline(steps: &mut Vec<Step>, join: Join, pipeline: &Pipeline) -> Option<()> {
+    if pipeline.bang || pipeline.timed.is_some() {
+        return None;
+    }
+    for (place, command) in pipeline.seq.iter().enumerate() {
+        let join = if place == 0 { join } else { Join::Pipe };
+        match command {
+            Command::Simple(simple) => steps.push(step(join, simple)?),
+            Command::Compound(..) | Command::Function(_) | Command::ExtendedTest(..) => {
+                return None;
+            }
+        }
+    }
+    Some(())
+}
+
+fn step(join: Join, simple: &SimpleCommand) -> Option<Step> {
+    if simple.prefix.is_some() {
+        return None;
+    }
+    let mut words = vec![plain(simple.word_or_name.as_ref()?)?];
+    let mut aims = Vec::new();
+    for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
+        match item {
+            Item::Word(word) | Item::AssignmentWord(_, word) => words.push(plain(word)?),
+            Item::IoRedirect(redirect) => aims.push(aim(redirect)?),
+            Item::ProcessSubstitution(..) => return None,
+        }
+    }
+    Some(Step { join, words, aims })
+}
+
+fn aim(redirect: &IoRedirect) -> Option<Aim> {
+    let IoRedirect::File(number, kind, target) = redirect else {
+        return None;
+    };
+    match (number, kind, target) {
+        (Some(2), IoFileRedirectKind::DuplicateOutput, IoFileRedirectTarget::Duplicate(word)) => {
+            (word.value == "1").then_some(Aim::ErrorToOutput)
+        }
+        (number, kind, IoFileRedirectTarget::Filename(word)) => {
+            let (stream, access) = opening(*number, kind)?;
+            let word = plain(word)?;
+            Some(Aim::File {
+                stream,
+                access,
+                word,
+            })
+        }
+        _ => None,
+    }
+}
+
+fn opening(number: Option<i32>, kind: &IoFileRedirectKind) -> Option<(Stream, Access)> {
+    let (usual, access) = match kind {
+        IoFileRedirectKind::Read => (0, Access::Read),
+        IoFileRedirectKind::Write => (1, Access::Replace),
+        IoFileRedirectKind::Append => (1, Access::Append),
+        _ => return None,
+    };
+    let stream = match (number.unwrap_or(usual), access) {
+        (0, Access::Read) => Stream::Input,
+        (1, Access::Replace | Access::Append) => Stream::Output,
+        (2, Access::Replace | Access::Append) => Stream::Error,
+        _ => return None,
+    };
+    Some((stream, access))
+}
+
+/// A word without its quotes, if nothing in it is expanded.
+fn plain(word: &Word) -> Option<String> {
+    let pieces = brush_parser::word::parse(&word.value, &ParserOptions::default()).ok()?;
+    let mut text = String::new();
+    for WordPieceWithSource { piece, .. } in &pieces {
+        match piece {
+            WordPiece::Text(bare) if is_pattern(bare) => return None,
+            WordPiece::Text(inside) | WordPiece::SingleQuotedText(inside) => text.push_str(inside),
+            WordPiece::DoubleQuotedSequence(inside) => text.push_str(&plain_inside(inside)?),
+            _ => return None,
+        }
+    }
+    Some(text)
+}
+
+fn plain_inside(pieces: &[WordPieceWithSource]) -> Option<String> {
+    let mut text = String::new();
+    for WordPieceWithSource { piece, .. } in pieces {
+        let WordPiece::Text(inside) = piece else {
+            return None;
+        };
+        text.push_str(inside);
+    }
+    Some(text)
+}
+
+/// The parser leaves patterns and braces to the one who expands words.
+fn is_pattern(bare: &str) -> bool {
+    bare.contains(['*', '?', '[', '{', '}', '\\'])
+}

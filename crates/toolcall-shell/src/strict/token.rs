@@ -1,0 +1,207 @@
+//! The words and operators of the strict reader.
+//! It knows which characters are plain; what the words mean is not its business.
+
+use toolcall::text::is_hidden;
+use toolcall::{Access, Join, Stream};
+
+use crate::step::Doubt;
+
+/// A word or an operator.
+#[derive(Debug)]
+pub(super) enum Token {
+    Word { text: String, equals: Equals },
+    Join(Join),
+    ErrorToOutput,
+    Open { stream: Stream, access: Access },
+}
+
+/// Whether a word has an `=` outside of quotes, and so could be an assignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Equals {
+    Bare,
+    No,
+}
+
+/// The tokens of a text, each with the byte at which it begins.
+pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Doubt> {
+    let mut cursor = Cursor { text, at: 0 };
+    let mut tokens = Vec::new();
+    while let Some(c) = cursor.peek() {
+        let at = cursor.at;
+        match c {
+            ' ' => cursor.at += 1,
+            '&' | '|' | ';' => tokens.push((at, Token::Join(cursor.join()?))),
+            '<' | '>' => tokens.push((at, cursor.redirect(None)?)),
+            _ => tokens.push((at, cursor.word_or_redirect()?)),
+        }
+    }
+    Ok(tokens)
+}
+
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn doubt<T>(&self, what: impl Into<String>) -> Result<T, Doubt> {
+        Err(Doubt::new(what, self.at))
+    }
+
+    fn take(&mut self, operator: &str) -> bool {
+        let is_next = self.rest().starts_with(operator);
+        self.at += if is_next { operator.len() } else { 0 };
+        is_next
+    }
+
+    fn join(&mut self) -> Result<Join, Doubt> {
+        let start = self.at;
+        let join = [
+            ("&&", Join::And),
+            ("||", Join::Or),
+            ("|", Join::Pipe),
+            (";", Join::Then),
+        ]
+        .into_iter()
+        .find(|(operator, _)| self.take(operator));
+        let Some((_, join)) = join else {
+            return self.doubt("`&` (a background command)");
+        };
+        // `|&`, `;;`, `&&&` and the like are other operators, or none.
+        match self.peek() {
+            Some('&' | '|' | ';') => Err(Doubt::new("an operator that is not understood", start)),
+            _ => Ok(join),
+        }
+    }
+
+    /// `<`, `>` or `>>`, after the number of a stream or none.
+    fn redirect(&mut self, number: Option<&str>) -> Result<Token, Doubt> {
+        let start = self.at;
+        let access = [
+            (">>", Access::Append),
+            (">", Access::Replace),
+            ("<", Access::Read),
+        ]
+        .into_iter()
+        .find(|(operator, _)| self.take(operator))
+        .map_or(Access::Read, |(_, access)| access);
+        if number == Some("2") && access == Access::Replace && self.take("&1") {
+            return self.after_merge();
+        }
+        if let Some('<' | '>' | '&' | '|' | '(') = self.peek() {
+            return Err(Doubt::new("a redirect that is not understood", start));
+        }
+        let stream = match (number, access) {
+            (None | Some("0"), Access::Read) => Stream::Input,
+            (None | Some("1"), Access::Replace | Access::Append) => Stream::Output,
+            (Some("2"), Access::Replace | Access::Append) => Stream::Error,
+            (_, Access::Read | Access::Replace | Access::Append) => {
+                return Err(Doubt::new("a redirect of another stream", start));
+            }
+        };
+        Ok(Token::Open { stream, access })
+    }
+
+    /// `2>&1` ends here, or it is something else: `2>&12`, `2>&1x`, `2>&1<file`.
+    fn after_merge(&self) -> Result<Token, Doubt> {
+        match self.peek() {
+            None | Some(' ' | ';' | '|' | '&') => Ok(Token::ErrorToOutput),
+            Some(_) => self.doubt("a redirect that is not understood"),
+        }
+    }
+
+    fn word_or_redirect(&mut self) -> Result<Token, Doubt> {
+        let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+        let (number, after) = self.rest().split_at(digits);
+        if digits > 0 && after.starts_with(['<', '>']) {
+            self.at += digits;
+            return self.redirect(Some(number));
+        }
+        self.word()
+    }
+
+    fn word(&mut self) -> Result<Token, Doubt> {
+        let mut text = String::new();
+        let mut equals = Equals::No;
+        let mut before = None;
+        while let Some(c) = self.peek() {
+            match c {
+                ' ' | '&' | '|' | ';' | '<' | '>' => break,
+                '\'' | '"' => self.quoted(c, &mut text)?,
+                _ => {
+                    self.bare(c, before)?;
+                    equals = if c == '=' { Equals::Bare } else { equals };
+                    text.push(c);
+                }
+            }
+            before = Some(c);
+        }
+        Ok(Token::Word { text, equals })
+    }
+
+    fn quoted(&mut self, quote: char, text: &mut String) -> Result<(), Doubt> {
+        let start = self.at;
+        self.at += 1;
+        while let Some(c) = self.peek() {
+            match c {
+                _ if c == quote => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                '$' | '`' | '\\' if quote == '"' => return self.doubt(special(c)),
+                // Inside of quotes they are part of a word for every shell, and people see them.
+                '\n' | '\t' => {}
+                _ if is_hidden(c) => return self.doubt(hidden(c)),
+                _ => {}
+            }
+            text.push(c);
+            self.at += c.len_utf8();
+        }
+        Err(Doubt::new("a quote that is not closed", start))
+    }
+
+    fn bare(&mut self, c: char, before: Option<char>) -> Result<(), Doubt> {
+        let is_plain = match c {
+            '~' => before.is_some_and(|before| before.is_ascii_alphanumeric()),
+            '#' => before.is_some(),
+            _ if c.is_ascii() => c.is_ascii_alphanumeric() || "_-./,:=+@%^".contains(c),
+            _ => c.is_alphanumeric() && !is_hidden(c),
+        };
+        if !is_plain {
+            return self.doubt(special(c));
+        }
+        self.at += c.len_utf8();
+        Ok(())
+    }
+}
+
+/// What a character outside of quotes would mean.
+fn special(c: char) -> String {
+    let what = match c {
+        '$' => "an expansion",
+        '`' => "a substitution",
+        '\\' => "a backslash",
+        '*' | '?' | '[' | ']' => "a pattern",
+        '{' | '}' => "a brace",
+        '(' | ')' => "a subshell or function",
+        '~' => "a home folder",
+        '#' => "a comment",
+        '!' => "a negation",
+        '\n' | '\r' => return "a line break".to_owned(),
+        _ if is_hidden(c) || c.is_whitespace() => return hidden(c),
+        _ => "a character that is not plain",
+    };
+    format!("{what} (`{c}`)")
+}
+
+fn hidden(c: char) -> String {
+    format!("a hidden character (`{}`)", c.escape_unicode())
+}
