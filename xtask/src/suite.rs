@@ -23,6 +23,9 @@ const RUN_LIMIT: Duration = Duration::from_secs(60);
 /// How many random stories of calls are told; a plain `cargo test` tells fewer.
 const SCHEDULES: &str = "10000";
 
+/// How many file operations race a mutator; a plain `cargo test` races fewer.
+const RACES: &str = "200000";
+
 /// Runs all steps; `extra` goes to `cargo test`.
 pub(crate) fn run(root: &Path, extra: Vec<OsString>) -> Result<(), String> {
     let mut steps = vec![tests(root, extra)];
@@ -35,7 +38,10 @@ pub(crate) fn run(root: &Path, extra: Vec<OsString>) -> Result<(), String> {
 
 fn tests(root: &Path, extra: Vec<OsString>) -> Step {
     let mut command = cargo(root, ["test", "--workspace", "--all-features"]);
-    command.args(extra).env("TOOLCALL_SCHEDULES", SCHEDULES);
+    command
+        .args(extra)
+        .env("TOOLCALL_SCHEDULES", SCHEDULES)
+        .env("TOOLCALL_RACES", RACES);
     titled(command)
 }
 

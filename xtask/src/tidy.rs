@@ -66,7 +66,7 @@ const RULES: [Rule; 12] = [
     ),
     rule(
         "purity",
-        "call.rs and intent.rs name no time, files, async",
+        "call.rs, command.rs and intent.rs name no time, files, async",
         heart::purity,
     ),
     rule("channels", "every channel has a bound", channels::channels),

@@ -6,8 +6,9 @@ use super::file::{Fault, File};
 
 const HEART: &str = "crates/toolcall/src/";
 /// Files of pure values.
-const PURE: [&str; 2] = [
+const PURE: [&str; 3] = [
     "crates/toolcall/src/call.rs",
+    "crates/toolcall/src/command.rs",
     "crates/toolcall/src/intent.rs",
 ];
 /// What a pure value never names: time, files, async.
@@ -28,7 +29,7 @@ pub(crate) fn no_wire(file: &File) -> Vec<Fault> {
     found.map(|word| Fault::new(word.line, advice)).collect()
 }
 
-/// `call.rs` and `intent.rs` name no time, no files and nothing async.
+/// `call.rs`, `command.rs` and `intent.rs` name no time, no files and nothing async.
 pub(crate) fn purity(file: &File) -> Vec<Fault> {
     if !PURE.contains(&file.path.as_str()) {
         return Vec::new();

@@ -1,0 +1,38 @@
+//! Folders made on the way to a new file, taken back if the file never comes.
+//! It removes nothing that it did not make, and nothing that holds something.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+
+/// Folders that were made for what follows. Dropped, they go; kept, they stay.
+#[derive(Debug, Default)]
+pub(super) struct MadeFolders(Vec<(Arc<Dir>, OsString)>);
+
+impl MadeFolders {
+    /// Makes a folder, unless somebody else just did.
+    pub(super) fn make(&mut self, parent: &Arc<Dir>, name: &OsStr) -> io::Result<()> {
+        match parent.create_dir(name) {
+            Ok(()) => self.0.push((parent.clone(), name.to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// What they were made for is there.
+    pub(super) fn keep(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        for (parent, name) in self.0.drain(..).rev() {
+            // One that somebody uses by now is not empty and stays.
+            let _ = parent.remove_dir(name);
+        }
+    }
+}

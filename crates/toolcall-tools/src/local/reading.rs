@@ -1,0 +1,189 @@
+//! What is read of a file: opened without waiting, known to be a regular file, never more than a limit.
+//! It changes nothing.
+
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::fs::{File, Metadata, MetadataExt as _, OpenOptions};
+use toolcall::{FileBody, HostError};
+
+use super::failure::{failed, not_a_file};
+use super::walk::Spot;
+
+/// A part of a file, and how large the whole was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Portion {
+    /// The bytes that were read.
+    pub bytes: Vec<u8>,
+    /// The size of the whole file.
+    pub size: u64,
+}
+
+/// A regular file that is open for reading. As long as it is, no other file gets its number.
+#[derive(Debug)]
+pub(super) struct Opened {
+    /// The file.
+    pub(super) file: File,
+    /// What it was when it was opened.
+    pub(super) metadata: Metadata,
+}
+
+/// Which file it is and in which state, as far as the system keeps count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fingerprint {
+    file: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl From<&Metadata> for Fingerprint {
+    fn from(metadata: &Metadata) -> Self {
+        Self {
+            file: (metadata.dev(), metadata.ino()),
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+}
+
+impl Spot {
+    /// Opens what is there, if it is a regular file. To open a pipe or a device can have effects
+    /// of its own, so what was found is looked at before, and what was opened after.
+    pub(super) fn open(&self, asked: &Path) -> Result<Opened, HostError> {
+        let missing = || HostError::Missing(asked.to_owned());
+        require_file(self.found.as_ref().ok_or_else(missing)?, asked)?;
+        let mut options = OpenOptions::new();
+        options.read(true).nonblock(true).follow(FollowSymlinks::No);
+        let opened = self.folder.open_with(&self.name, &options);
+        let file = opened.map_err(|error| failed(asked, error))?;
+        let metadata = file.metadata().map_err(|error| failed(asked, error))?;
+        require_file(&metadata, asked)?;
+        Ok(Opened { file, metadata })
+    }
+
+    /// Fails if the name no longer leads to this very file in this very state.
+    pub(super) fn require_still(&self, known: &Metadata, asked: &Path) -> Result<(), HostError> {
+        let now = self.folder.symlink_metadata(&self.name);
+        let now = now.map_err(|error| failed(asked, error))?;
+        match Fingerprint::from(&now) == Fingerprint::from(known) {
+            true => Ok(()),
+            false => Err(HostError::Changed(asked.to_owned())),
+        }
+    }
+}
+
+fn require_file(metadata: &Metadata, asked: &Path) -> Result<(), HostError> {
+    match metadata.is_file() {
+        true => Ok(()),
+        false => Err(not_a_file(asked, metadata.file_type())),
+    }
+}
+
+impl Opened {
+    /// Reads from a place on, at most so much: a file may grow while it is read.
+    pub(super) fn portion(&mut self, from: u64, limit: u64) -> std::io::Result<Portion> {
+        let left = self.metadata.size().saturating_sub(from).min(limit);
+        let mut bytes = Vec::with_capacity(usize::try_from(left).unwrap_or(0));
+        self.file.seek(SeekFrom::Start(from))?;
+        (&mut self.file).take(limit).read_to_end(&mut bytes)?;
+        let seen = match bytes.len() as u64 {
+            0 => 0,
+            read => from + read,
+        };
+        let size = self.metadata.size().max(seen);
+        Ok(Portion { bytes, size })
+    }
+
+    /// Fails if the file is not as it was shown. Of what is too large to be read only the size is
+    /// known, and only that is compared.
+    pub(super) fn require_body(
+        &mut self,
+        before: &FileBody,
+        limit: u64,
+        asked: &Path,
+    ) -> Result<(), HostError> {
+        let size = self.metadata.size();
+        let is_same = match before {
+            FileBody::Binary { bytes } if size > limit => *bytes == size,
+            FileBody::Text(text) if size != text.len() as u64 => false,
+            FileBody::Text(_) | FileBody::Binary { .. } => {
+                let portion = self.portion(0, size + 1);
+                body(portion.map_err(|error| failed(asked, error))?.bytes) == *before
+            }
+        };
+        match is_same {
+            true => Ok(()),
+            false => Err(HostError::Changed(asked.to_owned())),
+        }
+    }
+}
+
+/// Text if it is UTF-8, with everything that is in it; else only its size.
+pub(super) fn body(bytes: Vec<u8>) -> FileBody {
+    match String::from_utf8(bytes) {
+        Ok(text) => FileBody::Text(text.into()),
+        Err(not_text) => FileBody::Binary {
+            bytes: not_text.as_bytes().len() as u64,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::local::Files;
+    use crate::local::walk::{Gap, LastLink};
+
+    /// Between the look at a file and its change, somebody else came.
+    #[test]
+    fn a_file_that_changed_meanwhile_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let path = root.join("f");
+        let files = Files::open(&[root]).unwrap();
+        let meanwhile: [fn(&Path); 3] = [
+            |path| fs::write(path, "2").unwrap(),
+            |path| {
+                fs::write(path.with_extension("new"), "1").unwrap();
+                fs::rename(path.with_extension("new"), path).unwrap();
+            },
+            |path| {
+                fs::remove_file(path).unwrap();
+                std::os::unix::fs::symlink("elsewhere", path).unwrap();
+            },
+        ];
+        for change in meanwhile {
+            fs::write(&path, "1").unwrap();
+            let spot = files.spot(&path, LastLink::Followed, Gap::Fails).unwrap();
+            let opened = spot.open(&path).unwrap();
+            spot.require_still(&opened.metadata, &path).unwrap();
+            change(&path);
+            let changed = HostError::Changed(path.clone());
+            assert_eq!(spot.require_still(&opened.metadata, &path), Err(changed));
+        }
+    }
+
+    /// What was found as a file is a link or a pipe by now.
+    #[test]
+    fn what_was_swapped_before_it_was_opened_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (path, canary) = (root.join("f"), root.join("canary"));
+        fs::write(&canary, "CANARY").unwrap();
+        fs::write(&path, "1").unwrap();
+        let files = Files::open(&[root]).unwrap();
+        let spot = files.spot(&path, LastLink::Followed, Gap::Fails).unwrap();
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("canary", &path).unwrap();
+        spot.open(&path).unwrap_err();
+        fs::remove_file(&path).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, 0o600.into()).unwrap();
+        let error = spot.open(&path).unwrap_err().to_string();
+        assert!(error.ends_with("is a pipe, not a file"), "{error}");
+    }
+}

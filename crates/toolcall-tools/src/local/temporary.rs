@@ -1,0 +1,153 @@
+//! A file that is written beside its place and then put there in one step.
+//! It never writes into a file that is there, and leaves nothing behind when it fails.
+
+use std::ffi::OsStr;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::{Dir, File, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::{Permissions, PermissionsExt as _};
+use rustix::fs::{Gid, Uid};
+use rustix::io::Errno;
+
+use super::files::Durability;
+
+/// A file under a name of its own. Dropped, it is removed, unless it was put in its place.
+#[derive(Debug)]
+pub(super) struct Temporary<'a> {
+    folder: &'a Dir,
+    /// Nothing once it has got its place.
+    name: Option<String>,
+    /// What is written goes here.
+    pub(super) file: File,
+}
+
+/// A name that nobody else thinks of. The standard library's hasher is seeded at random.
+pub(super) fn fresh_name() -> String {
+    let number = RandomState::new().hash_one(std::process::id());
+    format!(".toolcall-{number:016x}")
+}
+
+impl<'a> Temporary<'a> {
+    /// An empty file in the folder, with these rights as far as the process's mask lets it.
+    pub(super) fn create(folder: &'a Dir, mode: u32) -> io::Result<Self> {
+        let name = fresh_name();
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(mode);
+        let file = folder.open_with(&name, options.follow(FollowSymlinks::No))?;
+        Ok(Self {
+            folder,
+            name: Some(name),
+            file,
+        })
+    }
+
+    /// Takes over owner and rights. What runs as somebody else when it is executed (setuid, setgid)
+    /// was that with its old content; the new one does not inherit it.
+    pub(super) fn take_rights_of(&self, original: &Metadata) -> io::Result<()> {
+        let (owner, group) = (original.uid(), original.gid());
+        // Only root may give files away; for anybody else the file becomes theirs.
+        let _ = rustix::fs::fchown(
+            &self.file,
+            Some(Uid::from_raw(owner)),
+            Some(Gid::from_raw(group)),
+        );
+        let rights = Permissions::from_mode(original.mode() & 0o777);
+        self.file.set_permissions(rights)
+    }
+
+    /// Puts it where nothing is.
+    pub(super) fn place_new(mut self, name: &OsStr, durability: Durability) -> io::Result<()> {
+        self.settle(durability)?;
+        if let Some(own) = &self.name {
+            rename_new(self.folder, own.as_ref(), self.folder, name)?;
+        }
+        self.name = None;
+        settle_folder(self.folder, durability);
+        Ok(())
+    }
+
+    /// Puts it where a file is.
+    pub(super) fn place_over(mut self, name: &OsStr, durability: Durability) -> io::Result<()> {
+        if let Some(own) = &self.name {
+            self.folder.rename(own, self.folder, name)?;
+        }
+        self.name = None;
+        settle_folder(self.folder, durability);
+        Ok(())
+    }
+
+    /// Makes sure of the content before anything leads to it.
+    pub(super) fn settle(&self, durability: Durability) -> io::Result<()> {
+        match durability {
+            Durability::Synced => self.file.sync_all(),
+            Durability::Cached => Ok(()),
+        }
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if let Some(name) = self.name.take() {
+            // There is nobody left to tell; its name says whose it is.
+            let _ = self.folder.remove_file(name);
+        }
+    }
+}
+
+/// Makes sure of a folder's names. The change is made by now, so a system that cannot do this is
+/// no reason to call it failed.
+pub(super) fn settle_folder(folder: &Dir, durability: Durability) {
+    match durability {
+        Durability::Synced => drop(folder.open(".").and_then(|folder| folder.sync_all())),
+        Durability::Cached => {}
+    }
+}
+
+/// Renames, but never over something.
+pub(super) fn rename_new(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
+    match rename_exclusively(from, old, to, new) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => link_then_remove(from, old, to, new),
+        other => Ok(other?),
+    }
+}
+
+#[cfg(any(target_vendor = "apple", target_os = "linux", target_os = "android"))]
+fn rename_exclusively(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> Result<(), Errno> {
+    rustix::fs::renameat_with(from, old, to, new, rustix::fs::RenameFlags::NOREPLACE)
+}
+
+#[cfg(not(any(target_vendor = "apple", target_os = "linux", target_os = "android")))]
+fn rename_exclusively(_: &Dir, _: &OsStr, _: &Dir, _: &OsStr) -> Result<(), Errno> {
+    Err(Errno::NOSYS)
+}
+
+/// For file systems that cannot do it in one step. A link is never made over something, either;
+/// between the two steps the file has both names. Folders cannot have two and stay.
+fn link_then_remove(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
+    from.hard_link(old, to, new)?;
+    from.remove_file(old)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_in_two_steps_never_goes_over_something() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority()).unwrap();
+        dir.write("a", "1").unwrap();
+        dir.write("b", "2").unwrap();
+        dir.symlink_contents("/nowhere", "l").unwrap();
+        for taken in ["b", "l"] {
+            let error = link_then_remove(&dir, "a".as_ref(), &dir, taken.as_ref()).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        }
+        link_then_remove(&dir, "a".as_ref(), &dir, "c".as_ref()).unwrap();
+        assert_eq!(dir.read_to_string("c").unwrap(), "1");
+        assert_eq!(dir.read_to_string("b").unwrap(), "2");
+        assert!(!dir.exists("a"));
+    }
+}

@@ -1,0 +1,13 @@
+//! Real files beneath roots: tables, hostile cases, a model, races, spills.
+//! Everything happens in temporary folders; no test waits for a clock.
+
+#![cfg(unix)]
+
+mod ground;
+mod hostile;
+mod model;
+mod model_tree;
+mod paths;
+mod races;
+mod spills;
+mod writes;
