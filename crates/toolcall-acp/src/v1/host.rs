@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use toolcall::text::clean_line;
 use toolcall::{
     BoxFuture, CallId, Change, Command, Console, Effect, Exit, FileBody, FileEdit, Host, HostError,
@@ -148,7 +148,7 @@ fn was_approved(console: &dyn Console) -> bool {
 }
 
 /// What a client's error means for a file.
-pub(crate) fn from_client(path: &Path, error: &PeerError) -> HostError {
+fn from_client(path: &Path, error: &PeerError) -> HostError {
     match error {
         PeerError::Answered { code, .. } if *code == NOT_FOUND => HostError::Missing(path.into()),
         PeerError::Answered { .. } | PeerError::Gone | PeerError::Malformed => {
@@ -207,13 +207,4 @@ impl Host for ClientHost {
     fn keep(&self, call: &CallId, bytes: &[u8]) -> Result<Spill, HostError> {
         self.local.keep(call, bytes)
     }
-}
-
-/// How a client says that a command ended.
-pub(crate) fn exit_status(status: &Value) -> Option<Exit> {
-    let code = status["exitCode"]
-        .as_i64()
-        .and_then(|code| i32::try_from(code).ok());
-    let signal = status["signal"].as_str().and_then(super::signal::number);
-    signal.map(Exit::Signal).or(code.map(Exit::Code))
 }

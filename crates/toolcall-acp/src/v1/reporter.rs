@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use toolcall::{CallId, Event, Journal, Reader, SessionId, Ticket, ToolCall};
 
-use self::state::{Entry, State};
+use self::state::State;
 use super::encode::updates;
 use super::fields::{Fields, Urgency, changed};
 use super::view::Terminals;
@@ -166,14 +166,14 @@ impl Telling {
             return;
         }
         let is_clear = state.backlog.is_empty();
-        let Some(entry) = state.calls.get_mut(call.id()) else {
-            let is_told =
-                urgency == Urgency::Now && is_clear && self.tell(&mut state, call, fields);
-            if !is_told && !fields.is_empty() {
-                let mut entry = Entry::default();
-                entry.add(fields, urgency);
-                self.keep(&mut state, call, entry, ticket);
+        if !state.calls.contains_key(call.id()) {
+            let is_now = urgency == Urgency::Now;
+            if fields.is_empty() || is_now && is_clear && self.tell(&mut state, call, fields) {
+                return;
             }
+            state.begin(call.id());
+        }
+        let Some(entry) = state.calls.get_mut(call.id()) else {
             return;
         };
         let is_joined = !entry.fields.is_empty() && !fields.is_empty();
@@ -184,16 +184,6 @@ impl Telling {
             self.tell_entry(&mut state, call);
         }
         self.note(&mut state, call, ticket);
-    }
-
-    /// A call of which something waits for the first time.
-    fn keep(&self, state: &mut State, call: &ToolCall, entry: Entry, ticket: &Ticket) {
-        state.calls.insert(call.id().clone(), entry);
-        state.count_depth();
-        if state.may_leave(call.id()) {
-            self.tell_entry(state, call);
-        }
-        self.note(state, call, ticket);
     }
 
     /// Sees to it that what is left of a call's report is told later.

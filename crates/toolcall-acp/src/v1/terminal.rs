@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use toolcall::{Console, Content, Exit, SessionId};
 
-use super::host::exit_status;
+use super::signal;
 use crate::peer::{Peer, PeerError};
 
 /// How much output the client keeps for us: what a call holds fits in twice.
@@ -42,6 +42,16 @@ impl Run {
     }
 }
 
+/// The request for one.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Create<'a> {
+    session_id: &'a str,
+    output_byte_limit: u32,
+    #[serde(flatten)]
+    run: Run,
+}
+
 /// An open terminal of the client. Dropped, it is killed if it still runs, and released.
 pub(crate) struct Terminal {
     peer: Peer,
@@ -59,10 +69,11 @@ impl Terminal {
     }
 
     async fn create(peer: Peer, session: SessionId, run: Run) -> Result<Self, PeerError> {
-        let mut params = json!({"sessionId": session.as_str(), "outputByteLimit": OUTPUT_LIMIT});
-        params["command"] = run.command.into();
-        params["args"] = run.args.into();
-        params["cwd"] = run.cwd.into();
+        let params = Create {
+            session_id: session.as_str(),
+            output_byte_limit: OUTPUT_LIMIT,
+            run,
+        };
         let answer = peer.request("terminal/create", &params).await?;
         let id = answer["terminalId"].as_str().ok_or(PeerError::Malformed)?;
         Ok(Self {
@@ -116,4 +127,13 @@ impl Drop for Terminal {
             .peer
             .request_and_forget("terminal/release", &self.params());
     }
+}
+
+/// How a client says that a command ended.
+fn exit_status(status: &Value) -> Option<Exit> {
+    let code = status["exitCode"]
+        .as_i64()
+        .and_then(|code| i32::try_from(code).ok());
+    let signal = status["signal"].as_str().and_then(signal::number);
+    signal.map(Exit::Signal).or(code.map(Exit::Code))
 }

@@ -127,11 +127,6 @@ impl State {
         self.calls.values().any(Entry::owes)
     }
 
-    pub(super) fn may_leave(&self, call: &CallId) -> bool {
-        let entry = self.calls.get(call);
-        self.backlog.is_empty() && entry.is_some_and(|entry| entry.may_leave(Instant::now()))
-    }
-
     /// Whether the pump would look too late for this. It is woken once.
     pub(super) fn wakes_pump(&mut self, due: Instant) -> bool {
         let is_late = self.pump_looks.is_none_or(|looks| looks > due);
@@ -141,7 +136,9 @@ impl State {
         is_late
     }
 
-    pub(super) fn count_depth(&mut self) {
+    /// A call of which something waits for the first time.
+    pub(super) fn begin(&mut self, call: &CallId) {
+        self.calls.insert(call.clone(), Entry::default());
         self.counters.deepest = self.counters.deepest.max(self.calls.len());
     }
 
