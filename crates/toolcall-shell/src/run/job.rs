@@ -182,7 +182,8 @@ fn pipe() -> io::Result<(OwnedFd, PipeWriter)> {
 /// Says on a part's standard error why it does not run. On a thread that may wait: the pipe may be
 /// full, and the one who empties it is the one who awaits this.
 async fn say(error: OwnedFd, why: String) {
-    let write = move || writeln!(File::from(error), "{why}");
+    // In one piece: others may write in between.
+    let write = move || File::from(error).write_all(format!("{why}\n").as_bytes());
     // Where it cannot be said, the exit code still tells.
     drop(tokio::task::spawn_blocking(write).await);
 }

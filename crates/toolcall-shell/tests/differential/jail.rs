@@ -41,17 +41,17 @@ pub(crate) struct Jail {
 }
 
 /// What stubs do after they wrote down their call; `copy` repeats its input. `both` prints to its
-/// output last: what a shell could not write to a closed pipe it may write to the next stream. That
-/// a pipe is closed is not complained of: a complaint comes in pieces, between lines of others.
+/// output last: what a shell could not write to a closed pipe it may write to the next stream. Each
+/// line of theirs begins with a mark: shells complain in pieces, also in the middle of it all.
 const STUBS: [(&str, &str); 6] = [
-    ("show", r#"printf 'out:%s\n' "$#" 2>/dev/null"#),
+    ("show", r#"printf '\036out:%s\n' "$#" 2>/dev/null"#),
     (
         "both",
-        r#"printf 'err:%s\n' "$#" >&2; printf 'out:%s\n' "$#" 2>/dev/null"#,
+        r#"printf '\036err:%s\n' "$#" >&2; printf '\036out:%s\n' "$#" 2>/dev/null"#,
     ),
     (
         "copy",
-        r#"while IFS= read -r line; do printf 'copy:%s\n' "$line"; done 2>/dev/null"#,
+        r#"while IFS= read -r line; do printf '\036copy:%s\n' "${line#?}"; done 2>/dev/null"#,
     ),
     ("no", "exit 3"),
     ("seven", "exit 7"),
@@ -159,7 +159,7 @@ impl Jail {
         fs::remove_dir_all(&work).ok();
         fs::create_dir_all(work.join("sub/deep")).expect("folders");
         symlink("sub", work.join("link")).expect("a link");
-        fs::write(work.join("in"), "first\nsecond\n").expect("a file");
+        fs::write(work.join("in"), "\u{1e}first\n\u{1e}second\n").expect("a file");
         fs::write(self.path("log"), "").expect("a file");
     }
 
@@ -195,11 +195,13 @@ impl Files for AnyFiles {
 /// The lines that stubs print, without the complaints that everybody words as he likes.
 fn lines(output: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(output);
+    let marked = text.split('\u{1e}').skip(1);
     let is_ours = |line: &&str| {
         let line = line.trim_start_matches("copy:");
         line == "first" || line == "second" || line.starts_with("out:") || line.starts_with("err:")
     };
-    text.lines().filter(is_ours).map(str::to_owned).collect()
+    let lines = marked.filter_map(|line| Some(line.split_once('\n')?.0));
+    lines.filter(is_ours).map(str::to_owned).collect()
 }
 
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<String>> {
