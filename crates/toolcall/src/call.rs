@@ -38,6 +38,7 @@ pub struct ToolCall {
     progress: Option<Progress>,
     shown: Option<Arc<[Content]>>,
     plan: Option<Arc<Plan>>,
+    located: Option<Arc<[Location]>>,
     exit: Option<Exit>,
     metadata: BTreeMap<Arc<str>, Arc<Value>>,
     output: Arc<Output>,
@@ -129,6 +130,7 @@ impl ToolCall {
             progress: None,
             shown: None,
             plan: None,
+            located: None,
             exit: None,
             metadata: BTreeMap::new(),
             output,
@@ -164,6 +166,10 @@ impl ToolCall {
             Event::Planned(plan) => self.plan = Some(plan.clone()),
             Event::Noted { key, value } => {
                 self.metadata.insert(key.clone(), value.clone());
+            }
+            Event::Located(locations) => {
+                self.require_running(event)?;
+                self.located = Some(locations.clone());
             }
             Event::Exited(exit) => {
                 self.require_running(event)?;
@@ -468,10 +474,11 @@ impl ToolCall {
 
     /// Files the editor may follow.
     pub fn locations(&self) -> &[Location] {
-        match (&self.restated, &self.prepared) {
-            (Some(restated), _) => &restated.sketch.locations,
-            (None, Some(prepared)) => &prepared.intent.locations,
-            (None, None) => &self.sketch().locations,
+        match (&self.restated, &self.located, &self.prepared) {
+            (Some(restated), _, _) => &restated.sketch.locations,
+            (None, Some(located), _) => located,
+            (None, None, Some(prepared)) => &prepared.intent.locations,
+            (None, None, None) => &self.sketch().locations,
         }
     }
 

@@ -1,6 +1,7 @@
 //! A command and what its text was understood to mean, as plain values.
 //! Nothing here reads a text, runs a program or opens a file.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,18 +12,26 @@ pub struct Command {
     pub text: Arc<str>,
     /// The folder it runs in.
     pub cwd: PathBuf,
+    /// Variables that it finds in its environment beyond the usual ones.
+    pub env: BTreeMap<Arc<str>, Arc<str>>,
     /// What the text was understood to mean.
     pub reading: Reading,
 }
 
 impl Command {
-    /// A command whose text nobody has taken apart: careful policies ask about it.
-    pub fn unread(text: impl Into<Arc<str>>, cwd: impl Into<PathBuf>) -> Self {
+    /// A command with nothing special in its environment.
+    pub fn new(text: impl Into<Arc<str>>, cwd: impl Into<PathBuf>, reading: Reading) -> Self {
         Self {
             text: text.into(),
             cwd: cwd.into(),
-            reading: Reading::Unclear("nobody has read it".into()),
+            env: BTreeMap::new(),
+            reading,
         }
+    }
+
+    /// A command whose text nobody has taken apart: careful policies ask about it.
+    pub fn unread(text: impl Into<Arc<str>>, cwd: impl Into<PathBuf>) -> Self {
+        Self::new(text, cwd, Reading::Unclear("nobody has read it".into()))
     }
 }
 

@@ -49,12 +49,51 @@ pub enum Change {
 pub enum FileBody {
     /// Text.
     Text(Arc<str>),
-    /// Not text; only its size is known here.
+    /// Not text; only its size and its digest are known here.
     Binary {
         /// Size in bytes.
         bytes: u64,
+        /// Which bytes they are, if whoever said so has seen them.
+        digest: Option<Digest>,
+    },
+    /// A folder with everything in it.
+    Folder {
+        /// How many files and links are in it, at any depth.
+        files: u64,
+        /// Their size in bytes, all together.
+        bytes: u64,
+        /// Which files they are, by name, size and time.
+        digest: Option<Digest>,
     },
 }
+
+impl FileBody {
+    /// What it is in a few words, with its size.
+    pub fn summary(&self) -> String {
+        match self {
+            FileBody::Text(text) => format!("text, {} bytes", text.len()),
+            FileBody::Binary { bytes, .. } => format!("not text, {bytes} bytes"),
+            FileBody::Folder {
+                files: 1, bytes, ..
+            } => format!("a folder, 1 file, {bytes} bytes"),
+            FileBody::Folder { files, bytes, .. } => {
+                format!("a folder, {files} files, {bytes} bytes")
+            }
+        }
+    }
+
+    /// Its size in bytes; of a folder, that of everything in it.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            FileBody::Text(text) => text.len() as u64,
+            FileBody::Binary { bytes, .. } | FileBody::Folder { bytes, .. } => *bytes,
+        }
+    }
+}
+
+/// A SHA-256 hash that tells one content from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Digest(pub [u8; 32]);
 
 impl FileEdit {
     /// A new file.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::content::Content;
 use crate::ids::{CallId, QuestionId, SessionId};
 use crate::infer;
-use crate::intent::{Input, Intent, Kind, Plan, Sketch, push_exact};
+use crate::intent::{Input, Intent, Kind, Location, Plan, Sketch, push_exact};
 use crate::output::Output;
 use crate::progress::Progress;
 
@@ -52,6 +52,8 @@ pub enum Event {
         /// Its value.
         value: Arc<Value>,
     },
+    /// The tool found places that matter; they replace those that were stated.
+    Located(Arc<[Location]>),
     /// A command that it ran ended.
     Exited(Exit),
     /// A foreign agent described it anew.
@@ -81,6 +83,7 @@ impl Event {
             Event::Resumed => "resumed",
             Event::Planned(_) => "planned",
             Event::Noted { .. } => "noted",
+            Event::Located(_) => "located",
             Event::Exited(_) => "exited",
             Event::Restated(_) => "restated",
             Event::StatusUnknown(_) => "status unknown",
@@ -106,6 +109,7 @@ impl Event {
             | Event::Resumed
             | Event::Planned(_)
             | Event::Noted { .. }
+            | Event::Located(_)
             | Event::Exited(_)
             | Event::Restated(_)
             | Event::StatusUnknown(_)

@@ -13,6 +13,7 @@ use crate::command::Command;
 use crate::content::{Change, Content, FileBody, FileEdit};
 use crate::event::{Decision, Exit};
 use crate::ids::CallId;
+use crate::intent::Touch;
 use crate::locked::locked;
 use crate::output::{Completeness, Spill};
 
@@ -25,11 +26,19 @@ pub trait Host: Send + Sync + 'static {
     /// go; what is not there yet lies where its folder leads.
     fn resolve<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<PathBuf, HostError>>;
 
-    /// Reads a regular file.
+    /// Reads a regular file. The path is one that [`Host::resolve`] gave: where it leads through a
+    /// link by now, it changed.
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>>;
 
-    /// Makes one change, if the file still is as the edit says it was.
-    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<(), HostError>>;
+    /// What there is at a path, for whoever takes it away: a file, a folder with everything in it,
+    /// or the text of a link. Only the folder of the path was resolved.
+    fn inspect<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
+        self.read(path)
+    }
+
+    /// Makes one change, if the file still is as the edit says it was. Its path was resolved, that
+    /// of what goes away up to its last name.
+    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>>;
 
     /// Runs a command and hands on what it prints, as it comes. A host that must clean up watches
     /// [`Console::stopped`]; one that does not is dropped.
@@ -41,6 +50,71 @@ pub trait Host: Send + Sync + 'static {
 
     /// Keeps more of a call's output where it can be read whole. Bounded by the host.
     fn keep(&self, call: &CallId, bytes: &[u8]) -> Result<Spill, HostError>;
+}
+
+/// What is left of a change that was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Where that is kept which went away and is not in the edit itself.
+    pub kept: Option<PathBuf>,
+}
+
+/// Where an edit is made: its paths with every link followed that stands for something else. What
+/// cannot be resolved stays as it is; the host refuses it later.
+pub(crate) async fn settle_edit(host: &dyn Host, edit: &FileEdit) -> FileEdit {
+    let last = match &edit.change {
+        Change::Added { .. } | Change::Modified { .. } => LastName::Followed,
+        Change::Deleted { .. } | Change::Moved { .. } => LastName::Meant,
+    };
+    let mut settled = edit.clone();
+    settled.path = settle(host, &edit.path, last).await;
+    if let Change::Moved { to } = &mut settled.change {
+        *to = settle(host, to, LastName::Meant).await;
+    }
+    settled
+}
+
+/// What a touch really touches.
+pub(crate) async fn settle_touch(host: &dyn Host, touch: &Touch) -> Touch {
+    match touch {
+        Touch::Reads(path) => Touch::Reads(settle(host, path, LastName::Followed).await),
+        Touch::Writes(path) => Touch::Writes(settle(host, path, LastName::Followed).await),
+        Touch::Deletes(path) => Touch::Deletes(settle(host, path, LastName::Meant).await),
+        Touch::Moves { from, to } => Touch::Moves {
+            from: settle(host, from, LastName::Meant).await,
+            to: settle(host, to, LastName::Meant).await,
+        },
+        Touch::Runs(_) | Touch::Reaches(_) | Touch::Unknown => touch.clone(),
+    }
+}
+
+/// What to do with a link at the end of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastName {
+    /// It stands for what it leads to.
+    Followed,
+    /// It is meant itself.
+    Meant,
+}
+
+/// Where a path leads; what cannot be resolved stays as it is.
+pub(crate) async fn settle(host: &dyn Host, path: &Path, last: LastName) -> PathBuf {
+    let located = locate(host, path, last).await;
+    located.unwrap_or_else(|_| path.to_owned())
+}
+
+/// Where a path leads.
+pub(crate) async fn locate(
+    host: &dyn Host,
+    path: &Path,
+    last: LastName,
+) -> Result<PathBuf, HostError> {
+    match (last, path.parent(), path.file_name()) {
+        (LastName::Meant, Some(folder), Some(name)) => {
+            host.resolve(folder).await.map(|folder| folder.join(name))
+        }
+        (LastName::Followed | LastName::Meant, _, _) => host.resolve(path).await,
+    }
 }
 
 /// The call on whose behalf a host runs a command.
@@ -191,8 +265,9 @@ impl Host for MemoryHost {
         Box::pin(std::future::ready(body))
     }
 
-    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<(), HostError>> {
-        Box::pin(std::future::ready(self.change(edit)))
+    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>> {
+        let changed = self.change(edit);
+        Box::pin(std::future::ready(changed.map(|()| Applied::default())))
     }
 
     fn run<'a>(

@@ -106,6 +106,14 @@ impl Intent {
     }
 }
 
+impl Intent {
+    /// Whether a path of it may lead elsewhere than it says.
+    pub(crate) fn has_paths(&self) -> bool {
+        let is_path = |touch: &Touch| touch.paths().next().is_some();
+        self.touches.iter().any(is_path)
+    }
+}
+
 impl Touch {
     /// The files it touches.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {

@@ -7,6 +7,7 @@ use crate::call::ToolCall;
 use crate::content::Content;
 use crate::event::{Ending, ToolResult};
 use crate::ids::CallId;
+use crate::text::clean_block;
 
 /// An ended call, and what to tell the model about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +62,7 @@ impl Outcome {
         }
     }
 
-    /// What to give back to the model.
+    /// What to give back to the model: why it did not complete, what it printed, what it gave.
     pub fn for_model(&self) -> ModelResult {
         let mut content: Vec<Content> = self
             .ending()
@@ -69,11 +70,17 @@ impl Outcome {
             .map(Content::text)
             .into_iter()
             .collect();
+        let output = self.call.output();
+        if !output.is_empty() {
+            content.push(Content::text(clean_block(&output.text())));
+        }
+        if let Some(spill) = output.spill() {
+            let said = format!("{}: {}", spill.uri, spill.summary());
+            content.push(Content::text(said));
+        }
         content.extend(self.result().content.iter().cloned());
         if let (true, Some(value)) = (self.result().content.is_empty(), &self.result().structured) {
             content.push(Content::text(value.to_string()));
-        } else if self.result().content.is_empty() && !self.call.output().is_empty() {
-            content.push(Content::text(self.call.output().text()));
         }
         if content.is_empty() {
             content.push(Content::text("(no output)"));

@@ -69,6 +69,21 @@ pub struct Spill {
     pub completeness: Completeness,
 }
 
+impl Spill {
+    /// What it holds, in a few words.
+    pub fn summary(&self) -> String {
+        match self.completeness {
+            Completeness::Whole => "the whole output".to_owned(),
+            Completeness::Capped => {
+                format!(
+                    "the first {} bytes of the output; more was not kept",
+                    self.bytes
+                )
+            }
+        }
+    }
+}
+
 /// Whether a spill holds everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completeness {

@@ -228,11 +228,22 @@ fn describe_touch(touch: &Touch) -> String {
     }
 }
 
-fn describe_command(Command { text, cwd, reading }: &Command) -> String {
-    match reading {
+fn describe_command(command: &Command) -> String {
+    let Command {
+        text,
+        cwd,
+        env,
+        reading,
+    } = command;
+    let mut described = match reading {
         Reading::Understood(_) => format!("running {text:?} in {cwd:?}"),
         Reading::Unclear(_) => format!("running the shell text {text:?} in {cwd:?}"),
+    };
+    for (place, (name, value)) in env.iter().enumerate() {
+        described += if place == 0 { " with " } else { ", " };
+        described += &format!("{name}={value:?}");
     }
+    described
 }
 
 /// Holds the policy in force, keeps people's answers, and says when it changed.

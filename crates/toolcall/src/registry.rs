@@ -97,13 +97,23 @@ impl Registry {
         self.entries.iter().map(|entry| entry.tool.definition())
     }
 
+    /// What a model is told of the tool of this name or alias.
+    pub fn definition(&self, name: &str) -> Option<&Definition> {
+        self.find(name).map(|entry| entry.tool.definition())
+    }
+
+    /// The kind of the tool of this name or alias, as far as its definition tells.
+    pub fn kind(&self, name: &str) -> Option<Kind> {
+        self.find(name).map(|entry| entry.kind)
+    }
+
     /// The tool of this name or alias.
     pub(crate) fn find(&self, name: &str) -> Option<&Arc<Entry>> {
         self.places.get(name).map(|place| &self.entries[*place])
     }
 
     /// What to say of a name that nobody has.
-    pub(crate) fn explain_unknown(&self, name: &str) -> String {
+    pub fn explain_unknown(&self, name: &str) -> String {
         let shown = clean_line(name, 80);
         let near = self.near(name);
         let known = match near.is_empty() {

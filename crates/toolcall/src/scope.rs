@@ -1,9 +1,10 @@
 //! What a tool may use while it runs: show, print, report, and the host, within what it stated.
 //! It has no way to set a status, to ask for permission or to touch what was not approved.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -12,9 +13,9 @@ use crate::content::{Content, FileBody, FileEdit};
 use crate::engine::Nest;
 use crate::event::{Decision, Event, Exit, Prepared};
 use crate::fit::fit_content;
-use crate::host::{BoxFuture, Console, Host, keep_safely};
+use crate::host::{Applied, BoxFuture, Console, Host, LastName, keep_safely, locate, settle_edit};
 use crate::ids::CallId;
-use crate::intent::{Plan, Touch};
+use crate::intent::{Location, Plan, Touch};
 use crate::journal::{Journal, Room};
 use crate::locked::locked;
 use crate::look::{Gate, text_of};
@@ -29,6 +30,7 @@ const MOST_NOTES: usize = 32;
 const LONGEST_NOTE: usize = 16 * 1024;
 const MOST_STEPS: usize = 256;
 const LONGEST_STEP: usize = 500;
+const MOST_LOCATIONS: usize = 64;
 
 /// Whether the host can keep what does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +86,7 @@ impl Scope {
     }
 
     /// A path as an absolute one, relative to the session's folder.
-    pub fn path(&self, path: impl AsRef<Path>) -> std::path::PathBuf {
+    pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         crate::infer::resolve(&self.0.gate.setting.cwd, path)
     }
 
@@ -127,6 +129,13 @@ impl Scope {
         self.write(Event::Progressed(progress.cleaned()));
     }
 
+    /// Names the places that matter in what was found, for editors that follow along. They replace
+    /// those that were stated, and are cut to the first few dozen.
+    pub fn locate(&self, mut locations: Vec<Location>) {
+        locations.truncate(MOST_LOCATIONS);
+        self.write(Event::Located(locations.into()));
+    }
+
     /// Hands over a plan, which becomes the session's. It is cut to a few hundred steps.
     pub fn plan(&self, mut plan: Plan) {
         plan.entries.truncate(MOST_STEPS);
@@ -160,15 +169,31 @@ impl Scope {
     /// Reads a file that the call stated, or that the policy lets it read unasked. A relative path
     /// starts at the session's folder.
     pub async fn read(&self, path: impl AsRef<Path>) -> Result<FileBody, ToolError> {
+        let place = self.resolve(path).await?;
+        Ok(self.0.host.read(&place).await?)
+    }
+
+    /// Where a path leads by now, if the call may read there.
+    pub async fn resolve(&self, path: impl AsRef<Path>) -> Result<PathBuf, ToolError> {
         let path = self.path(path);
-        self.check_read(&path)?;
-        Ok(self.0.host.read(&path).await?)
+        let place = locate(&*self.0.host, &path, LastName::Followed).await?;
+        self.check_read(&place)?;
+        if place != path {
+            self.refuse_denied(Touch::Reads(path))?;
+        }
+        Ok(place)
     }
 
     /// Like [`Scope::read`], for a file that must be text.
     pub async fn read_text(&self, path: impl AsRef<Path>) -> Result<Arc<str>, ToolError> {
         let path = self.path(path);
         text_of(self.read(&path).await?, &path)
+    }
+
+    /// Whether [`Scope::read`] would read this path. For tools that reach files by other ways than
+    /// the host: what this refuses they neither read nor name.
+    pub fn may_read(&self, path: &Path) -> bool {
+        self.check_read(path).is_ok()
     }
 
     /// The edits that were shown when the call was prepared, so that a tool need not work them out
@@ -180,10 +205,11 @@ impl Scope {
 
     /// Makes a change that the call stated, and exactly the one that was shown where one was. It
     /// fails if the file is no longer as it was shown.
-    pub async fn apply(&self, edit: &FileEdit) -> Result<(), ToolError> {
+    pub async fn apply(&self, edit: &FileEdit) -> Result<Applied, ToolError> {
+        let edit = settle_edit(&*self.0.host, edit).await;
         self.require_stated(edit.touch())?;
-        self.require_shown(edit)?;
-        Ok(self.0.host.apply(edit).await?)
+        self.require_shown(&edit)?;
+        Ok(self.0.host.apply(&edit).await?)
     }
 
     /// Runs a command that the call stated, and prints what it prints.
@@ -198,6 +224,12 @@ impl Scope {
     /// like any other, and cancelled with this one.
     pub async fn call(&self, request: ToolRequest) -> Outcome {
         self.0.nest.call(request.parent(self.0.id.clone())).await
+    }
+
+    /// Gives the call less time than its tool may take, counted from its start: it ends as timed
+    /// out then.
+    pub fn end_within(&self, limit: Duration) {
+        self.0.nest.end_within(limit);
     }
 
     /// Waits until the call is cancelled or its time is up. Whoever looks gets a moment to clean

@@ -23,7 +23,10 @@ fn host() -> MemoryHost {
 async fn apply(edit: FileEdit) -> (Result<(), HostError>, [Option<FileBody>; 3]) {
     let host = host();
     let result = host.apply(&edit).await;
-    (result, ["/a", "/b", "/c"].map(|path| host.file(path)))
+    (
+        result.map(drop),
+        ["/a", "/b", "/c"].map(|path| host.file(path)),
+    )
 }
 
 fn unchanged() -> [Option<FileBody>; 3] {
@@ -67,7 +70,10 @@ async fn a_file_that_became_binary_is_not_modified() {
     let edit = FileEdit {
         path: "/a".into(),
         change: Change::Modified {
-            before: FileBody::Binary { bytes: 3 },
+            before: FileBody::Binary {
+                bytes: 3,
+                digest: None,
+            },
             after: text("new"),
         },
     };
@@ -166,11 +172,7 @@ async fn a_file_is_read_or_missing() {
 }
 
 fn command(text: &str) -> Command {
-    Command {
-        text: text.into(),
-        cwd: "/".into(),
-        reading: Reading::Unclear("not read".into()),
-    }
+    Command::new(text, "/", Reading::Unclear("not read".into()))
 }
 
 /// A console that notes what is printed.

@@ -34,11 +34,7 @@ fn intent(touches: Vec<Touch>) -> Intent {
 }
 
 fn runs(text: &str, cwd: &str, reading: Reading) -> Touch {
-    Touch::Runs(Command {
-        text: text.into(),
-        cwd: cwd.into(),
-        reading,
-    })
+    Touch::Runs(Command::new(text, cwd, reading))
 }
 
 fn understood(text: &str) -> Reading {
@@ -361,7 +357,9 @@ fn letters(touch: &Touch) -> (&'static str, Vec<String>) {
         Touch::Writes(a) => ("writes", vec![path(a)]),
         Touch::Deletes(a) => ("deletes", vec![path(a)]),
         Touch::Moves { from, to } => ("moves", vec![path(from), path(to)]),
-        Touch::Runs(Command { text, cwd, reading }) => {
+        Touch::Runs(Command {
+            text, cwd, reading, ..
+        }) => {
             let how = match reading {
                 Reading::Understood(_) => "runs",
                 Reading::Unclear(_) => "runs text",

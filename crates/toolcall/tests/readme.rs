@@ -2,8 +2,9 @@
 //! It compares text only.
 
 const README: &str = include_str!("../../../README.md");
-const EXAMPLES: [&str; 2] = [
+const EXAMPLES: [&str; 3] = [
     include_str!("../examples/custom_tool.rs"),
+    include_str!("../../toolcall-tools/examples/local_tools.rs"),
     include_str!("../../toolcall-acp/examples/agent.rs"),
 ];
 

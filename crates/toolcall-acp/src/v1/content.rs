@@ -212,22 +212,29 @@ fn binary<'a>(
         (Some(_), Some(_)) => "Change",
         (Some(_), None) => "Delete",
     };
-    let size = after.or(before).map_or(0, size_of);
-    let said = format!("{verb} binary file `{}` ({size} bytes)", named(path));
+    let (what, size) = after.or(before).map_or(("file", String::new()), extent);
+    let said = format!("{verb} {what} `{}` ({size})", named(path));
     let mut change = json!({"how": how, "path": lossy(path)});
     if let Some(before) = before {
-        change["before_bytes"] = size_of(before).into();
+        change["before_bytes"] = before.bytes().into();
     }
     if let Some(after) = after {
-        change["bytes"] = size_of(after).into();
+        change["bytes"] = after.bytes().into();
+    }
+    if let Some(FileBody::Folder { files, .. }) = after.or(before) {
+        change["files"] = (*files).into();
     }
     Item::Said(said, change)
 }
 
-fn size_of(body: &FileBody) -> u64 {
+/// What it is and how much.
+fn extent(body: &FileBody) -> (&'static str, String) {
     match body {
-        FileBody::Text(text) => text.len() as u64,
-        FileBody::Binary { bytes } => *bytes,
+        FileBody::Text(text) => ("file", format!("{} bytes", text.len())),
+        FileBody::Binary { bytes, .. } => ("binary file", format!("{bytes} bytes")),
+        FileBody::Folder { files, bytes, .. } => {
+            ("folder", format!("{files} files, {bytes} bytes"))
+        }
     }
 }
 
@@ -400,7 +407,7 @@ fn write_link<M: SerializeMap>(map: &mut M, link: &Link) -> Result<(), M::Error>
 
 fn write_kept<M: SerializeMap>(map: &mut M, spill: &Spill) -> Result<(), M::Error> {
     map.serialize_entry("type", "resource_link")?;
-    map.serialize_entry("name", "the whole output")?;
+    map.serialize_entry("name", &spill.summary())?;
     map.serialize_entry("uri", &*spill.uri)?;
     map.serialize_entry("mimeType", "text/plain")?;
     map.serialize_entry("size", &spill.bytes)

@@ -135,6 +135,7 @@ pub(crate) fn changed(call: &ToolCall, event: &Event, printing: Printing) -> (Fi
         Event::Held(_) | Event::Resumed => (Fields::HELD, Urgency::Paced),
         Event::Planned(_) => (Fields::PLAN, Urgency::Paced),
         Event::Noted { .. } => (Fields::NOTES, Urgency::Paced),
+        Event::Located(_) => (Fields::LOCATIONS, Urgency::Paced),
         Event::Restated(_) => (Fields::DESCRIPTION | Fields::CONTENT, Urgency::Now),
         Event::Finished(_) => (Fields::ENDED, Urgency::Now),
     }

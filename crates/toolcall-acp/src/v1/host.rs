@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::json;
 use toolcall::text::clean_line;
 use toolcall::{
-    BoxFuture, CallId, Change, Command, Console, Effect, Exit, FileBody, FileEdit, Host, HostError,
-    Judge, Reading, SessionId, Spill,
+    Applied, BoxFuture, CallId, Change, Command, Console, Effect, Exit, FileBody, FileEdit, Host,
+    HostError, Judge, Reading, SessionId, Spill,
 };
 
 use super::client::Capabilities;
@@ -47,14 +47,21 @@ impl ClientHost {
         text.map(Arc::from).ok_or(PeerError::Malformed)
     }
 
-    async fn write_there(&self, path: &Path, text: &str) -> Result<(), HostError> {
+    /// The path was resolved before; where it leads elsewhere by now, something was swapped.
+    async fn write_there(&self, path: &Path, text: &str) -> Result<Applied, HostError> {
+        if self.local.resolve(path).await? != path {
+            return Err(HostError::Changed(path.to_owned()));
+        }
         let params = json!({
             "sessionId": self.session.as_str(),
             "path": path.to_string_lossy(),
             "content": text,
         });
         let answer = self.peer.request("fs/write_text_file", &params).await;
-        answer.map(drop).map_err(|error| from_client(path, &error))
+        match answer {
+            Ok(_) => Ok(Applied::default()),
+            Err(error) => Err(from_client(path, &error)),
+        }
     }
 
     /// Only the local host knows what is not text; only the client knows what is not saved. What
@@ -64,7 +71,7 @@ impl ClientHost {
         let saved = self.local.read(path).await;
         match saved {
             Ok(FileBody::Text(_)) | Err(HostError::Missing(_)) => {}
-            Ok(FileBody::Binary { .. }) | Err(_) => return saved,
+            Ok(FileBody::Binary { .. } | FileBody::Folder { .. }) | Err(_) => return saved,
         }
         match self.read_there(path).await {
             Ok(text) => Ok(FileBody::Text(text)),
@@ -91,27 +98,30 @@ impl ClientHost {
     }
 
     /// Texts are written by the client; the rest it has no method for.
-    async fn apply_there(&self, edit: &FileEdit) -> Result<(), HostError> {
+    async fn apply_there(&self, edit: &FileEdit) -> Result<Applied, HostError> {
         let path = edit.path.as_path();
         match &edit.change {
             Change::Added {
                 after: FileBody::Text(after),
             } => {
                 self.check_absent(path).await?;
-                self.write_there(&self.local.resolve(path).await?, after)
-                    .await
+                self.write_there(path, after).await
             }
             Change::Modified {
                 before,
                 after: FileBody::Text(after),
             } => {
                 self.check_unchanged(path, before).await?;
-                self.write_there(&self.local.resolve(path).await?, after)
-                    .await
+                self.write_there(path, after).await
             }
             // A buffer that was changed and not saved must not be lost with its file.
-            Change::Deleted { before } if self.offers.read_text => {
-                self.check_unchanged(path, before).await?;
+            Change::Deleted {
+                before: before @ FileBody::Text(_),
+            } if self.offers.read_text => {
+                // A link is nothing that an editor holds.
+                if self.local.resolve(path).await? == path {
+                    self.check_unchanged(path, before).await?;
+                }
                 self.local.apply(edit).await
             }
             Change::Added { .. }
@@ -129,11 +139,13 @@ impl ClientHost {
         match &command.reading {
             // A client takes one program and its arguments, and knows no redirects.
             Reading::Understood(parts) => match parts.as_slice() {
-                [only] if only.redirects.is_empty() => Run::argv(&only.argv, &only.cwd),
+                [only] if only.redirects.is_empty() => {
+                    Run::argv(&only.argv, &only.cwd).map(|run| run.with_env(&command.env))
+                }
                 [] | [_, ..] => None,
             },
             Reading::Unclear(_) if was_approved(console) => {
-                Some(Run::shell(&command.text, &command.cwd))
+                Some(Run::shell(&command.text, &command.cwd).with_env(&command.env))
             }
             Reading::Unclear(_) => None,
         }
@@ -171,7 +183,12 @@ impl Host for ClientHost {
         }
     }
 
-    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<(), HostError>> {
+    /// Only the local host knows folders and links.
+    fn inspect<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
+        self.local.inspect(path)
+    }
+
+    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>> {
         match self.offers.write_text {
             true => Box::pin(self.apply_there(edit)),
             false => self.local.apply(edit),

@@ -66,7 +66,12 @@ fn commands(intent: &Intent) -> impl Iterator<Item = &Command> {
 
 fn command_text(command: &Command) -> String {
     let text = fenced(&clean_block(&command.text), "sh");
-    format!("{text}\nin `{}`", named(&command.cwd))
+    let mut said = format!("{text}\nin `{}`", named(&command.cwd));
+    for (name, value) in &command.env {
+        let variable = on_one_line(&format!("{name}={value}"));
+        said += &format!("\nwith `{variable}`");
+    }
+    said
 }
 
 fn edits(intent: &Intent) -> impl Iterator<Item = &FileEdit> {

@@ -1,7 +1,9 @@
 //! A command in the client's terminal: created, shown, waited for, read, and always released.
 //! It runs what it is told; whether that may run was settled before.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -18,7 +20,16 @@ const OUTPUT_LIMIT: u32 = 128 * 1024;
 pub(crate) struct Run {
     command: String,
     args: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    env: Vec<Variable>,
     cwd: String,
+}
+
+/// A variable of its environment.
+#[derive(Clone, Debug, Serialize)]
+struct Variable {
+    name: Arc<str>,
+    value: Arc<str>,
 }
 
 impl Run {
@@ -28,6 +39,7 @@ impl Run {
         Some(Self {
             command: command.clone(),
             args: args.to_vec(),
+            env: Vec::new(),
             cwd: cwd.to_string_lossy().into_owned(),
         })
     }
@@ -37,8 +49,21 @@ impl Run {
         Self {
             command: "sh".to_owned(),
             args: vec!["-c".to_owned(), text.to_owned()],
+            env: Vec::new(),
             cwd: cwd.to_string_lossy().into_owned(),
         }
+    }
+}
+
+impl Run {
+    /// The same with more in its environment.
+    pub(crate) fn with_env(mut self, env: &BTreeMap<Arc<str>, Arc<str>>) -> Self {
+        let variables = env.iter().map(|(name, value)| Variable {
+            name: name.clone(),
+            value: value.clone(),
+        });
+        self.env.extend(variables);
+        self
     }
 }
 

@@ -225,13 +225,17 @@ impl Carried {
             }
             Poll::Pending => Box::pin(self.keep_preparing(preparing)).await?,
         };
+        let intent = match intent.map(|intent| look.complete(intent)) {
+            Ok(intent) if intent.has_paths() => {
+                let settling = Box::pin(async { Ok(look.settle(intent).await) });
+                Box::pin(self.keep_preparing(settling)).await?
+            }
+            other => other,
+        };
         self.live.unwatch();
         let input = input.clone();
         match intent {
-            Ok(intent) => Ok(Arc::new(Prepared {
-                input,
-                intent: look.complete(intent),
-            })),
+            Ok(intent) => Ok(Arc::new(Prepared { input, intent })),
             Err(error) => Err(look.fail(error)),
         }
     }

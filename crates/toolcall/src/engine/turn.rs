@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::sync::{Notify, Semaphore, oneshot};
 
@@ -176,6 +177,11 @@ impl Nest {
     /// The tool gave a sign of life.
     pub(crate) fn sign(&self) {
         self.parent.sign();
+    }
+
+    /// The call gets less time than its tool may take.
+    pub(crate) fn end_within(&self, limit: Duration) {
+        self.parent.end_within(limit);
     }
 
     fn room(&self) -> Arc<Semaphore> {

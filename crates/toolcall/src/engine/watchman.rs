@@ -108,6 +108,13 @@ impl Live {
         }
     }
 
+    /// The step gets less time than it had.
+    pub(crate) fn end_within(&self, limit: Duration) {
+        if let Some(watched) = &mut *locked(&self.watched) {
+            watched.limit = watched.limit.min(limit);
+        }
+    }
+
     /// The tool is done with its step.
     pub(super) fn unwatch(&self) {
         *locked(&self.watched) = None;

@@ -34,11 +34,7 @@ pub(super) fn any_touches() -> impl Strategy<Value = Vec<Touch>> {
 }
 
 fn runs(reading: Reading) -> Touch {
-    Touch::Runs(Command {
-        text: "make".into(),
-        cwd: "/".into(),
-        reading,
-    })
+    Touch::Runs(Command::new("make", "/", reading))
 }
 
 fn understood() -> Touch {

@@ -47,7 +47,7 @@ impl Host for BadHost {
     fn read<'a>(&'a self, p: &'a std::path::Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
         self.0.read(p)
     }
-    fn apply<'a>(&'a self, e: &'a FileEdit) -> BoxFuture<'a, Result<(), HostError>> {
+    fn apply<'a>(&'a self, e: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>> {
         self.0.apply(e)
     }
     fn run<'a>(

@@ -46,7 +46,7 @@ async fn a_call_goes_through_every_step() {
         outcome.for_model(),
         ModelResult {
             id: "call_0".into(),
-            content: vec![Content::text("done")],
+            content: vec![Content::text("hello world"), Content::text("done")],
             is_error: false
         }
     );

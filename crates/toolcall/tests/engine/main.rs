@@ -6,6 +6,7 @@ mod bounds;
 mod cancel;
 mod faults;
 mod lifecycle;
+mod links;
 mod many;
 mod nested;
 mod order;

@@ -151,11 +151,11 @@ async fn a_command_that_was_not_understood_runs_alone() {
         }
     });
     let shell = shell.preparing(|look| {
-        let command = Command {
-            text: "make $(date)".into(),
-            cwd: look.setting().cwd.clone(),
-            reading: Reading::Unclear("a substitution".into()),
-        };
+        let command = Command::new(
+            "make $(date)",
+            look.setting().cwd.clone(),
+            Reading::Unclear("a substitution".into()),
+        );
         Ok(Intent::new(Kind::Execute, "make $(date)").touching(Touch::Runs(command)))
     });
     let host = MemoryHost::default().with_file("/w/a", "a");

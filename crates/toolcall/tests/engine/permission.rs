@@ -54,7 +54,7 @@ async fn a_denied_file_is_not_read_through_its_folder() {
 #[tokio::test]
 async fn an_unknown_touch_lifts_no_denial() {
     let t = unstated("any", |_, s: Scope| async move {
-        s.apply(&FileEdit::added("/w/.env", "x")).await
+        s.apply(&FileEdit::added("/w/.env", "x")).await.map(drop)
     });
     let engine = Engine::builder(only(vec![t])).policy(no_secret).build();
     let o = engine.run(ToolRequest::new("any", json!({}))).await;

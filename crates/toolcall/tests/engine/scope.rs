@@ -73,15 +73,11 @@ async fn what_was_not_stated_is_not_done() {
     let log = Log::default();
     let sly = tool("sly", |_, scope| async move {
         let edit = FileEdit::modified("/w/a", "a", "b");
-        let command = Command {
-            text: "make".into(),
-            cwd: "/w".into(),
-            reading: Reading::Unclear("a test".into()),
-        };
+        let command = Command::new("make", "/w", Reading::Unclear("a test".into()));
         let tried = [
             scope.read("/w/a").await.map(drop),
             scope.read("/w/secret").await.map(drop),
-            scope.apply(&edit).await,
+            scope.apply(&edit).await.map(drop),
             scope.run(&command).await.map(drop),
         ];
         assert!(tried.iter().all(Result::is_err), "{tried:?}");
@@ -96,6 +92,25 @@ async fn what_was_not_stated_is_not_done() {
     let outcome = engine.run(ToolRequest::new("sly", json!({}))).await;
     assert_eq!(outcome.ending(), &Ending::Completed);
     assert_eq!(host.file("/w/a"), Some(FileBody::Text("a".into())));
+}
+
+#[tokio::test]
+async fn what_may_be_read_is_what_was_stated_and_is_not_denied() {
+    let log = Log::default();
+    let definition = Definition::new("walk", "For a test", json!({"type": "object"}));
+    let walk = CustomTool::new(definition, |_, scope: Scope| async move {
+        let paths = ["/w", "/w/a", "/w/secret", "/x"];
+        let may = paths.map(|path| scope.may_read(path.as_ref()));
+        assert_eq!(may, [true, true, false, false]);
+        Ok(())
+    });
+    let walk = walk.preparing(|_| Ok(Intent::new(Kind::Read, "Walk").reading("/w")));
+    let engine = engine(registry([Arc::new(walk)]), &log)
+        .policy(guard)
+        .approver(|_| async { Answer::AllowOnce })
+        .build();
+    let outcome = engine.run(ToolRequest::new("walk", json!({}))).await;
+    assert_eq!(outcome.ending(), &Ending::Completed);
 }
 
 #[tokio::test]
@@ -131,10 +146,12 @@ async fn a_tool_that_states_nothing_is_inferred_and_may_touch_anything() {
 async fn a_command_prints_as_it_runs_and_a_plan_becomes_an_event() {
     let log = Log::default();
     let definition = Definition::new("run_make", "For a test", json!({"type": "object"}));
-    let command = |cwd: &std::path::Path| Command {
-        text: "make".into(),
-        cwd: cwd.into(),
-        reading: Reading::Understood(vec![Part::new(vec!["make".into()], cwd)]),
+    let command = |cwd: &std::path::Path| {
+        Command::new(
+            "make",
+            cwd,
+            Reading::Understood(vec![Part::new(vec!["make".into()], cwd)]),
+        )
     };
     let make = CustomTool::new(definition, move |_, scope| async move {
         scope.plan(Plan {

@@ -74,7 +74,9 @@ impl Tool for ReadFile {
     async fn run(&self, input: ReadInput, scope: &Scope) -> Result<String, ToolError> {
         match scope.read(&scope.path(&input.path)).await? {
             FileBody::Text(text) => Ok(text.to_string()),
-            FileBody::Binary { bytes } => Err(ToolError::new(format!("{bytes} bytes of no text"))),
+            FileBody::Binary { bytes, .. } | FileBody::Folder { bytes, .. } => {
+                Err(ToolError::new(format!("{bytes} bytes of no text")))
+            }
         }
     }
 }

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use toolcall::{
     Announced, Beat, CallId, Canceller, Content, Decision, Effect, Ending, Event, Exit, Finish,
-    Input, InputGrowth, Intent, Judge, Kind, Lifetime, Output, OutputBudget, Plan, PlanEntry,
-    PlanStatus, Prepared, Printed, Priority, Progress, Question, QuestionId, Remembered,
+    Input, InputGrowth, Intent, Judge, Kind, Lifetime, Location, Output, OutputBudget, Plan,
+    PlanEntry, PlanStatus, Prepared, Printed, Priority, Progress, Question, QuestionId, Remembered,
     Restatement, Rule, RuleName, SessionId, Sketch, ToolResult, Touch,
 };
 
@@ -68,6 +68,7 @@ fn any_change() -> impl Strategy<Value = Event> {
         Just(Event::Resumed),
         any_word().prop_map(Event::StatusUnknown),
         any::<i8>().prop_map(|code| Event::Exited(Exit::Code(code.into()))),
+        (1..9_u32).prop_map(|line| Event::Located([Location::line("/w/a", line)].into())),
         (any_sketch(), option::of(any_input())).prop_map(|(sketch, input)| {
             Event::Restated(Arc::new(Restatement {
                 sketch: Arc::unwrap_or_clone(sketch),

@@ -43,7 +43,16 @@ fn edit(map: &Map<String, Value>, findings: &mut Findings) -> Option<FileEdit> {
 }
 
 fn body(map: &Map<String, Value>, key: &str, findings: &mut Findings) -> FileBody {
-    FileBody::Binary {
-        bytes: count(map, key, findings).unwrap_or_default(),
+    let bytes = count(map, key, findings).unwrap_or_default();
+    match map.contains_key("files") {
+        true => FileBody::Folder {
+            files: count(map, "files", findings).unwrap_or_default(),
+            bytes,
+            digest: None,
+        },
+        false => FileBody::Binary {
+            bytes,
+            digest: None,
+        },
     }
 }

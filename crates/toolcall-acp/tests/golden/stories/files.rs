@@ -92,7 +92,10 @@ async fn a_binary_file_is_made() {
     let binary = FileEdit {
         path: "/w/logo.png".into(),
         change: Change::Added {
-            after: FileBody::Binary { bytes: 2048 },
+            after: FileBody::Binary {
+                bytes: 2048,
+                digest: None,
+            },
         },
     };
     let story = Story::new(tools([changing("draw", Kind::Edit, vec![binary])]));

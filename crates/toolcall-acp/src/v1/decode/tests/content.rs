@@ -48,7 +48,7 @@ fn marked_texts_are_changes_of_files() {
             changed(json!(1)),
         ]}))],
         expect![[r#"
-            restated None Sketch { title: "T", kind: Other, locations: [] } None [Edit(FileEdit { path: "/a", change: Moved { to: "/b" } }), Edit(FileEdit { path: "/a", change: Added { after: Binary { bytes: 9 } } }), Edit(FileEdit { path: "/a", change: Modified { before: Binary { bytes: 8 }, after: Binary { bytes: 9 } } }), Edit(FileEdit { path: "/a", change: Deleted { before: Binary { bytes: 8 } } }), Text("for people"), Text("for people"), Text("for people")]
+            restated None Sketch { title: "T", kind: Other, locations: [] } None [Edit(FileEdit { path: "/a", change: Moved { to: "/b" } }), Edit(FileEdit { path: "/a", change: Added { after: Binary { bytes: 9, digest: None } } }), Edit(FileEdit { path: "/a", change: Modified { before: Binary { bytes: 8, digest: None }, after: Binary { bytes: 9, digest: None } } }), Edit(FileEdit { path: "/a", change: Deleted { before: Binary { bytes: 8, digest: None } } }), Text("for people"), Text("for people"), Text("for people")]
             ! content-shape: `c`: `toolcall/change` cannot be read; its text was kept
             ! content-shape: `c`: `toolcall/change` cannot be read; its text was kept
             ! content-shape: `c`: `toolcall/change` cannot be read; its text was kept
