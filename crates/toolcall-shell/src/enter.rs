@@ -5,16 +5,18 @@ use std::path::{Component, Path, PathBuf};
 
 use toolcall::{Access, Target};
 
+use crate::refusal::Refusal;
+
 /// Where `cd` leads, as a shell keeps it: by the names that were gone through.
-pub(crate) fn entered(cwd: &Path, folder: &str) -> Result<PathBuf, &'static str> {
+pub(crate) fn entered(cwd: &Path, folder: &str) -> Result<PathBuf, Refusal> {
     if folder.is_empty() || folder.starts_with('-') || folder.starts_with("//") {
-        return Err("`cd` to a place that is not plain");
+        return Err(Refusal::CdPlace);
     }
     let mut path = cwd.to_path_buf();
     let mut went_down = false;
     for component in Path::new(folder).components() {
         match component {
-            Component::ParentDir if went_down => return Err("`cd` down and up again"),
+            Component::ParentDir if went_down => return Err(Refusal::CdBack),
             Component::ParentDir => {
                 path.pop();
             }
@@ -30,17 +32,17 @@ pub(crate) fn entered(cwd: &Path, folder: &str) -> Result<PathBuf, &'static str>
 }
 
 /// What a redirect to `word` opens. A way up (`..`) is not understood: where it leads depends on links.
-pub(crate) fn opened(cwd: &Path, word: &str, access: Access) -> Result<Target, &'static str> {
+pub(crate) fn opened(cwd: &Path, word: &str, access: Access) -> Result<Target, Refusal> {
     if word == "/dev/null" {
         return Ok(Target::Null);
     }
     let mut components = Path::new(word).components();
     if word.is_empty() || components.any(|part| part == Component::ParentDir) {
-        return Err("a redirect to a place that is not plain");
+        return Err(Refusal::OddFile);
     }
     let path = cwd.join(word);
     match path.starts_with("/dev") || path.starts_with("/proc") {
-        true => Err("a redirect to a device"),
+        true => Err(Refusal::Device),
         false => Ok(Target::File { path, access }),
     }
 }

@@ -4,13 +4,14 @@
 //! - [`read`] takes a text apart, or says why it cannot. Two readers that share no code must agree.
 //! - [`unwrapped`] tells which programs a program such as `env`, `timeout` or `sh -c` would run.
 //! - [`Words`] holds every word that a text may come to, so that a denied one is found wherever it hides.
-//! - [`run`] runs what was read, program by program, without a shell.
+//! - [`run`] runs what was read, program by program, without a shell; `run_into` prints into a given file.
 
 mod enter;
 mod meaning;
 mod names;
 mod quote;
 mod read;
+mod refusal;
 mod run;
 mod scan;
 mod second;
@@ -21,5 +22,7 @@ mod unwrap;
 pub use quote::quoted;
 pub use read::{LONGEST_TEXT, MOST_PARTS, read, touches};
 pub use run::{DiskFiles, Files, RunError, Surroundings, run};
+#[cfg(unix)]
+pub use run::{OutputPipe, run_into};
 pub use scan::Words;
 pub use unwrap::{Unwrapped, unwrapped};

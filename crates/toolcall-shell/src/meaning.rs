@@ -7,6 +7,7 @@ use toolcall::{Join, Part, Redirect, Stream, Target};
 
 use crate::enter::{entered, opened};
 use crate::names::not_a_program;
+use crate::refusal::Refusal;
 use crate::step::{Aim, Doubt, Step};
 
 /// The parts that run, each with its folder.
@@ -20,7 +21,7 @@ pub(crate) fn parts(steps: &[(usize, Step)], cwd: &Path) -> Result<Vec<Part>, Do
     let mut next = steps.iter().skip(1).map(|(_, step)| step.join);
     for (at, step) in steps {
         walk.take(step, next.next())
-            .map_err(|what| Doubt::new(what, *at))?;
+            .map_err(|doubt| doubt.at(*at))?;
     }
     Ok(walk.parts)
 }
@@ -34,7 +35,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn take(&mut self, step: &Step, next: Option<Join>) -> Result<(), String> {
+    fn take(&mut self, step: &Step, next: Option<Join>) -> Result<(), Doubt> {
         self.check_folder(step.join)?;
         if step.words[0] == "cd" {
             return self.enter(step, next);
@@ -51,19 +52,19 @@ impl Walk {
         Ok(())
     }
 
-    fn enter(&mut self, step: &Step, next: Option<Join>) -> Result<(), String> {
+    fn enter(&mut self, step: &Step, next: Option<Join>) -> Result<(), Doubt> {
         let [_, folder] = step.words.as_slice() else {
-            return Err("`cd` without exactly one folder".into());
+            return Err(Refusal::CdWords.into());
         };
         let join = self.after_cd.unwrap_or(step.join);
         let is_certain = matches!(join, Join::Then | Join::And);
         if !is_certain || next != Some(Join::And) || !step.aims.is_empty() {
-            return Err("`cd` that is not just followed by `&&`".into());
+            return Err(Refusal::CdAlone.into());
         }
         let to = entered(&self.cwd, folder)?;
         // Nothing runs in the folder between, so nobody would notice that it is not there.
         if self.after_cd.is_some() && !to.starts_with(&self.cwd) {
-            return Err("`cd` through a folder to another".into());
+            return Err(Refusal::CdThrough.into());
         }
         self.cwd = to;
         self.after_cd = Some(join);
@@ -72,28 +73,26 @@ impl Walk {
     }
 
     /// After a `cd` that may have failed, only what needs its success is certain of its folder.
-    fn check_folder(&self, join: Join) -> Result<(), String> {
+    fn check_folder(&self, join: Join) -> Result<(), Doubt> {
         match join {
-            Join::Then | Join::Or if self.has_moved => {
-                Err("a command that runs elsewhere if the `cd` before it fails".into())
-            }
+            Join::Then | Join::Or if self.has_moved => Err(Refusal::CdMaybe.into()),
             Join::Then | Join::Or | Join::And | Join::Pipe => Ok(()),
         }
     }
 }
 
-fn check_program(name: &str) -> Result<(), String> {
-    if let Some(what) = not_a_program(name) {
-        return Err(format!("{what} `{name}`"));
+fn check_program(name: &str) -> Result<(), Doubt> {
+    if let Some(refusal) = not_a_program(name) {
+        return Err(Doubt::from(refusal).about(format_args!("`{name}`")));
     }
     // A job (`%1`), an option of the shell that is handed the text, or nothing at all.
     match name.is_empty() || name.starts_with(['%', '-', '+']) {
-        true => Err("a program without a plain name".into()),
+        true => Err(Refusal::OddProgram.into()),
         false => Ok(()),
     }
 }
 
-fn redirect(aim: &Aim, cwd: &Path) -> Result<Redirect, String> {
+fn redirect(aim: &Aim, cwd: &Path) -> Result<Redirect, Doubt> {
     Ok(match aim {
         Aim::ErrorToOutput => Redirect {
             stream: Stream::Error,

@@ -1,14 +1,14 @@
 //! Names that a shell does not look up on `PATH`.
 //! It lists them; who may use which is decided elsewhere.
 
+use crate::refusal::Refusal;
+
 /// Why a name in the place of a program is not a program.
-pub(crate) fn not_a_program(name: &str) -> Option<&'static str> {
+pub(crate) fn not_a_program(name: &str) -> Option<Refusal> {
     if RESERVED.contains(&name) {
-        return Some("the reserved word");
+        return Some(Refusal::Reserved);
     }
-    SHELL_ONLY
-        .contains(&name)
-        .then_some("the shell's own command")
+    SHELL_ONLY.contains(&name).then_some(Refusal::ShellOnly)
 }
 
 /// Whether a shell's own version of a program takes its words apart again, as `test -v 'a[$(…)]'` does.

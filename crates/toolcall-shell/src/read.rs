@@ -6,6 +6,7 @@ use std::path::Path;
 use toolcall::{Access, Part, Reading, Target, Touch};
 
 use crate::meaning::parts;
+use crate::refusal::Refusal;
 use crate::second::parse;
 use crate::step::{Doubt, Step};
 use crate::strict::recognise;
@@ -62,14 +63,14 @@ fn touch(target: &Target) -> Option<Touch> {
 
 fn understood(text: &str, cwd: &Path) -> Result<Vec<Part>, Doubt> {
     if text.len() > LONGEST_TEXT {
-        return Err(Doubt::new("a text that is too long", LONGEST_TEXT));
+        return Err(Doubt::new(Refusal::LongText, LONGEST_TEXT));
     }
     if !cwd.is_absolute() {
-        return Err(Doubt::new("a folder that is not absolute", 0));
+        return Err(Doubt::new(Refusal::RelativeFolder, 0));
     }
     let steps = recognise(text)?;
     if let Some((at, _)) = steps.get(MOST_PARTS) {
-        return Err(Doubt::new("one program too many", *at));
+        return Err(Doubt::new(Refusal::ManyPrograms, *at));
     }
     let parts = parts(&steps, cwd)?;
     check_agreement(&steps, parse(text))?;
@@ -84,13 +85,8 @@ fn check_agreement(steps: &[(usize, Step)], second: Option<Vec<Step>>) -> Result
         .enumerate()
         .find(|(place, (_, step))| second.get(*place) != Some(step));
     match differs {
-        Some((_, (at, _))) => Err(Doubt::new(
-            "a command that two readers read differently",
-            *at,
-        )),
-        None if second.len() > steps.len() => {
-            Err(Doubt::new("a command that only one reader sees", 0))
-        }
+        Some((_, (at, _))) => Err(Doubt::new(Refusal::ReadDifferently, *at)),
+        None if second.len() > steps.len() => Err(Doubt::new(Refusal::SeenOnce, 0)),
         None => Ok(()),
     }
 }

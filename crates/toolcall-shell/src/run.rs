@@ -16,11 +16,16 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io;
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
 use thiserror::Error;
 use toolcall::{Access, Exit, Part};
+
+#[cfg(unix)]
+pub use output::OutputPipe;
 
 /// What a command finds around it.
 #[derive(Clone, Copy)]
@@ -84,23 +89,36 @@ pub async fn run(
     mut print: impl FnMut(&[u8]) + Send,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<Exit, RunError> {
+    let (mut output, writer) = OutputPipe::new()?;
+    let work = run_into(parts, surroundings, writer, stop);
+    let exit = output.during(work, &mut print).await?;
+    output.rest(&mut print);
+    Ok(exit)
+}
+
+/// Like [`run`], but what is printed goes straight into `output`, which every program inherits.
+#[cfg(unix)]
+pub async fn run_into(
+    parts: &[Part],
+    surroundings: &Surroundings<'_>,
+    output: OwnedFd,
+    stop: impl Future<Output = ()> + Send,
+) -> Result<Exit, RunError> {
     if parts.is_empty() {
         return Err(RunError::Nothing);
     }
-    let (mut output, writer) = output::Output::new()?;
-    let mut job = job::Job::new(surroundings, writer)?;
-    let ended = output.during(job.carry(parts), stop, &mut print).await;
+    let mut job = job::Job::new(surroundings, output)?;
+    let ended = tokio::select! {
+        // What was stopped before it began must not begin.
+        biased;
+        () = stop => None,
+        exit = job.carry(parts) => Some(exit),
+    };
     let exit = match ended {
         Some(exit) => exit?,
-        None => {
-            let end = job.end();
-            let never = std::future::pending();
-            let exit = output.during(end, never, &mut print).await;
-            exit.flatten().ok_or(RunError::Stopped)?
-        }
+        None => job.end().await.ok_or(RunError::Stopped)?,
     };
     job.leave();
-    output.rest(&mut print);
     Ok(exit)
 }
 

@@ -138,7 +138,9 @@ fn plain_inside(pieces: &[WordPieceWithSource]) -> Option<String> {
     Some(text)
 }
 
-/// The parser leaves patterns and braces to the one who expands words.
+/// The parser leaves patterns, braces and the home folders of what looks like an assignment to the
+/// one who expands words.
 fn is_pattern(bare: &str) -> bool {
-    bare.contains(['*', '?', '[', '{', '}', '\\'])
+    let has_home = bare.contains("=~") || bare.contains(":~");
+    has_home || bare.contains(['*', '?', '[', '{', '}', '\\'])
 }

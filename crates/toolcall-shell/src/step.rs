@@ -5,6 +5,8 @@ use std::fmt;
 
 use toolcall::{Access, Join, Stream};
 
+use crate::refusal::Refusal;
+
 /// One simple command of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
@@ -30,19 +32,44 @@ pub(crate) enum Aim {
 /// Why a text is not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Doubt {
-    what: String,
+    refusal: Refusal,
+    /// What was met, as it is shown behind the words.
+    thing: String,
     at: usize,
 }
 
 impl Doubt {
-    pub(crate) fn new(what: impl Into<String>, at: usize) -> Self {
-        let what = what.into();
-        Self { what, at }
+    pub(crate) fn new(refusal: Refusal, at: usize) -> Self {
+        Self {
+            refusal,
+            thing: String::new(),
+            at,
+        }
+    }
+
+    /// At this byte.
+    pub(crate) fn at(mut self, at: usize) -> Self {
+        self.at = at;
+        self
+    }
+
+    /// With what was met.
+    pub(crate) fn about(mut self, thing: impl fmt::Display) -> Self {
+        self.thing = format!(" {thing}");
+        self
+    }
+}
+
+/// Whoever refuses may not know where it was.
+impl From<Refusal> for Doubt {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(refusal, 0)
     }
 }
 
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at byte {}", self.what, self.at)
+        let Doubt { refusal, thing, at } = self;
+        write!(f, "{}{thing} at byte {at}", refusal.words())
     }
 }

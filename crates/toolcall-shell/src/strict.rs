@@ -5,6 +5,7 @@ mod token;
 
 use toolcall::Join;
 
+use crate::refusal::Refusal;
 use crate::step::{Aim, Doubt, Step};
 use token::{Token, tokens};
 
@@ -57,7 +58,7 @@ impl Sentence {
         match self.current() {
             Some(step) => step.words.push(word),
             None if equals == token::Equals::Bare => {
-                return Err(Doubt::new("an assignment before a command", at));
+                return Err(Doubt::new(Refusal::Assignment, at));
             }
             None => self.begin(at, word),
         }
@@ -101,13 +102,13 @@ impl Sentence {
     fn needs_command(&mut self, at: usize) -> Result<(), Doubt> {
         match self.current() {
             Some(_) => Ok(()),
-            None => Err(Doubt::new("an operator without a command before it", at)),
+            None => Err(Doubt::new(Refusal::NothingBefore, at)),
         }
     }
 
     fn check_target(&self) -> Result<(), Doubt> {
         match &self.pending_aim {
-            Some(pending) => Err(Doubt::new("a redirect without a file", pending.at)),
+            Some(pending) => Err(Doubt::new(Refusal::NoFile, pending.at)),
             None => Ok(()),
         }
     }
@@ -116,10 +117,10 @@ impl Sentence {
         self.check_target()?;
         match self.open {
             Some((at, Join::And | Join::Or | Join::Pipe)) => {
-                Err(Doubt::new("an operator without a command after it", at))
+                Err(Doubt::new(Refusal::NothingAfter, at))
             }
             Some((_, Join::Then)) | None if self.steps.is_empty() => {
-                Err(Doubt::new("no command", 0))
+                Err(Doubt::new(Refusal::NoCommand, 0))
             }
             Some((_, Join::Then)) | None => Ok(self.steps),
         }

@@ -15,7 +15,8 @@ use std::thread;
 use jail::{Jail, Trace};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use toolcall::{Join, Part, Reading, Touch};
+use serde_json::Value;
+use toolcall::{Access, Join, Part, Reading, Redirect, Stream, Target, Touch};
 use toolcall_shell::{read, touches};
 
 /// Each compares its share of the scripts.
@@ -120,15 +121,43 @@ fn compare(scripts: u32) -> u32 {
     }
 }
 
-/// Each of these is refused; taken by the letter instead, it would be found out.
+/// For every refusal of the readers a text, and what a reader without it would take the text for.
+const REFUSED: &str = include_str!("differential/refused.jsonl");
+
+/// Each of these is refused; taken by the letter instead, it would be found out. That no refusal is
+/// missing here is a test of the readers' own.
 #[test]
 fn the_oracle_sees_what_every_refusal_is_good_for() {
     let jail = Jail::new();
-    for (text, words) in script::TAKEN_BY_THE_LETTER {
-        let cwd = jail.cwd();
+    let cwd = jail.cwd();
+    for line in REFUSED.lines() {
+        let row: Value = serde_json::from_str(line).expect("a line of JSON");
+        let (Some(text), Some(letter)) = (row["text"].as_str(), row["letter"].as_array()) else {
+            assert!(row["unseen"].is_string(), "{row}");
+            continue;
+        };
         assert!(matches!(read(text, &cwd), Reading::Unclear(_)), "{text}");
-        let argv = words.iter().map(|word| (*word).to_owned()).collect();
-        let difference = difference(&jail, text, &[Part::new(argv, cwd)]);
+        let parts: Vec<Part> = letter.iter().map(|letter| part(letter, &cwd)).collect();
+        let difference = difference(&jail, text, &parts);
         assert!(difference.is_err(), "{text} runs as it is written");
     }
+}
+
+fn part(letter: &Value, cwd: &Path) -> Part {
+    let words = letter["words"].as_array().into_iter().flatten();
+    let argv = words.map(|word| word.as_str().expect("a word").to_owned());
+    let folder = letter["folder"].as_str().unwrap_or_default();
+    let mut part = Part::new(argv.collect(), cwd.join(folder));
+    if letter["piped"] == true {
+        part.join = Join::Pipe;
+    }
+    let opened = |stream, key: &str, access| {
+        let path = part.cwd.join(letter[key].as_str()?);
+        let target = Target::File { path, access };
+        Some(Redirect { stream, target })
+    };
+    let input = opened(Stream::Input, "reads", Access::Read);
+    let output = opened(Stream::Output, "writes", Access::Replace);
+    part.redirects = input.into_iter().chain(output).collect();
+    part
 }

@@ -1,9 +1,11 @@
 //! What texts are read as, in tables.
 //! Nothing is run here.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
+use serde_json::Value;
 use toolcall::{Join, Redirect, Stream};
 
 use super::*;
@@ -446,4 +448,67 @@ fn redirects_to_files_are_touches() {
     ];
     assert_eq!(touches(&reading), expected);
     assert_eq!(touches(&Reading::Unclear("why".into())), []);
+}
+
+/// For every refusal a text by which the oracle sees what it is good for, or why it cannot.
+fn refused() -> impl Iterator<Item = Value> {
+    let lines = include_str!("../../tests/differential/refused.jsonl").lines();
+    lines.map(|line| serde_json::from_str(line).unwrap())
+}
+
+#[test]
+fn no_refusal_is_without_a_use() {
+    let listed = refused().map(|row| row["reason"].as_str().unwrap().to_owned());
+    let all = Refusal::ALL
+        .iter()
+        .map(|refusal| refusal.words().to_owned());
+    assert_eq!(listed.collect::<BTreeSet<_>>(), all.collect());
+}
+
+/// Each text of the oracle is refused for the reason that it stands for.
+#[test]
+fn refused_texts_are_refused_for_their_reason() {
+    for row in refused() {
+        let (Some(text), Some(reason)) = (row["text"].as_str(), row["reason"].as_str()) else {
+            continue;
+        };
+        let why = shown(&read(text, "/w".as_ref()));
+        assert!(
+            why.starts_with(&format!("unclear: {reason}")),
+            "{text:?}: {why}"
+        );
+    }
+}
+
+/// The second reader stands on its own. What it takes by the letter, too, is refused for what it
+/// means, not for how it is written, and that is asked after both have read it.
+#[test]
+fn the_second_reader_is_no_more_lenient() {
+    let mut taken = BTreeSet::new();
+    for row in refused() {
+        let Some(text) = row["text"].as_str() else {
+            continue;
+        };
+        let words = |letter: &Value| serde_json::from_value(letter["words"].clone()).unwrap();
+        let letter: Vec<Vec<String>> = row["letter"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(words)
+            .collect();
+        let second = parse(text).unwrap_or_default();
+        let second: Vec<Vec<String>> = second.into_iter().map(|step| step.words).collect();
+        if second == letter {
+            taken.insert(format!("{}: {text}\n", row["reason"].as_str().unwrap()));
+        }
+    }
+    expect![[r#"
+        `cd` that is not just followed by `&&`: cd sub
+        a program without a plain name: %1
+        a redirect to a device: copy </proc/self/cwd/in
+        a redirect to a place that is not plain: show >down/../f
+        the shell's own command: command show
+        the shell's own command: eval show
+    "#]]
+    .assert_eq(&taken.into_iter().collect::<String>());
 }

@@ -2,7 +2,7 @@
 //! It reads no output and waits for nothing but its own children.
 
 use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter, Write};
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,7 +24,7 @@ const NOT_FOUND: Exit = Exit::Code(127);
 /// A command while it runs.
 pub(super) struct Job<'a> {
     surroundings: &'a Surroundings<'a>,
-    output: PipeWriter,
+    output: OwnedFd,
     /// Gone once the command is over.
     group: Option<Group>,
 }
@@ -37,7 +37,7 @@ enum Started {
 }
 
 impl<'a> Job<'a> {
-    pub(super) fn new(surroundings: &'a Surroundings<'a>, output: PipeWriter) -> io::Result<Self> {
+    pub(super) fn new(surroundings: &'a Surroundings<'a>, output: OwnedFd) -> io::Result<Self> {
         Ok(Self {
             surroundings,
             output,
@@ -76,7 +76,7 @@ impl<'a> Job<'a> {
     async fn pipeline(&mut self, parts: &[Part]) -> Result<Exit, RunError> {
         let cwd = &parts[0].cwd;
         if !cwd.is_dir() {
-            let error = self.output.try_clone()?.into();
+            let error = self.output.try_clone()?;
             say(error, format!("`{}` cannot be entered", cwd.display())).await;
             return Ok(NOT_ENTERED);
         }
@@ -101,8 +101,8 @@ impl<'a> Job<'a> {
             };
             let streams = Streams {
                 input: std::mem::replace(&mut input, next),
-                output: output.into(),
-                error: self.output.try_clone()?.into(),
+                output,
+                error: self.output.try_clone()?,
             };
             started.push(self.start(part, streams).await?);
         }
@@ -174,9 +174,9 @@ fn pipelines(parts: &[Part]) -> impl Iterator<Item = &[Part]> {
     parts.chunk_by(|_, next| next.join == Join::Pipe)
 }
 
-fn pipe() -> io::Result<(OwnedFd, PipeWriter)> {
-    let (reader, writer): (PipeReader, PipeWriter) = io::pipe()?;
-    Ok((reader.into(), writer))
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (reader, writer) = io::pipe()?;
+    Ok((reader.into(), writer.into()))
 }
 
 /// Says on a part's standard error why it does not run. On a thread that may wait: the pipe may be

@@ -385,3 +385,47 @@ fn only_regular_files_are_opened() {
         assert!(DiskFiles.open("/dev/zero".as_ref(), access).is_err());
     }
 }
+
+#[tokio::test]
+async fn output_can_go_straight_into_a_file() {
+    let place = Place::new();
+    let path = place.path().join("printed");
+    let file = File::create(&path).expect("a file");
+    let parts = place.parts("sh -c 'echo out; echo err >&2'; no-such-program");
+    let surroundings = place.surroundings(GRACE);
+    let exit = run_into(&parts, &surroundings, file.into(), pending()).await;
+    assert_eq!(exit.expect("it runs"), Exit::Code(127));
+    let printed = std::fs::read_to_string(path).expect("it is there");
+    let said = "`no-such-program` cannot be started: there is no such program";
+    assert_eq!(printed, format!("out\nerr\n{said}\n"));
+}
+
+/// Found by a stranger: a timeout never came, because whoever reads is slower than `yes` writes.
+#[tokio::test]
+async fn a_command_that_prints_without_end_lets_others_run() {
+    let place = Place::new();
+    let (parts, surroundings) = (place.parts("yes"), place.surroundings(GRACE));
+    let enough = Arc::new(Notify::new());
+    let (wanted, mut pieces) = (enough.clone(), 0);
+    let print = |bytes: &[u8]| {
+        pieces += 1;
+        // Slower than the command.
+        for _ in 0..20 {
+            assert!(std::hint::black_box(bytes).iter().all(u8::is_ascii));
+        }
+        if pieces == 100 {
+            enough.notify_one();
+        }
+    };
+    let stop = Arc::new(Notify::new());
+    let stopped = stop.clone();
+    // Another task has to run for the command to end.
+    let stopping = tokio::spawn(async move {
+        wanted.notified().await;
+        stop.notify_one();
+    });
+    let exit = run(&parts, &surroundings, print, stopped.notified()).await;
+    assert_eq!(exit.expect("it runs"), Exit::Signal(15));
+    stopping.await.expect("it ran");
+    assert!(pieces < 1_000, "it came late: after {pieces} pieces");
+}

@@ -4,6 +4,7 @@
 use toolcall::text::is_hidden;
 use toolcall::{Access, Join, Stream};
 
+use crate::refusal::Refusal;
 use crate::step::Doubt;
 
 /// A word or an operator.
@@ -52,8 +53,22 @@ impl<'a> Cursor<'a> {
         self.rest().chars().next()
     }
 
-    fn doubt<T>(&self, what: impl Into<String>) -> Result<T, Doubt> {
-        Err(Doubt::new(what, self.at))
+    fn doubt<T>(&self, refusal: Refusal) -> Result<T, Doubt> {
+        Err(Doubt::new(refusal, self.at))
+    }
+
+    /// A character that would mean something.
+    fn special<T>(&self, c: char) -> Result<T, Doubt> {
+        match special(c) {
+            Refusal::Hidden => self.hidden(c),
+            Refusal::LineBreak => self.doubt(Refusal::LineBreak),
+            refusal => Err(Doubt::new(refusal, self.at).about(format_args!("(`{c}`)"))),
+        }
+    }
+
+    fn hidden<T>(&self, c: char) -> Result<T, Doubt> {
+        let shown = c.escape_unicode();
+        Err(Doubt::new(Refusal::Hidden, self.at).about(format_args!("(`{shown}`)")))
     }
 
     fn take(&mut self, operator: &str) -> bool {
@@ -73,11 +88,11 @@ impl<'a> Cursor<'a> {
         .into_iter()
         .find(|(operator, _)| self.take(operator));
         let Some((_, join)) = join else {
-            return self.doubt("`&` (a background command)");
+            return self.doubt(Refusal::Background);
         };
         // `|&`, `;;`, `&&&` and the like are other operators, or none.
         match self.peek() {
-            Some('&' | '|' | ';') => Err(Doubt::new("an operator that is not understood", start)),
+            Some('&' | '|' | ';') => Err(Doubt::new(Refusal::OddOperator, start)),
             _ => Ok(join),
         }
     }
@@ -97,14 +112,14 @@ impl<'a> Cursor<'a> {
             return self.after_merge();
         }
         if let Some('<' | '>' | '&' | '|' | '(') = self.peek() {
-            return Err(Doubt::new("a redirect that is not understood", start));
+            return Err(Doubt::new(Refusal::OddRedirect, start));
         }
         let stream = match (number, access) {
             (None | Some("0"), Access::Read) => Stream::Input,
             (None | Some("1"), Access::Replace | Access::Append) => Stream::Output,
             (Some("2"), Access::Replace | Access::Append) => Stream::Error,
             (_, Access::Read | Access::Replace | Access::Append) => {
-                return Err(Doubt::new("a redirect of another stream", start));
+                return Err(Doubt::new(Refusal::OtherStream, start));
             }
         };
         Ok(Token::Open { stream, access })
@@ -114,7 +129,7 @@ impl<'a> Cursor<'a> {
     fn after_merge(&self) -> Result<Token, Doubt> {
         match self.peek() {
             None | Some(' ' | ';' | '|' | '&') => Ok(Token::ErrorToOutput),
-            Some(_) => self.doubt("a redirect that is not understood"),
+            Some(_) => self.doubt(Refusal::OddRedirect),
         }
     }
 
@@ -156,16 +171,16 @@ impl<'a> Cursor<'a> {
                     self.at += 1;
                     return Ok(());
                 }
-                '$' | '`' | '\\' if quote == '"' => return self.doubt(special(c)),
+                '$' | '`' | '\\' if quote == '"' => return self.special(c),
                 // Inside of quotes they are part of a word for every shell, and people see them.
                 '\n' | '\t' => {}
-                _ if is_hidden(c) => return self.doubt(hidden(c)),
+                _ if is_hidden(c) => return self.hidden(c),
                 _ => {}
             }
             text.push(c);
             self.at += c.len_utf8();
         }
-        Err(Doubt::new("a quote that is not closed", start))
+        Err(Doubt::new(Refusal::OpenQuote, start))
     }
 
     fn bare(&mut self, c: char, before: Option<char>) -> Result<(), Doubt> {
@@ -176,7 +191,7 @@ impl<'a> Cursor<'a> {
             _ => c.is_alphanumeric() && !is_hidden(c),
         };
         if !is_plain {
-            return self.doubt(special(c));
+            return self.special(c);
         }
         self.at += c.len_utf8();
         Ok(())
@@ -184,24 +199,19 @@ impl<'a> Cursor<'a> {
 }
 
 /// What a character outside of quotes would mean.
-fn special(c: char) -> String {
-    let what = match c {
-        '$' => "an expansion",
-        '`' => "a substitution",
-        '\\' => "a backslash",
-        '*' | '?' | '[' | ']' => "a pattern",
-        '{' | '}' => "a brace",
-        '(' | ')' => "a subshell or function",
-        '~' => "a home folder",
-        '#' => "a comment",
-        '!' => "a negation",
-        '\n' | '\r' => return "a line break".to_owned(),
-        _ if is_hidden(c) || c.is_whitespace() => return hidden(c),
-        _ => "a character that is not plain",
-    };
-    format!("{what} (`{c}`)")
-}
-
-fn hidden(c: char) -> String {
-    format!("a hidden character (`{}`)", c.escape_unicode())
+fn special(c: char) -> Refusal {
+    match c {
+        '$' => Refusal::Expansion,
+        '`' => Refusal::Substitution,
+        '\\' => Refusal::Backslash,
+        '*' | '?' | '[' | ']' => Refusal::Pattern,
+        '{' | '}' => Refusal::Brace,
+        '(' | ')' => Refusal::Subshell,
+        '~' => Refusal::Home,
+        '#' => Refusal::Comment,
+        '!' => Refusal::Negation,
+        '\n' | '\r' => Refusal::LineBreak,
+        _ if is_hidden(c) || c.is_whitespace() => Refusal::Hidden,
+        _ => Refusal::NotPlain,
+    }
 }

@@ -159,6 +159,7 @@ impl Jail {
         fs::remove_dir_all(&work).ok();
         fs::create_dir_all(work.join("sub/deep")).expect("folders");
         symlink("sub", work.join("link")).expect("a link");
+        symlink("sub/deep", work.join("down")).expect("a link");
         fs::write(work.join("in"), "\u{1e}first\n\u{1e}second\n").expect("a file");
         fs::write(self.path("log"), "").expect("a file");
     }
