@@ -5,13 +5,14 @@ use std::io::Write as _;
 use std::path::Path;
 
 use cap_std::fs::{Metadata, MetadataExt as _};
-use toolcall::{FileBody, HostError};
+use toolcall::{Applied, FileBody, HostError};
 
 use super::failure::{failed, refused};
 use super::files::Files;
-use super::locked::locked;
+use super::inspecting::inspect_folder;
 use super::temporary::{Temporary, settle_folder};
 use super::walk::{Gap, LastLink, Spot};
+use crate::locked::locked;
 
 impl Files {
     pub(super) fn add(&self, path: &Path, after: &FileBody) -> Result<(), HostError> {
@@ -64,9 +65,9 @@ impl Files {
         new.place_over(&spot.name, self.durability).map_err(failed)
     }
 
-    /// Removes a file, or a link itself and never what it leads to. An edit cannot say of a folder
-    /// how it was shown, so folders stay.
-    pub(super) fn delete(&self, path: &Path, before: &FileBody) -> Result<(), HostError> {
+    /// Removes a file, or a link itself and never what it leads to, or a folder with everything in
+    /// it. What the edit does not hold is put away.
+    pub(super) fn delete(&self, path: &Path, before: &FileBody) -> Result<Applied, HostError> {
         let spot = self.spot(path, LastLink::Meant, Gap::Fails)?;
         let missing = || HostError::Missing(path.to_owned());
         let found = spot.found.as_ref().ok_or_else(missing)?;
@@ -74,18 +75,39 @@ impl Files {
             self.require_link(&spot, before, path)?;
             return self.remove(&spot, found, path);
         }
-        let mut opened = spot.open(path)?;
-        opened.require_body(before, self.read_limit, path)?;
-        self.remove(&spot, &opened.metadata, path)
+        match before {
+            FileBody::Text(_) => {
+                let mut opened = spot.open(path)?;
+                opened.require_body(before, self.read_limit, path)?;
+                self.remove(&spot, &opened.metadata, path)
+            }
+            FileBody::Binary { .. } => {
+                let mut opened = spot.open(path)?;
+                opened.require_body(before, self.read_limit, path)?;
+                self.put_away(&spot, path)
+            }
+            FileBody::Folder { .. } if inspect_folder(&spot, path)? == *before => {
+                self.put_away(&spot, path)
+            }
+            FileBody::Folder { .. } => Err(HostError::Changed(path.to_owned())),
+        }
     }
 
-    fn remove(&self, spot: &Spot, known: &Metadata, path: &Path) -> Result<(), HostError> {
+    fn put_away(&self, spot: &Spot, path: &Path) -> Result<Applied, HostError> {
+        let why = "is not text, and there is no place to keep it for undo";
+        let bin = self.bin.as_ref().ok_or_else(|| refused(path, why))?;
+        let kept = bin.take(spot, path)?;
+        settle_folder(&spot.folder, self.durability);
+        Ok(Applied { kept: Some(kept) })
+    }
+
+    fn remove(&self, spot: &Spot, known: &Metadata, path: &Path) -> Result<Applied, HostError> {
         let _turn = locked(&self.turn);
         spot.require_still(known, path)?;
         let removed = spot.folder.remove_file(&spot.name);
         removed.map_err(|error| failed(path, error))?;
         settle_folder(&spot.folder, self.durability);
-        Ok(())
+        Ok(Applied::default())
     }
 
     /// A link is shown as what it leads to, or, where that cannot be read, as its own text: what
@@ -104,7 +126,7 @@ impl Files {
 fn writable<'b>(path: &Path, after: &'b FileBody) -> Result<&'b str, HostError> {
     match after {
         FileBody::Text(text) => Ok(text),
-        FileBody::Binary { .. } => Err(refused(
+        FileBody::Binary { .. } | FileBody::Folder { .. } => Err(refused(
             path,
             "cannot be written: of content that is not text only the size is known",
         )),

@@ -1,15 +1,18 @@
 //! Moving: a name gets another place, also in another root or on another file system.
 //! Nothing is ever moved over something, and nothing is lost between the two places.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-use cap_std::fs::Metadata;
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::fs::{Dir, Metadata, OpenOptions};
 use rustix::io::Errno;
 use toolcall::HostError;
 
+use super::bin::remove;
 use super::failure::{failed, refused};
-use super::files::Files;
+use super::files::{Durability, Files};
 use super::temporary::{Temporary, rename_new, settle_folder};
 use super::walk::{Gap, LastLink, Spot};
 
@@ -75,12 +78,56 @@ fn carry_link(from: &Spot, to: &Spot) -> io::Result<()> {
     to.folder.symlink_contents(target, &to.name)
 }
 
+/// Carries something to another file system with everything in it: a copy, and when that is whole
+/// the original goes. What is neither file, folder nor link cannot be copied.
+pub(super) fn carry_tree(from: &Dir, name: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
+    match copy_tree(from, name, to, new) {
+        Ok(()) => remove(from, name),
+        Err(error) => {
+            // The original is whole; of the copy nothing is needed.
+            let _ = remove(to, new);
+            Err(error)
+        }
+    }
+}
+
+fn copy_tree(from: &Dir, name: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
+    let found = from.symlink_metadata(name)?;
+    if found.is_symlink() {
+        return to.symlink_contents(from.read_link_contents(name)?, new);
+    }
+    if found.is_dir() {
+        to.create_dir(new)?;
+        let (inner, copy) = (from.open_dir_nofollow(name)?, to.open_dir_nofollow(new)?);
+        for entry in inner.entries()? {
+            let name = entry?.file_name();
+            copy_tree(&inner, &name, &copy, &name)?;
+        }
+        return copy.set_permissions(".", found.permissions());
+    }
+    if !found.is_file() {
+        let why = format!("`{}` is neither a file nor a folder", name.display());
+        return Err(io::Error::other(why));
+    }
+    copy_file(from, name, to, new)
+}
+
+fn copy_file(from: &Dir, name: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.read(true).nonblock(true).follow(FollowSymlinks::No);
+    let mut original = from.open_with(name, &options)?;
+    let mut copy = Temporary::create(to, 0o600)?;
+    io::copy(&mut original, &mut copy.file)?;
+    copy.take_rights_of(&original.metadata()?)?;
+    copy.place_new(new, Durability::Synced)
+}
+
 /// The original is still there, so the copy goes.
 fn take_back(copy: &Spot) {
     let _ = copy.folder.remove_file(&copy.name);
 }
 
-fn is_another_device(error: &io::Error) -> bool {
+pub(super) fn is_another_device(error: &io::Error) -> bool {
     Errno::from_io_error(error) == Some(Errno::XDEV)
 }
 

@@ -1,12 +1,13 @@
 //! What is read of a file: opened without waiting, known to be a regular file, never more than a limit.
 //! It changes nothing.
 
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{Read as _, Seek as _, SeekFrom, Write};
 use std::path::Path;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::fs::{File, Metadata, MetadataExt as _, OpenOptions};
-use toolcall::{FileBody, HostError};
+use sha2::{Digest as _, Sha256};
+use toolcall::{Digest, FileBody, HostError};
 
 use super::failure::{failed, not_a_file};
 use super::walk::Spot;
@@ -75,7 +76,7 @@ impl Spot {
     }
 }
 
-fn require_file(metadata: &Metadata, asked: &Path) -> Result<(), HostError> {
+pub(super) fn require_file(metadata: &Metadata, asked: &Path) -> Result<(), HostError> {
     match metadata.is_file() {
         true => Ok(()),
         false => Err(not_a_file(asked, metadata.file_type())),
@@ -97,21 +98,33 @@ impl Opened {
         Ok(Portion { bytes, size })
     }
 
-    /// Fails if the file is not as it was shown. Of what is too large to be read only the size is
-    /// known, and only that is compared.
+    /// What it holds, as far as it can be shown: what is too large to be read at once is known by
+    /// its size and digest only.
+    pub(super) fn body(&mut self, limit: u64) -> std::io::Result<FileBody> {
+        let size = self.metadata.size();
+        if size <= limit {
+            return Ok(body(self.portion(0, size + 1)?.bytes));
+        }
+        self.file.seek(SeekFrom::Start(0))?;
+        let mut digest = Hashing(Sha256::new());
+        let bytes = std::io::copy(&mut self.file, &mut digest)?;
+        Ok(FileBody::Binary {
+            bytes,
+            digest: Some(Digest(digest.0.finalize().into())),
+        })
+    }
+
+    /// Fails if the file is not as it was shown.
     pub(super) fn require_body(
         &mut self,
         before: &FileBody,
         limit: u64,
         asked: &Path,
     ) -> Result<(), HostError> {
-        let size = self.metadata.size();
         let is_same = match before {
-            FileBody::Binary { bytes } if size > limit => *bytes == size,
-            FileBody::Text(text) if size != text.len() as u64 => false,
-            FileBody::Text(_) | FileBody::Binary { .. } => {
-                let portion = self.portion(0, size + 1);
-                body(portion.map_err(|error| failed(asked, error))?.bytes) == *before
+            FileBody::Text(text) if self.metadata.size() != text.len() as u64 => false,
+            FileBody::Text(_) | FileBody::Binary { .. } | FileBody::Folder { .. } => {
+                self.body(limit).map_err(|error| failed(asked, error))? == *before
             }
         };
         match is_same {
@@ -121,12 +134,27 @@ impl Opened {
     }
 }
 
-/// Text if it is UTF-8, with everything that is in it; else only its size.
+/// A digest that can be written to.
+struct Hashing(Sha256);
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Text if it is UTF-8, with everything that is in it; else only its size and digest.
 pub(super) fn body(bytes: Vec<u8>) -> FileBody {
     match String::from_utf8(bytes) {
         Ok(text) => FileBody::Text(text.into()),
         Err(not_text) => FileBody::Binary {
             bytes: not_text.as_bytes().len() as u64,
+            digest: Some(Digest(Sha256::digest(not_text.as_bytes()).into())),
         },
     }
 }

@@ -19,6 +19,17 @@ pub(super) struct Root {
     given: PathBuf,
 }
 
+/// Which folder a root is, so that another process can open the same one and no other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RootId {
+    /// How it was given.
+    pub path: PathBuf,
+    /// The number of its file system.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+}
+
 /// Every folder of the session.
 #[derive(Debug)]
 pub(super) struct Roots(Vec<Root>);
@@ -33,6 +44,17 @@ impl Roots {
             .map(Self)
     }
 
+    /// Which folders they are.
+    pub(super) fn ids(&self) -> io::Result<Vec<RootId>> {
+        self.0.iter().map(Root::id).collect()
+    }
+
+    /// The handles of the folders.
+    #[cfg(target_os = "linux")]
+    pub(super) fn handles(&self) -> impl Iterator<Item = &Dir> {
+        self.0.iter().map(|root| &*root.dir)
+    }
+
     /// The innermost root that contains the path, and the way on from there.
     pub(super) fn find<'p>(&self, path: &'p Path) -> Option<(&Root, &'p Path)> {
         let named = self.0.iter().flat_map(|root| {
@@ -42,6 +64,17 @@ impl Roots {
         named
             .flatten()
             .min_by_key(|(_, rest)| rest.components().count())
+    }
+}
+
+impl Root {
+    fn id(&self) -> io::Result<RootId> {
+        let held = self.dir.dir_metadata()?;
+        Ok(RootId {
+            path: self.given.clone(),
+            device: held.dev(),
+            inode: held.ino(),
+        })
     }
 }
 

@@ -16,9 +16,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use toolcall::{CallId, Completeness, HostError, Spill};
 
 use super::failure::failed;
-use super::locked::locked;
 use super::reading::{Opened, Portion};
 use super::temporary::fresh_name;
+use crate::locked::locked;
 
 /// How the name of every spill ends.
 const SUFFIX: &str = ".spill";
@@ -98,6 +98,11 @@ impl Spills {
             Opened { file, metadata }.portion(from, limit)
         });
         opened.map_err(|error| failed(path, error))
+    }
+
+    /// Whether this session kept the spill at this path.
+    pub fn owns(&self, path: &Path) -> bool {
+        self.own(path).is_some()
     }
 
     /// Removes spills that were last written before this moment, of other sessions too but none

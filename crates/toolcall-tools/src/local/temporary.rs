@@ -24,7 +24,7 @@ pub(super) struct Temporary<'a> {
 }
 
 /// A name that nobody else thinks of. The standard library's hasher is seeded at random.
-pub(super) fn fresh_name() -> String {
+pub(crate) fn fresh_name() -> String {
     let number = RandomState::new().hash_one(std::process::id());
     format!(".toolcall-{number:016x}")
 }

@@ -30,6 +30,15 @@ pub(super) enum LastLink {
     Meant,
 }
 
+/// What to do with links on the way, and at its end where they are not meant themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Links {
+    /// They stand for what they lead to.
+    Followed,
+    /// There was none when the path was judged, so there must be none now.
+    Refused,
+}
+
 /// What to do where a folder on the way is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gap {
@@ -71,6 +80,7 @@ pub(super) struct Spot {
 pub(super) fn walk(
     roots: &Roots,
     path: &Path,
+    links: Links,
     last: LastLink,
     gap: Gap,
 ) -> Result<Arrival, HostError> {
@@ -79,13 +89,14 @@ pub(super) fn walk(
     let mut walk = Walk {
         roots,
         asked: path,
+        links,
         last,
         gap,
         root,
         folder: root.dir.clone(),
         names: Vec::new(),
         ahead: VecDeque::new(),
-        links: 0,
+        followed: 0,
         made: MadeFolders::default(),
     };
     walk.put_ahead(rest, path);
@@ -119,13 +130,14 @@ enum Step {
 struct Walk<'a> {
     roots: &'a Roots,
     asked: &'a Path,
+    links: Links,
     last: LastLink,
     gap: Gap,
     root: &'a Root,
     folder: Arc<Dir>,
     names: Vec<OsString>,
     ahead: VecDeque<Step>,
-    links: usize,
+    followed: usize,
     made: MadeFolders,
 }
 
@@ -218,8 +230,11 @@ impl Walk<'_> {
     }
 
     fn follow(&mut self, name: &OsStr) -> Result<(), HostError> {
-        self.links += 1;
-        if self.links > MOST_LINKS {
+        if self.links == Links::Refused {
+            return Err(HostError::Changed(self.asked.to_owned()));
+        }
+        self.followed += 1;
+        if self.followed > MOST_LINKS {
             return Err(refused(self.asked, "leads through too many links"));
         }
         if leads_by_magic(&self.folder) {

@@ -135,3 +135,8 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names.sort();
     names
 }
+
+/// The text of a file.
+pub(crate) fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}

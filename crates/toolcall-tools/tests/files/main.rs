@@ -1,10 +1,10 @@
-//! Real files beneath roots: tables, hostile cases, a model, races, spills.
+//! Real files beneath roots: tables, a model, races, spills.
 //! Everything happens in temporary folders; no test waits for a clock.
 
 #![cfg(unix)]
 
+mod deleting;
 mod ground;
-mod hostile;
 mod model;
 mod model_tree;
 mod paths;

@@ -111,7 +111,7 @@ fn on_disk(ground: &Ground, step: &Step) -> Result<Option<String>, Fault> {
         Step::Delete(path, was) => FileEdit::deleted(at(path), text(&on_disk_target(ground, was))),
         Step::Move(path, to) => FileEdit::moved(at(path), at(to)),
     };
-    files.apply(&edit).map(|()| None).map_err(fault)
+    files.apply(&edit).map(|_| None).map_err(fault)
 }
 
 fn link_on_disk(ground: &Ground, path: &str, target: &str) {
@@ -137,7 +137,9 @@ fn on_disk_target(ground: &Ground, target: &str) -> String {
 fn shown(body: FileBody) -> Option<String> {
     match body {
         FileBody::Text(text) => Some(text.to_string()),
-        FileBody::Binary { bytes } => panic!("{bytes} bytes that are no text"),
+        FileBody::Binary { bytes, .. } | FileBody::Folder { bytes, .. } => {
+            panic!("{bytes} bytes that are no text")
+        }
     }
 }
 

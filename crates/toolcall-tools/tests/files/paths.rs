@@ -6,7 +6,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use toolcall::{FileBody, HostError};
+use sha2::{Digest as _, Sha256};
+use toolcall::{Digest, FileBody, HostError};
 use toolcall_tools::local::Files;
 
 use crate::ground::{Ground, message, open, text};
@@ -137,7 +138,11 @@ fn links_of_the_system_are_refused() {
 fn files_are_read_as_they_are() {
     let ground = Ground::new();
     let files = ground.files();
-    let binary = |bytes| FileBody::Binary { bytes };
+    let binary = |bytes: &[u8]| FileBody::Binary {
+        bytes: bytes.len() as u64,
+        digest: Some(Digest(Sha256::digest(bytes).into())),
+    };
+    let cut = "cut ä".as_bytes().split_last().unwrap().1;
     for (bytes, body) in [
         (&b""[..], text("")),
         (b"plain", text("plain")),
@@ -146,13 +151,13 @@ fn files_are_read_as_they_are() {
             text("\u{feff}bom\r\ncrlf\r\n"),
         ),
         (b"nul\0", text("nul\0")),
-        (b"\xff\xfe\0", binary(3)),
-        ("cut ä".as_bytes().split_last().unwrap().1, binary(5)),
+        (b"\xff\xfe\0", binary(b"\xff\xfe\0")),
+        (cut, binary(cut)),
     ] {
         let path = ground.path("f");
         fs::write(&path, bytes).unwrap();
         assert_eq!(files.read(&path), Ok(body));
-        let portion = files.read_bytes(&path, 3).unwrap();
+        let portion = files.read_part(&path, 0, 3).unwrap();
         assert_eq!(portion.bytes, bytes[..bytes.len().min(3)]);
         assert_eq!(portion.size, bytes.len() as u64);
     }

@@ -2,12 +2,13 @@
 //! Whatever comes first, no byte outside is read or changed.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
-use toolcall::{FileBody, FileEdit, HostError};
+use toolcall::{Access, FileBody, FileEdit, HostError};
 use toolcall_tools::local::Files;
 
 use crate::ground::{Ground, snapshot};
@@ -29,11 +30,24 @@ fn nothing_outside_is_read_or_changed_in_a_race() {
     let ground = Ground::new();
     lay_out(&ground);
     let outside = ground.outside();
-    let tally = race(&ground, operations());
+    let tally = race(&ground, operations(), operate);
     assert_eq!(ground.outside(), outside);
     assert_eq!(left_behind(&ground), Vec::<PathBuf>::new());
     println!("{tally:?}");
     // Otherwise nothing was raced.
+    assert!(tally.naive.into_inner() > 0 && tally.outside.into_inner() > 0);
+    assert!(tally.read.into_inner() > 0 && tally.changed.into_inner() > 0);
+}
+
+/// What a redirect opens is handed to a program, which writes into it as it likes.
+#[test]
+fn no_redirect_leads_outside_in_a_race() {
+    let ground = Ground::new();
+    lay_out(&ground);
+    let outside = ground.outside();
+    let tally = race(&ground, operations(), redirect);
+    assert_eq!(ground.outside(), outside);
+    println!("{tally:?}");
     assert!(tally.naive.into_inner() > 0 && tally.outside.into_inner() > 0);
     assert!(tally.read.into_inner() > 0 && tally.changed.into_inner() > 0);
 }
@@ -83,7 +97,9 @@ fn count_up(files: &Files, path: &Path) -> Result<(), HostError> {
         panic!("a number is text");
     };
     let after = before.parse::<usize>().unwrap() + 1;
-    files.apply(&FileEdit::modified(path, before, after.to_string()))
+    files
+        .apply(&FileEdit::modified(path, before, after.to_string()))
+        .map(drop)
 }
 
 /// Does it with all of them, none before all are ready.
@@ -139,7 +155,10 @@ fn lay_out(ground: &Ground) {
     ground.link("inner", "a/b");
 }
 
-fn race(ground: &Ground, operations: usize) -> Tally {
+/// One operation of one worker, whose turn it is for the so-manieth time.
+type Operation = fn(&Files, &Path, usize, usize, &Tally);
+
+fn race(ground: &Ground, operations: usize, operate: Operation) -> Tally {
     let tally = Tally::default();
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -176,36 +195,70 @@ fn mutate(ground: &Ground, is_done: &AtomicBool) {
     }
 }
 
+/// Ways that lead out about half of the time.
+const PATHS: [&str; 6] = [
+    "d/f",
+    "a/b/c/f",
+    "a/b/../b/c/f",
+    "inner/c/f",
+    "d-out/f",
+    "d",
+];
+
+fn redirect(files: &Files, root: &Path, worker: usize, turn: usize, tally: &Tally) {
+    let path = root.join(PATHS[turn / 5 % PATHS.len()]);
+    let write = |path: &Path, access| {
+        let mut file = files.redirect(path, access)?;
+        file.write_all(b"inside").unwrap();
+        Ok(())
+    };
+    match turn % 5 {
+        0 => count(tally, files.redirect(&path, Access::Read).map(seen_file)),
+        1 => count_change(tally, write(&path, Access::Replace)),
+        2 => count_change(tally, write(&path, Access::Append)),
+        3 => {
+            let new = root.join("d").join(format!("new-{worker}"));
+            count_change(tally, write(&new, Access::Replace));
+        }
+        _ => look_naively(&path, tally),
+    }
+}
+
+fn seen_file(mut file: fs::File) {
+    let mut text = String::new();
+    file.read_to_string(&mut text).unwrap();
+    assert!(!text.contains("CANARY"), "{text}");
+}
+
 fn operate(files: &Files, root: &Path, worker: usize, turn: usize, tally: &Tally) {
-    const PATHS: [&str; 6] = [
-        "d/f",
-        "a/b/c/f",
-        "a/b/../b/c/f",
-        "inner/c/f",
-        "d-out/f",
-        "d",
-    ];
     let path = root.join(PATHS[turn / 7 % PATHS.len()]);
     let own = |folder: &str| root.join(folder).join(format!("own-{worker}"));
     match turn % 7 {
         0 => count(tally, files.read(&path).map(seen)),
         1 => count(
             tally,
-            files.read_bytes(&path, 99).map(|it| seen_bytes(&it.bytes)),
+            files
+                .read_part(&path, 0, 99)
+                .map(|it| seen_bytes(&it.bytes)),
         ),
         2 => count(
             tally,
             files.resolve(&path).map(|it| assert!(it.starts_with(root))),
         ),
         3 => count_change(tally, rewrite(files, &path)),
-        4 => count_change(tally, files.apply(&FileEdit::added(own("d/sub"), "own"))),
+        4 => count_change(
+            tally,
+            files.apply(&FileEdit::added(own("d/sub"), "own")).map(drop),
+        ),
         5 => count_change(
             tally,
-            files.apply(&FileEdit::moved(own("d/sub"), own("a/b/c"))),
+            files
+                .apply(&FileEdit::moved(own("d/sub"), own("a/b/c")))
+                .map(drop),
         ),
         _ => {
             let deleted = FileEdit::deleted(own("a/b/c"), FileBody::Text("own".into()));
-            count_change(tally, files.apply(&deleted));
+            count_change(tally, files.apply(&deleted).map(drop));
             look_naively(&path, tally);
         }
     }
@@ -218,7 +271,9 @@ fn rewrite(files: &Files, path: &Path) -> Result<(), HostError> {
     let FileBody::Text(before) = before else {
         return Ok(());
     };
-    files.apply(&FileEdit::modified(path, before, "inside"))
+    files
+        .apply(&FileEdit::modified(path, before, "inside"))
+        .map(drop)
 }
 
 fn seen(body: FileBody) {

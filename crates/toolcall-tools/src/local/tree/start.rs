@@ -1,0 +1,115 @@
+//! Where a walk begins: a folder beneath a root, or one file, with the rules of the folders above it.
+//! It takes a path at its word and follows no link on the way there.
+
+use std::ffi::CString;
+use std::ops::ControlFlow;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
+use toolcall::HostError;
+
+use super::rules::{Present, Rules};
+use super::{Found, Kind, Visitor};
+use crate::local::Files;
+use crate::local::failure::{failed, outside, refused};
+
+/// A folder, or a file in one, that is held.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(super) folder: OwnedFd,
+    /// Where the folder is.
+    pub(super) path: PathBuf,
+    pub(super) rules: Option<Arc<Rules>>,
+    /// The one file that is meant.
+    file: Option<CString>,
+}
+
+impl Files {
+    /// Opens what a walk begins with. The path is one that [`Files::resolve`] gave; if it leads
+    /// through a link by now, somebody changed it since.
+    pub(crate) fn start(&self, path: &Path) -> Result<Start, HostError> {
+        let (root, rest) = self.roots.find(path).ok_or_else(|| outside(path))?;
+        // A handle of its own: how far a folder was read belongs to the handle.
+        let folder = open_folder(&*root.dir, c".").map_err(|error| failed(path, error.into()))?;
+        let mut start = Start {
+            folder,
+            path: root.path.clone(),
+            rules: None,
+            file: None,
+        };
+        for step in rest.components() {
+            start.go(step, path)?;
+        }
+        Ok(start)
+    }
+}
+
+impl Start {
+    fn go(&mut self, step: Component<'_>, asked: &Path) -> Result<(), HostError> {
+        let Component::Normal(name) = step else {
+            return Err(refused(asked, "is not a plain path"));
+        };
+        if self.file.is_some() {
+            return Err(refused(asked, "leads through what is not a folder"));
+        }
+        let name = CString::new(name.as_bytes())
+            .map_err(|_| HostError::Other("the path contains a NUL".into()))?;
+        let stat = statat(&self.folder, &*name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|error| failed(asked, error.into()))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => self.enter(&name, asked),
+            FileType::RegularFile => {
+                self.file = Some(name);
+                Ok(())
+            }
+            FileType::Symlink => Err(HostError::Changed(asked.to_owned())),
+            FileType::Fifo
+            | FileType::Socket
+            | FileType::CharacterDevice
+            | FileType::BlockDevice
+            | FileType::Unknown => Err(refused(asked, "is neither a folder nor a file")),
+        }
+    }
+
+    fn enter(&mut self, name: &CString, asked: &Path) -> Result<(), HostError> {
+        let folder = self.folder.as_fd();
+        self.rules = Rules::with_folder(self.rules.take(), folder, &self.path, Present::UNKNOWN);
+        let entered = open_folder(folder, &**name);
+        self.folder = entered.map_err(|error| failed(asked, error.into()))?;
+        self.path.push(std::ffi::OsStr::from_bytes(name.to_bytes()));
+        Ok(())
+    }
+
+    /// Whether one file is meant.
+    pub(crate) fn is_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Visits the one file, if one is meant.
+    pub(crate) fn visit_file(&self, visitor: &mut impl Visitor) -> ControlFlow<()> {
+        let Some(name) = &self.file else {
+            return ControlFlow::Continue(());
+        };
+        let relative = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
+        visitor.visit(&Found {
+            folder: self.folder.as_fd(),
+            name,
+            kind: Kind::File,
+            path: &self.path.join(relative),
+            relative,
+            depth: 1,
+        })
+    }
+}
+
+/// Opens a folder by its one name, never through a link.
+pub(super) fn open_folder(
+    parent: impl AsFd,
+    name: impl rustix::path::Arg,
+) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(parent, name, flags, Mode::empty())
+}
