@@ -1,0 +1,41 @@
+//! Commands of this machine: supervised, sandboxed on request, bounded, in the background too.
+//! Whether a command may run was settled before; here nothing of it outlives the one who started it.
+//!
+//! With a [`Supervisor`] every command gets a process of its own that adopts whatever the command
+//! starts and ends all of it: when the command ends, when it is stopped, and when the agent dies. A
+//! program that wants one calls [`Supervisor::enter`] first in its `main`:
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use toolcall_tools::command::{Commands, Network, Sandbox, Supervisor};
+//! use toolcall_tools::local::Files;
+//!
+//! fn main() -> std::io::Result<()> {
+//!     // Started as a supervisor, the process does that job here and never returns.
+//!     let supervisor = Supervisor::enter()?;
+//!     let files = Arc::new(Files::open(&["/home/me/project".into()])?);
+//!     let commands = Commands::new(files)
+//!         .with_supervisor(supervisor)
+//!         .with_sandbox(Sandbox::new(Network::Refused));
+//!     // … a runtime, an engine and a host that runs its commands with `commands`.
+//!     Ok(())
+//! }
+//! ```
+
+mod caller;
+mod environment;
+mod executor;
+mod jobs;
+mod processes;
+mod protocol;
+mod redirects;
+mod runner;
+mod sandbox;
+mod supervise;
+mod supervisor;
+
+pub use environment::of_commands;
+pub use jobs::{JobError, JobId, JobOutput, JobStatus, Jobs};
+pub use runner::{Commands, DEFAULT_GRACE};
+pub use sandbox::{Network, Sandbox};
+pub use supervisor::Supervisor;

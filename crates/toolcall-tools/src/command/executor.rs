@@ -1,0 +1,81 @@
+//! The process that executes one command for its supervisor: shut in first, then program by program.
+//! It has no say in what becomes of descendants that left the command's process group.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read as _};
+use std::os::fd::AsFd as _;
+use std::process::exit;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use tokio::sync::oneshot;
+use toolcall::{Exit, Part};
+use toolcall_shell::{Surroundings, run_into};
+
+use super::protocol::{Job, Program, Report};
+use super::redirects::Beneath;
+use super::sandbox::enforce;
+use crate::local::{Files, RootId};
+
+/// Reads the job, runs it, reports, and is over.
+pub(super) fn execute() -> ! {
+    Report::from(executed()).say();
+    exit(0)
+}
+
+fn executed() -> Result<Exit, String> {
+    let read = Job::read(&mut io::stdin().lock());
+    let (_, job) = read.map_err(|error| error.to_string())?;
+    bound_resources();
+    let roots: Vec<_> = job.roots.iter().map(RootId::from).collect();
+    let mut files = Files::open_same(&roots).map_err(|error| error.to_string())?;
+    if job.refuses_links {
+        files = files.refusing_links();
+    }
+    // Before any thread is there: walls are built around one thread and what comes from it.
+    if let Some(walls) = &job.walls {
+        enforce(walls, &files)?;
+    }
+    run(job, &files)
+}
+
+fn run(job: Job, files: &Files) -> Result<Exit, String> {
+    let env: BTreeMap<_, _> = job.env.into_iter().collect();
+    let parts: Vec<Part> = job.parts.into_iter().map(|Program(part)| part).collect();
+    let surroundings = Surroundings {
+        env: &env,
+        files: &Beneath(files),
+        grace: job.grace,
+    };
+    let in_words = |error: io::Error| error.to_string();
+    let output = io::stdout().as_fd().try_clone_to_owned();
+    let output = output.map_err(in_words)?;
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().build().map_err(in_words)?;
+    let ended = runtime.block_on(run_into(&parts, &surroundings, output, stopped()));
+    // A thread may still wait to write to somebody who does not read.
+    runtime.shutdown_background();
+    ended.map_err(|error| error.to_string())
+}
+
+/// Ready when nobody holds the other end of standard input any more.
+async fn stopped() {
+    let (ended, end) = oneshot::channel::<()>();
+    std::thread::spawn(move || {
+        let mut rest = [0; 64];
+        while io::stdin().read(&mut rest).is_ok_and(|read| read > 0) {}
+        drop(ended);
+    });
+    drop(end.await);
+}
+
+/// A command leaves no memory image behind, and when memory runs out it goes before the agent.
+fn bound_resources() {
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    // Neither is a promise; where the system refuses, the command runs all the same.
+    setrlimit(Resource::Core, none).ok();
+    #[cfg(target_os = "linux")]
+    std::fs::write("/proc/self/oom_score_adj", "500").ok();
+}

@@ -1,0 +1,310 @@
+//! What a caller, a supervisor and an executor tell each other: a job and a report, a line of JSON each.
+//! It is plain data; nothing is started or opened here.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, Read as _, Write as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use toolcall::{Access, Exit, Join, Part, Redirect, Stream, Target};
+
+use super::sandbox::Network;
+use crate::local::RootId;
+
+/// No job is longer; the system takes no arguments and variables of this size, either.
+const LONGEST_JOB: u64 = 32 * 1024 * 1024;
+/// No report is longer.
+pub(super) const LONGEST_REPORT: u64 = 16 * 1024;
+
+/// A command, with all that it takes to run it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Job {
+    pub(super) parts: Vec<Program>,
+    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) roots: Vec<Root>,
+    /// Paths of redirects were resolved before.
+    pub(super) refuses_links: bool,
+    pub(super) grace: Duration,
+    pub(super) walls: Option<Walls>,
+}
+
+/// A sandbox, as it is to be built.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Walls {
+    pub(super) writable: Vec<OsString>,
+    pub(super) network: Network,
+    /// A folder that is made for the command and goes with it.
+    pub(super) folder: OsString,
+}
+
+/// A folder of the session.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Root {
+    path: OsString,
+    device: u64,
+    inode: u64,
+}
+
+impl From<RootId> for Root {
+    fn from(id: RootId) -> Self {
+        Self {
+            path: id.path.into(),
+            device: id.device,
+            inode: id.inode,
+        }
+    }
+}
+
+impl From<&Root> for RootId {
+    fn from(root: &Root) -> Self {
+        Self {
+            path: root.path.clone().into(),
+            device: root.device,
+            inode: root.inode,
+        }
+    }
+}
+
+/// How it ended, or why it did not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Report {
+    Code(i32),
+    Signal(i32),
+    Failed(String),
+}
+
+impl From<Result<Exit, String>> for Report {
+    fn from(ended: Result<Exit, String>) -> Self {
+        match ended {
+            Ok(Exit::Code(code)) => Self::Code(code),
+            Ok(Exit::Signal(signal)) => Self::Signal(signal),
+            Err(why) => Self::Failed(why),
+        }
+    }
+}
+
+impl From<Report> for Result<Exit, String> {
+    fn from(report: Report) -> Self {
+        match report {
+            Report::Code(code) => Ok(Exit::Code(code)),
+            Report::Signal(signal) => Ok(Exit::Signal(signal)),
+            Report::Failed(why) => Err(why),
+        }
+    }
+}
+
+impl Job {
+    /// The job as a line.
+    pub(super) fn line(&self) -> io::Result<Vec<u8>> {
+        let mut line = serde_json::to_vec(self)?;
+        line.push(b'\n');
+        match line.len() as u64 > LONGEST_JOB {
+            true => Err(io::Error::other("the command is too long")),
+            false => Ok(line),
+        }
+    }
+
+    /// The line of a job, and the job. A line that breaks off is none.
+    pub(super) fn read(from: &mut impl BufRead) -> io::Result<(Vec<u8>, Self)> {
+        let mut line = Vec::new();
+        from.take(LONGEST_JOB).read_until(b'\n', &mut line)?;
+        if !line.ends_with(b"\n") {
+            return Err(io::Error::other("it was stopped before it began"));
+        }
+        let job = serde_json::from_slice(&line)?;
+        Ok((line, job))
+    }
+}
+
+impl Report {
+    /// Says it where reports are read. Whoever is not there any more misses nothing.
+    pub(super) fn say(&self) {
+        if let Ok(mut line) = serde_json::to_vec(self) {
+            line.push(b'\n');
+            io::stderr().write_all(&line).ok();
+        }
+    }
+
+    /// The report in what was said. A panic says something else.
+    pub(super) fn read(said: &[u8]) -> Option<Self> {
+        serde_json::from_slice(said).ok()
+    }
+}
+
+/// One program of the command.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Program(#[serde(with = "PartForm")] pub(super) Part);
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Part", deny_unknown_fields)]
+struct PartForm {
+    #[serde(with = "JoinForm")]
+    join: Join,
+    argv: Vec<String>,
+    #[serde(with = "path")]
+    cwd: PathBuf,
+    #[serde(with = "redirects")]
+    redirects: Vec<Redirect>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Join")]
+enum JoinForm {
+    Then,
+    And,
+    Or,
+    Pipe,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OneRedirect(#[serde(with = "RedirectForm")] Redirect);
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Redirect", deny_unknown_fields)]
+struct RedirectForm {
+    #[serde(with = "StreamForm")]
+    stream: Stream,
+    #[serde(with = "TargetForm")]
+    target: Target,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Stream")]
+enum StreamForm {
+    Input,
+    Output,
+    Error,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Target")]
+enum TargetForm {
+    Null,
+    Stream(#[serde(with = "StreamForm")] Stream),
+    File {
+        #[serde(with = "path")]
+        path: PathBuf,
+        #[serde(with = "AccessForm")]
+        access: Access,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Access")]
+enum AccessForm {
+    Read,
+    Replace,
+    Append,
+}
+
+/// Paths need not be text.
+mod path {
+    use std::ffi::{OsStr, OsString};
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        OsStr::serialize(path.as_os_str(), to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        OsString::deserialize(from).map(PathBuf::from)
+    }
+}
+
+mod redirects {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use toolcall::Redirect;
+
+    use super::OneRedirect;
+
+    pub(super) fn serialize<S: Serializer>(all: &[Redirect], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(all.iter().cloned().map(OneRedirect))
+    }
+
+    pub(super) fn deserialize<'de, D>(from: D) -> Result<Vec<Redirect>, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        let all = Vec::<OneRedirect>::deserialize(from)?;
+        Ok(all.into_iter().map(|OneRedirect(one)| one).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt as _;
+
+    use super::*;
+
+    fn job() -> Job {
+        let odd = OsString::from_vec(b"/a/\xff\n".to_vec());
+        let file = |access| Target::File {
+            path: odd.clone().into(),
+            access,
+        };
+        let redirect = |stream, target| Redirect { stream, target };
+        let part = Part {
+            join: Join::Pipe,
+            argv: vec!["a".into(), "\"\n".into()],
+            cwd: odd.clone().into(),
+            redirects: vec![
+                redirect(Stream::Input, file(Access::Read)),
+                redirect(Stream::Output, file(Access::Append)),
+                redirect(Stream::Output, file(Access::Replace)),
+                redirect(Stream::Error, Target::Stream(Stream::Output)),
+                redirect(Stream::Error, Target::Null),
+            ],
+        };
+        Job {
+            parts: vec![Program(part)],
+            env: vec![("A".into(), odd.clone())],
+            roots: vec![Root {
+                path: odd.clone(),
+                device: u64::MAX,
+                inode: 1,
+            }],
+            refuses_links: true,
+            grace: Duration::from_millis(1500),
+            walls: Some(Walls {
+                writable: vec![odd],
+                network: Network::Allowed,
+                folder: "/tmp/x".into(),
+            }),
+        }
+    }
+
+    #[test]
+    fn a_job_arrives_as_it_was_sent() {
+        let line = job().line().unwrap();
+        assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+        let (same, read) = Job::read(&mut &line[..]).unwrap();
+        assert_eq!(same, line);
+        assert_eq!(format!("{read:?}"), format!("{:?}", job()));
+    }
+
+    #[test]
+    fn half_a_job_is_none() {
+        let line = job().line().unwrap();
+        for end in [0, 1, line.len() - 1] {
+            let why = Job::read(&mut &line[..end]).unwrap_err().to_string();
+            assert_eq!(why, "it was stopped before it began");
+        }
+    }
+
+    #[test]
+    fn reports_tell_codes_and_signals_apart() {
+        for ended in [Ok(Exit::Code(9)), Ok(Exit::Signal(9)), Err("why".into())] {
+            let line = serde_json::to_vec(&Report::from(ended.clone())).unwrap();
+            let read = Report::read(&line).map(Result::from);
+            assert_eq!(read, Some(ended));
+        }
+        assert_eq!(Report::read(b"thread 'main' panicked"), None);
+    }
+}

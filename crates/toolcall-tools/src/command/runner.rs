@@ -1,0 +1,212 @@
+//! Runs commands on this machine, each as it was read and no other way.
+//! A text that nobody understood runs only as a whole, and only if that was allowed.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolcall::{Command, Console, Effect, Exit, HostError, Judge, Part, Reading};
+use toolcall_shell::Surroundings;
+
+use super::caller::{self, Mark};
+use super::environment::of_commands;
+use super::protocol::{Job, Program, Walls};
+use super::redirects::Beneath;
+use super::sandbox::Sandbox;
+use super::supervisor::Supervisor;
+use crate::local::Files;
+
+/// How long a command may take to end after it was told to. It is less than what an engine gives
+/// a stopped call, so that how the command ended is still told.
+pub const DEFAULT_GRACE: Duration = Duration::from_secs(1);
+
+/// Variables that a call adds to the environment of its command.
+pub(super) type Variables = BTreeMap<Arc<str>, Arc<str>>;
+
+/// The runner of commands.
+///
+/// With a supervisor, nothing of a command outlives it, whatever it does. Without one, commands
+/// run as children of this process: a program that leaves the command's process group (`setsid`)
+/// survives it, all of them survive if this process is killed, and they see its terminal.
+///
+/// Programs find `TOOLCALL_COMMAND` in their environment under a supervisor: a name that only the
+/// processes of this one command carry, by which they are found if somebody kills the supervisor.
+#[derive(Clone)]
+pub struct Commands {
+    files: Arc<Files>,
+    supervisor: Option<Supervisor>,
+    sandbox: Option<Sandbox>,
+    env: BTreeMap<OsString, OsString>,
+    grace: Duration,
+}
+
+impl Commands {
+    /// Runs commands that redirect beneath these roots, in the environment of this process as
+    /// [`of_commands`] makes it fit.
+    pub fn new(files: Arc<Files>) -> Self {
+        Self {
+            files,
+            supervisor: None,
+            sandbox: None,
+            env: of_commands(std::env::vars_os()),
+            grace: DEFAULT_GRACE,
+        }
+    }
+
+    /// Has every command supervised.
+    pub fn with_supervisor(mut self, supervisor: Supervisor) -> Self {
+        self.supervisor = Some(supervisor);
+        self
+    }
+
+    /// Runs commands in this sandbox, or not at all. It takes a supervisor.
+    pub fn with_sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Runs commands in exactly this environment.
+    pub fn with_env(mut self, env: BTreeMap<OsString, OsString>) -> Self {
+        self.env = env;
+        self
+    }
+
+    /// How long a command may take to end after it was told to.
+    pub fn with_grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// Runs a command and hands on what it prints, as it comes, until it ended or was stopped.
+    /// Dropping the future ends it, too.
+    pub async fn run(&self, command: &Command, console: &dyn Console) -> Result<Exit, HostError> {
+        let parts = runnable(command, console)?;
+        let print = |bytes: &[u8]| console.print(bytes);
+        let ended = self.carry(parts, &command.env, print, console.stopped());
+        ended.await.map_err(|why| not_runnable(command, why))
+    }
+
+    /// Runs parts, in the way that was set up.
+    pub(super) async fn carry(
+        &self,
+        parts: Vec<Part>,
+        variables: &Variables,
+        print: impl FnMut(&[u8]) + Send,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<Exit, String> {
+        let env = self.environment(variables);
+        match (&self.supervisor, &self.sandbox) {
+            (Some(supervisor), _) => {
+                let mark = Mark::new();
+                let job = self.job(parts, env, &mark)?;
+                caller::run(supervisor, &job, &mark, print, stop).await
+            }
+            (None, Some(_)) => {
+                Err("the sandbox cannot be built: it takes a supervisor, and there is none".into())
+            }
+            (None, None) => self.carry_here(&parts, &env, print, stop).await,
+        }
+    }
+
+    async fn carry_here(
+        &self,
+        parts: &[Part],
+        env: &BTreeMap<OsString, OsString>,
+        print: impl FnMut(&[u8]) + Send,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<Exit, String> {
+        let surroundings = Surroundings {
+            env,
+            files: &Beneath(&self.files),
+            grace: self.grace,
+        };
+        let ended = toolcall_shell::run(parts, &surroundings, print, stop).await;
+        ended.map_err(|error| error.to_string())
+    }
+
+    fn environment(&self, variables: &Variables) -> BTreeMap<OsString, OsString> {
+        let mut env = self.env.clone();
+        let variables = variables.iter();
+        env.extend(variables.map(|(name, value)| ((&**name).into(), (&**value).into())));
+        env
+    }
+
+    fn job(
+        &self,
+        parts: Vec<Part>,
+        mut env: BTreeMap<OsString, OsString>,
+        mark: &Mark,
+    ) -> Result<Job, String> {
+        let walls = self.sandbox.as_ref().map(|sandbox| walls(sandbox, mark));
+        if let Some(walls) = &walls {
+            env.insert("TMPDIR".into(), walls.folder.clone());
+        }
+        env.insert(mark.name.clone(), mark.value.clone());
+        let roots = self.files.root_ids().map_err(|error| error.to_string())?;
+        Ok(Job {
+            parts: parts.into_iter().map(Program).collect(),
+            env: env.into_iter().collect(),
+            roots: roots.into_iter().map(Into::into).collect(),
+            refuses_links: self.files.refuses_links(),
+            grace: self.grace,
+            walls,
+        })
+    }
+}
+
+fn walls(sandbox: &Sandbox, mark: &Mark) -> Walls {
+    let writable = sandbox.writable.iter();
+    Walls {
+        writable: writable.map(|path| path.clone().into()).collect(),
+        network: sandbox.network,
+        folder: std::env::temp_dir().join(&mark.value).into(),
+    }
+}
+
+/// Without the environment: it may hold secrets.
+impl fmt::Debug for Commands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Commands")
+            .field("files", &self.files)
+            .field("supervisor", &self.supervisor)
+            .field("sandbox", &self.sandbox)
+            .field("grace", &self.grace)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is to run: the parts that were understood; or, if it was allowed all the same, the very
+/// text in a shell.
+pub(super) fn runnable(command: &Command, console: &dyn Console) -> Result<Vec<Part>, HostError> {
+    match &command.reading {
+        Reading::Understood(parts) => Ok(parts.clone()),
+        Reading::Unclear(_) if was_allowed(console) => {
+            let argv = ["/bin/sh", "-c", &command.text].map(str::to_owned);
+            Ok(vec![Part::new(argv.to_vec(), &command.cwd)])
+        }
+        Reading::Unclear(why) => {
+            let why = format!("it is not fully understood ({why}), and nobody allowed it");
+            Err(not_runnable(command, why))
+        }
+    }
+}
+
+/// Whether a person or a rule of theirs said yes to the call. Rules about parts cannot: there are
+/// none that were understood.
+fn was_allowed(console: &dyn Console) -> bool {
+    let is_ours = |judge: &Judge| match judge {
+        Judge::Person(_) | Judge::Rule(_) => true,
+        Judge::Unseen => false,
+    };
+    let decision = console.decision();
+    decision.is_some_and(|decision| decision.effect == Effect::Allow && is_ours(&decision.by))
+}
+
+fn not_runnable(command: &Command, why: String) -> HostError {
+    HostError::NotRunnable {
+        command: command.text.clone(),
+        reason: why.into(),
+    }
+}
