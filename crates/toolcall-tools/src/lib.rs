@@ -2,4 +2,22 @@
 //! Nothing here asks for permission or knows a wire; both were settled before.
 
 #[cfg(unix)]
+pub mod command;
+mod editing;
+#[cfg(unix)]
+mod host;
+#[cfg(unix)]
+mod kit;
+#[cfg(unix)]
 pub mod local;
+#[cfg(unix)]
+mod locked;
+pub mod tools;
+pub mod web;
+#[cfg(unix)]
+mod window;
+
+#[cfg(unix)]
+pub use host::LocalHost;
+#[cfg(unix)]
+pub use kit::{Kit, KitError, KitSettings};

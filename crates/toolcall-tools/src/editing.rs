@@ -1,0 +1,312 @@
+//! Edits of a text: exact replacements and insertions of lines, one after the other.
+//! Pure; where a text is not found once and only once it says so and guesses nothing.
+
+mod nearest;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use thiserror::Error;
+
+use nearest::nearest;
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
+/// More places are not listed.
+const MOST_PLACES: usize = 8;
+
+/// One change to a text.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+pub(crate) enum Edit {
+    /// Replaces a text.
+    Replace {
+        /// The text as it stands in the file, with its spaces and line breaks. It must be there
+        /// exactly once, unless `all` is set.
+        old_text: String,
+        /// What to put in its place.
+        new_text: String,
+        /// Whether every occurrence is replaced. False if left out.
+        #[serde(default)]
+        all: bool,
+    },
+    /// Inserts whole lines: at `line`, or next to an anchor, or at the end of the file if neither
+    /// is given.
+    Insert {
+        /// The lines. A line break at the end is added if it is missing.
+        new_text: String,
+        /// The line number, from 1, that the first new line gets.
+        #[serde(default)]
+        line: Option<usize>,
+        /// A text that is there exactly once; the new lines go before the line it begins in.
+        #[serde(default)]
+        before: Option<String>,
+        /// A text that is there exactly once; the new lines go after the line it ends in.
+        #[serde(default)]
+        after: Option<String>,
+    },
+}
+
+/// An edited text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Edited {
+    pub(crate) text: String,
+    /// The first line that any edit touched, from 1.
+    pub(crate) first_line: u32,
+}
+
+/// Why an edit cannot be made.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub(crate) enum EditError {
+    #[error("edit {edit}: `{field}` is empty; give the text that is there")]
+    Empty { edit: usize, field: &'static str },
+    #[error("edit {edit}: `{field}` is not in the file. {hint}")]
+    NotFound {
+        edit: usize,
+        field: &'static str,
+        hint: String,
+    },
+    #[error(
+        "edit {edit}: `{field}` is there {count} times, in lines {lines}; quote more of it{all}"
+    )]
+    NotUnique {
+        edit: usize,
+        field: &'static str,
+        count: usize,
+        lines: String,
+        all: &'static str,
+    },
+    #[error("edit {edit}: there is no line {line}; the file has {lines} lines, so give 1 to {}", lines + 1)]
+    NoSuchLine {
+        edit: usize,
+        line: usize,
+        lines: usize,
+    },
+    #[error("edit {edit}: give only one of `line`, `before` and `after`")]
+    TwoPlaces { edit: usize },
+}
+
+/// Makes every edit, or none.
+pub(crate) fn apply(text: &str, edits: &[Edit]) -> Result<Edited, EditError> {
+    let mut edited = Edited {
+        text: text.to_owned(),
+        first_line: u32::MAX,
+    };
+    for (place, edit) in edits.iter().enumerate() {
+        let number = place + 1;
+        match edit {
+            Edit::Replace {
+                old_text,
+                new_text,
+                all,
+            } => {
+                let count = match all {
+                    true => Count::Any,
+                    false => Count::One,
+                };
+                edited.replace(number, old_text, new_text, count)?;
+            }
+            Edit::Insert {
+                new_text,
+                line,
+                before,
+                after,
+            } => {
+                let spot = Spot::new(*line, before.as_deref(), after.as_deref());
+                let spot = spot.ok_or(EditError::TwoPlaces { edit: number })?;
+                edited.insert(number, new_text, &spot)?;
+            }
+        }
+    }
+    edited.first_line = edited.first_line.min(u32::MAX - 1);
+    Ok(edited)
+}
+
+/// How often a text may be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Count {
+    One,
+    Any,
+}
+
+/// Where lines go.
+enum Spot<'a> {
+    Line(usize),
+    Before(&'a str),
+    After(&'a str),
+    End,
+}
+
+impl<'a> Spot<'a> {
+    fn new(line: Option<usize>, before: Option<&'a str>, after: Option<&'a str>) -> Option<Self> {
+        match (line, before, after) {
+            (None, None, None) => Some(Spot::End),
+            (Some(line), None, None) => Some(Spot::Line(line)),
+            (None, Some(anchor), None) => Some(Spot::Before(anchor)),
+            (None, None, Some(anchor)) => Some(Spot::After(anchor)),
+            (_, _, _) => None,
+        }
+    }
+}
+
+impl Edited {
+    fn replace(
+        &mut self,
+        edit: usize,
+        old: &str,
+        new: &str,
+        count: Count,
+    ) -> Result<(), EditError> {
+        let old = self.find(edit, "oldText", old, count)?;
+        let new = self.with_its_line_breaks(new, &old);
+        self.touch(self.text.find(&*old).unwrap_or(0));
+        self.text = match count {
+            Count::One => self.text.replacen(&*old, &new, 1),
+            Count::Any => self.text.replace(&*old, &new),
+        };
+        Ok(())
+    }
+
+    fn insert(&mut self, edit: usize, new: &str, spot: &Spot<'_>) -> Result<(), EditError> {
+        let at = match spot {
+            Spot::Line(line) => self.start_of_line(edit, *line)?,
+            Spot::Before(anchor) => {
+                let anchor = self.find(edit, "before", anchor, Count::One)?;
+                let at = self.text.find(&*anchor).unwrap_or(0);
+                self.text[..at]
+                    .rfind('\n')
+                    .map_or(self.start(), |end| end + 1)
+            }
+            Spot::After(anchor) => {
+                let anchor = self.find(edit, "after", anchor, Count::One)?;
+                let end = self.text.find(&*anchor).unwrap_or(0) + anchor.len();
+                self.end_of_line(end)
+            }
+            Spot::End => self.text.len(),
+        };
+        self.put(at, new);
+        Ok(())
+    }
+
+    /// Puts whole lines at the beginning of a line, or behind the last.
+    fn put(&mut self, at: usize, new: &str) {
+        let line_break = if self.has_crlf() { "\r\n" } else { "\n" };
+        let mut lines = self.with_its_line_breaks(new, "");
+        if !lines.ends_with('\n') {
+            lines += line_break;
+        }
+        let follows_open_line = at > self.start() && !self.text[..at].ends_with('\n');
+        if follows_open_line {
+            lines.insert_str(0, line_break);
+        }
+        self.touch(at);
+        self.text.insert_str(at, &lines);
+    }
+
+    fn touch(&mut self, at: usize) {
+        let line = self.text[..at].matches('\n').count() + 1;
+        let line = u32::try_from(line).unwrap_or(u32::MAX);
+        self.first_line = self.first_line.min(line);
+    }
+
+    /// Behind the byte order mark, if there is one.
+    fn start(&self) -> usize {
+        match self.text.starts_with(BYTE_ORDER_MARK) {
+            true => BYTE_ORDER_MARK.len_utf8(),
+            false => 0,
+        }
+    }
+
+    fn start_of_line(&self, edit: usize, line: usize) -> Result<usize, EditError> {
+        let starts = std::iter::once(self.start());
+        let further = self.text.match_indices('\n').map(|(at, _)| at + 1);
+        let lines = self.text[self.start()..].lines().count();
+        match line {
+            0 => Err(EditError::NoSuchLine { edit, line, lines }),
+            line if line == lines + 1 => Ok(self.text.len()),
+            line if line > lines => Err(EditError::NoSuchLine { edit, line, lines }),
+            line => Ok(starts.chain(further).nth(line - 1).unwrap_or(0)),
+        }
+    }
+
+    /// Behind the line break of the line in which something ends.
+    fn end_of_line(&self, end: usize) -> usize {
+        if self.text[..end].ends_with('\n') {
+            return end;
+        }
+        let rest = self.text[end..].find('\n');
+        rest.map_or(self.text.len(), |at| end + at + 1)
+    }
+
+    /// The text as it stands in the file: models write `\n` where the file has `\r\n`.
+    fn find(
+        &self,
+        edit: usize,
+        field: &'static str,
+        wanted: &str,
+        count: Count,
+    ) -> Result<String, EditError> {
+        if wanted.is_empty() {
+            return Err(EditError::Empty { edit, field });
+        }
+        let with_crlf = wanted.replace("\r\n", "\n").replace('\n', "\r\n");
+        let spellings = [wanted.to_owned(), with_crlf];
+        let found = spellings.into_iter().find(|text| self.text.contains(text));
+        let found = found.ok_or_else(|| EditError::NotFound {
+            edit,
+            field,
+            hint: nearest(&self.text, wanted),
+        })?;
+        let times = self.text.matches(&*found).count();
+        match count {
+            Count::One if times > 1 => Err(self.not_unique(edit, field, &found, times)),
+            Count::One | Count::Any => Ok(found),
+        }
+    }
+
+    fn not_unique(&self, edit: usize, field: &'static str, found: &str, count: usize) -> EditError {
+        let places = self.text.match_indices(found).take(MOST_PLACES);
+        let lines = places.map(|(at, _)| self.text[..at].matches('\n').count() + 1);
+        let mut lines = lines
+            .map(|line| line.to_string())
+            .collect::<Vec<_>>()
+            .join(", ");
+        if count > MOST_PLACES {
+            lines += ", …";
+        }
+        let all = match field {
+            "oldText" => ", or set `all`",
+            _ => "",
+        };
+        EditError::NotUnique {
+            edit,
+            field,
+            count,
+            lines,
+            all,
+        }
+    }
+
+    /// New text with the line breaks of the file, or of what it replaces.
+    fn with_its_line_breaks(&self, new: &str, replaced: &str) -> String {
+        let is_crlf = match replaced.contains('\n') {
+            true => replaced.contains("\r\n"),
+            false => self.has_crlf(),
+        };
+        match is_crlf && !new.contains("\r\n") {
+            true => new.replace('\n', "\r\n"),
+            false => new.to_owned(),
+        }
+    }
+
+    /// Whether lines end in `\r\n` here: the first one tells.
+    fn has_crlf(&self) -> bool {
+        let first = self.text.find('\n');
+        first.is_some_and(|at| self.text[..at].ends_with('\r'))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! The built-in tools, each in a file of its own and written as a guest's would be.
+//! A tool states what it will do and does it; it decides no permission and sets no status.
+
+#[cfg(unix)]
+mod command_output;
+#[cfg(unix)]
+mod cut;
+mod delete_file;
+mod edit_file;
+mod fetch;
+#[cfg(unix)]
+mod find_path;
+#[cfg(unix)]
+mod list_directory;
+mod move_file;
+mod naming;
+#[cfg(unix)]
+mod pattern;
+#[cfg(unix)]
+mod read_file;
+#[cfg(unix)]
+mod run_command;
+#[cfg(unix)]
+mod search_files;
+#[cfg(unix)]
+mod stop_command;
+mod thinking;
+mod todo_write;
+#[cfg(unix)]
+mod walking;
+mod web_search;
+mod write_file;
+
+#[cfg(unix)]
+pub use command_output::CommandOutput;
+#[cfg(unix)]
+pub use cut::Cut;
+pub use delete_file::DeleteFile;
+pub use edit_file::EditFile;
+pub use fetch::Fetch;
+#[cfg(unix)]
+pub use find_path::FindPath;
+#[cfg(unix)]
+pub use list_directory::ListDirectory;
+pub use move_file::MoveFile;
+#[cfg(unix)]
+pub use read_file::ReadFile;
+#[cfg(unix)]
+pub use run_command::RunCommand;
+#[cfg(unix)]
+pub use search_files::SearchFiles;
+#[cfg(unix)]
+pub use stop_command::StopCommand;
+pub use thinking::Thinking;
+pub use todo_write::TodoWrite;
+pub use web_search::WebSearch;
+pub use write_file::WriteFile;

@@ -1,0 +1,130 @@
+//! A tool that tells what a background command printed since the last look, and how it is.
+//! It waits if asked to, and changes nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolcall::{Exit, Intent, Kind, Look, Scope, Sketch, Tool, ToolError, ToolResult};
+
+use crate::command::{JobId, JobOutput, JobStatus, Jobs};
+
+/// Looks at a background command.
+#[derive(Clone, Debug)]
+pub struct CommandOutput {
+    jobs: Arc<Jobs>,
+}
+
+/// Which command.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Its id, as run_command gave it.
+    id: String,
+    /// The seconds to wait for its end before looking; 0 if left out.
+    #[serde(default)]
+    #[schemars(range(max = 600))]
+    wait: u64,
+}
+
+impl CommandOutput {
+    /// Looks at these commands.
+    pub fn new(jobs: Arc<Jobs>) -> Self {
+        Self { jobs }
+    }
+}
+
+impl Tool for CommandOutput {
+    const NAME: &'static str = "command_output";
+    const DESCRIPTION: &'static str = "Tells what a background command printed since the last \
+        look, and whether it still runs or how it ended.";
+    const KIND: Option<Kind> = Some(Kind::Read);
+    type Input = Input;
+    type Output = ToolResult;
+
+    fn sketch(&self, partial: &Value) -> Option<Sketch> {
+        let id = partial.get("id")?.as_str()?;
+        Some(Sketch {
+            title: title(id),
+            kind: Kind::Read,
+            ..Sketch::default()
+        })
+    }
+
+    async fn prepare(&self, input: &Input, _look: &Look) -> Result<Intent, ToolError> {
+        let id: JobId = input.id.parse()?;
+        self.jobs.status(id)?;
+        Ok(Intent::new(Kind::Read, title(&input.id)))
+    }
+
+    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+        let id: JobId = input.id.parse()?;
+        let wait = Duration::from_secs(input.wait);
+        tokio::select! {
+            // It may go on longer than anybody waits.
+            _ended = tokio::time::timeout(wait, self.jobs.ended(id)) => {}
+            () = scope.cancelled() => {}
+        }
+        Ok(told(id, &self.jobs.news(id)?))
+    }
+}
+
+fn title(id: &str) -> String {
+    format!("Look at background command {id}")
+}
+
+fn told(id: JobId, news: &JobOutput) -> ToolResult {
+    let how = describe(&news.status);
+    let mut said = format!(
+        "background command {id} {how}; {} bytes of new output",
+        news.bytes
+    );
+    if news.skipped > 0 {
+        said += &format!(", {} of them left out here", news.skipped);
+    }
+    if let Some(spill) = &news.spill {
+        said += &format!("; {}: {}", spill.uri, spill.summary());
+    }
+    let result = match news.text.is_empty() {
+        true => ToolResult::default(),
+        false => ToolResult::from(news.text.as_str()),
+    };
+    result.with(said).structured(json!({
+        "id": id.to_string(), "status": name(&news.status), "exitCode": code(&news.status),
+        "bytes": news.bytes, "skipped": news.skipped,
+    }))
+}
+
+/// How a background command is, in a sentence.
+pub(super) fn describe(status: &JobStatus) -> String {
+    match status {
+        JobStatus::Running => "is running".to_owned(),
+        JobStatus::Ended(Exit::Code(code)) => format!("ended with exit code {code}"),
+        JobStatus::Ended(Exit::Signal(signal)) => format!("was ended by signal {signal}"),
+        JobStatus::Stopped(Exit::Code(code)) => format!("was stopped, with exit code {code}"),
+        JobStatus::Stopped(Exit::Signal(signal)) => format!("was stopped by signal {signal}"),
+        JobStatus::Failed(why) => format!("failed: {why}"),
+    }
+}
+
+/// How it is, in a word.
+pub(super) fn name(status: &JobStatus) -> &'static str {
+    match status {
+        JobStatus::Running => "running",
+        JobStatus::Ended(_) => "ended",
+        JobStatus::Stopped(_) => "stopped",
+        JobStatus::Failed(_) => "failed",
+    }
+}
+
+fn code(status: &JobStatus) -> Option<i32> {
+    match status {
+        JobStatus::Ended(Exit::Code(code)) | JobStatus::Stopped(Exit::Code(code)) => Some(*code),
+        JobStatus::Ended(Exit::Signal(_))
+        | JobStatus::Stopped(Exit::Signal(_))
+        | JobStatus::Running
+        | JobStatus::Failed(_) => None,
+    }
+}

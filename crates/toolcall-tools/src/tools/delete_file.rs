@@ -1,0 +1,71 @@
+//! A tool that deletes a file, a link or, when asked for, a folder.
+//! It destroys nothing: what the shown edit does not hold is put away by the host.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use toolcall::{
+    Change, Content, FileBody, FileEdit, Intent, Kind, Look, Scope, Tool, ToolError, ToolResult,
+};
+
+use super::naming::named;
+
+/// Deletes a file or a folder.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DeleteFile;
+
+/// What to delete.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The file, link or folder, relative to the session's folder or absolute.
+    path: PathBuf,
+    /// Whether a folder may be deleted, with everything in it. False if left out.
+    #[serde(default)]
+    recursive: bool,
+}
+
+impl Tool for DeleteFile {
+    const NAME: &'static str = "delete_file";
+    const DESCRIPTION: &'static str = "Deletes a file, or a link itself and not what it leads to, \
+        or with `recursive` a folder with everything in it. What was deleted is kept for undo.";
+    const KIND: Option<Kind> = Some(Kind::Delete);
+    type Input = Input;
+    type Output = ToolResult;
+
+    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+        let name = named(&input.path);
+        let before = look.inspect(&input.path).await?;
+        let title = match &before {
+            FileBody::Folder { files, .. } if !input.recursive => {
+                return Err(ToolError::new(format!(
+                    "`{name}` is a folder; set `recursive` to delete it with its {files} files"
+                )));
+            }
+            FileBody::Folder { .. } => format!("Delete {name} ({})", before.summary()),
+            FileBody::Text(_) | FileBody::Binary { .. } => format!("Delete {name}"),
+        };
+        let edit = FileEdit::deleted(look.path(&input.path), before);
+        Ok(Intent::new(Kind::Delete, title).editing(edit))
+    }
+
+    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+        let mut result = ToolResult::default();
+        for edit in scope.edits() {
+            let Change::Deleted { before } = &edit.change else {
+                continue;
+            };
+            let kept = scope.apply(edit).await?.kept;
+            let mut said = format!("deleted `{}` ({})", named(&input.path), before.summary());
+            if let Some(kept) = &kept {
+                said += &format!("; it is kept as `{}`", named(kept));
+            }
+            let structured = json!({"path": edit.path, "bytes": before.bytes(), "kept": kept});
+            result = result.with(Content::Edit(edit.clone())).with(said);
+            result = result.structured(structured);
+        }
+        Ok(result)
+    }
+}

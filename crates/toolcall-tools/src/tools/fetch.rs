@@ -1,0 +1,280 @@
+//! The tool that fetches one address of the web.
+//! It reaches only the host that it stated, and no private address unless the settings name its host.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use reqwest::Method;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+use toolcall::text::{clean_block, clean_line};
+use toolcall::{Intent, Kind, Look, Progress, Scope, Sketch, Tool, ToolError, ToolResult, Touch};
+
+use crate::web::{
+    FetchSettings, Format, Lookup, Message, PrivateHosts, Report, SystemLookup, Target, Watch, Web,
+    WebError, follow, read,
+};
+
+const MOST_HEADERS: usize = 32;
+const LONGEST_BODY: usize = 1024 * 1024;
+/// A title holds about this much; a longer address is shown whole beneath it.
+const TITLE: usize = 200;
+
+/// Fetches one address of the web.
+pub struct Fetch {
+    settings: FetchSettings,
+    web: Web,
+}
+
+/// What [`Fetch`] takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct FetchInput {
+    /// The whole address, http or https, without user name and password.
+    pub url: String,
+    /// GET if left out. HEAD shows only the headers of the answer.
+    #[serde(default)]
+    pub method: FetchMethod,
+    /// Headers to send, by name.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// What to send with POST. Say what it is in the header `content-type`.
+    #[serde(default)]
+    pub body: Option<String>,
+    /// `text` (as a person would read a page, with its links) or `raw` (the page as it is).
+    #[serde(default)]
+    pub format: FetchFormat,
+    /// Show at most so many bytes of text. A page is cut behind them.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub max_bytes: Option<usize>,
+}
+
+/// How it is asked for. (Where variants have words of their own, a wrong one gets a poor message.)
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum FetchMethod {
+    #[default]
+    #[serde(rename = "GET")]
+    Get,
+    #[serde(rename = "HEAD")]
+    Head,
+    #[serde(rename = "POST")]
+    Post,
+}
+
+/// What is shown of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FetchFormat {
+    #[default]
+    Text,
+    Raw,
+}
+
+impl Fetch {
+    /// With these settings, and the system's way of finding hosts.
+    pub fn new(settings: FetchSettings) -> Self {
+        Self::finding_hosts_by(settings, SystemLookup)
+    }
+
+    /// With another way of finding the addresses of a host.
+    pub fn finding_hosts_by(settings: FetchSettings, lookup: impl Lookup) -> Self {
+        let web = Web {
+            lookup: Arc::new(lookup),
+            private: PrivateHosts::new(&settings.private),
+            silence: settings.silence,
+        };
+        Self { settings, web }
+    }
+
+    fn check(&self, input: &FetchInput) -> Result<(Target, Message), WebError> {
+        let target = Target::parse(&input.url)?;
+        self.web.check_literal(&target)?;
+        Ok((target, message(input)?))
+    }
+}
+
+impl Tool for Fetch {
+    const NAME: &'static str = "fetch";
+    const DESCRIPTION: &'static str = "Fetches one web address. Pages come as readable text with their links, images as \
+                                       images, anything else as text or with its type and size. A redirect to another \
+                                       host is told and not followed: call again with that address. Private addresses \
+                                       are refused.";
+    const ALIASES: &'static [&'static str] = &["web_request"];
+    const KIND: Option<Kind> = Some(Kind::Fetch);
+    type Input = FetchInput;
+    type Output = ToolResult;
+
+    /// An address that is not taken may hold a password.
+    fn sketch(&self, partial: &Value) -> Option<Sketch> {
+        let url = partial.get("url").and_then(Value::as_str);
+        let target = url.and_then(|url| Target::parse(url).ok());
+        Some(Sketch {
+            title: target.map_or("Fetch".to_owned(), |target| format!("Fetch {target}")),
+            kind: Kind::Fetch,
+            ..Sketch::default()
+        })
+    }
+
+    async fn prepare(&self, input: &FetchInput, _look: &Look) -> Result<Intent, ToolError> {
+        let (target, message) = self.check(input)?;
+        let title = match input.method {
+            FetchMethod::Get => format!("Fetch {target}"),
+            FetchMethod::Head | FetchMethod::Post => format!("Fetch ({}) {target}", message.method),
+        };
+        let is_plain = message == Message::plain_get() && title.len() <= TITLE;
+        let intent = Intent::new(Kind::Fetch, title).touching(Touch::Reaches(target.reaches()));
+        Ok(match is_plain {
+            true => intent,
+            false => intent.showing(whole_request(&target, &message)),
+        })
+    }
+
+    async fn run(&self, input: FetchInput, scope: &Scope) -> Result<ToolResult, ToolError> {
+        let (target, message) = self.check(&input)?;
+        let deadline = Instant::now() + self.settings.time;
+        let slow = WebError::Slow {
+            host: target.reaches().to_string(),
+            after: self.settings.time,
+        };
+        let following = follow(&self.web, target, message);
+        let answer = timeout_at(deadline, following).await.map_err(|_| slow)??;
+        let report = Report::of(&answer);
+        if let Some(result) = report.redirect() {
+            return Ok(result);
+        }
+        if input.method == FetchMethod::Head {
+            return report.heads(answer.response.headers());
+        }
+        let worth = report.worth(self.settings.download);
+        let body = read(answer.response, worth, deadline, self.watch(scope)).await;
+        let most = self.most(&input);
+        let format = input.format.into();
+        // A long page takes a while, and others run on this thread.
+        tokio::task::spawn_blocking(move || report.whole(body, format, most)).await?
+    }
+}
+
+impl Fetch {
+    fn most(&self, input: &FetchInput) -> usize {
+        let wanted = input.max_bytes.unwrap_or(self.settings.shown);
+        wanted.clamp(1, self.settings.shown.max(1))
+    }
+
+    fn watch<'a>(&self, scope: &'a Scope) -> Watch<'a> {
+        Watch {
+            patience: self.settings.patience,
+            tell: Box::new(move |bytes, total| scope.progress(progress(bytes, total))),
+        }
+    }
+}
+
+impl From<FetchFormat> for Format {
+    fn from(format: FetchFormat) -> Self {
+        match format {
+            FetchFormat::Text => Format::Readable,
+            FetchFormat::Raw => Format::Raw,
+        }
+    }
+}
+
+fn progress(bytes: u64, total: Option<u64>) -> Progress {
+    // A few bytes more or less do not show.
+    let progress = Progress::at(bytes as f64);
+    match total {
+        Some(total) => progress
+            .of(total as f64)
+            .saying(format!("{bytes} of {total} bytes")),
+        None => progress.saying(format!("{bytes} bytes")),
+    }
+}
+
+/// Everything that leaves the machine, for whoever is asked.
+fn whole_request(target: &Target, message: &Message) -> String {
+    let mut text = format!("{} {target}", message.method);
+    for (name, value) in &message.headers {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        text.push_str(&format!("\n{name}: {}", clean_block(&value)));
+    }
+    if let Some(body) = &message.body {
+        text.push_str("\n\n");
+        text.push_str(&clean_block(body));
+    }
+    text
+}
+
+impl From<FetchMethod> for Method {
+    fn from(method: FetchMethod) -> Self {
+        match method {
+            FetchMethod::Get => Method::GET,
+            FetchMethod::Head => Method::HEAD,
+            FetchMethod::Post => Method::POST,
+        }
+    }
+}
+
+fn message(input: &FetchInput) -> Result<Message, WebError> {
+    let method = Method::from(input.method);
+    let body = input.body.clone();
+    match &body {
+        Some(body) if body.len() > LONGEST_BODY => {
+            return Err(WebError::Body {
+                bytes: body.len(),
+                most: LONGEST_BODY,
+            });
+        }
+        Some(_) if method != Method::POST => return Err(WebError::BodyWithout(method.to_string())),
+        Some(_) | None => {}
+    }
+    Ok(Message {
+        method,
+        headers: headers(&input.headers)?,
+        body,
+    })
+}
+
+fn headers(given: &BTreeMap<String, String>) -> Result<HeaderMap, WebError> {
+    let mut headers = Message::plain_get().headers;
+    for (name, value) in given {
+        let refused = |why| WebError::Header(clean_line(name, 100), why);
+        let name = name.trim().to_ascii_lowercase();
+        let parsed = HeaderName::from_bytes(name.as_bytes());
+        let parsed = parsed.map_err(|_| refused("it is no name of a header"))?;
+        if is_reserved(&name) {
+            return Err(refused("the connection sets it; leave it out"));
+        }
+        let value = HeaderValue::from_str(value);
+        headers.insert(
+            parsed,
+            value.map_err(|_| refused("its value has characters that no header takes"))?,
+        );
+    }
+    match given.len() > MOST_HEADERS {
+        true => Err(WebError::Header(
+            "…".to_owned(),
+            "there are over 32 of them",
+        )),
+        false => Ok(headers),
+    }
+}
+
+/// Headers that say what is true of the connection: a wrong one would make the other side, or
+/// whatever stands between, see another request than the one that was shown.
+fn is_reserved(name: &str) -> bool {
+    matches!(
+        name,
+        "host"
+            | "connection"
+            | "content-length"
+            | "transfer-encoding"
+            | "te"
+            | "trailer"
+            | "upgrade"
+            | "expect"
+            | "keep-alive"
+            | "accept-encoding"
+    ) || name.starts_with("proxy-")
+}

@@ -1,0 +1,219 @@
+//! `find_path`: files and folders whose path matches a glob pattern, the newest first.
+//! It reads no file and follows no link.
+
+use std::cmp::Reverse;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolcall::text::clean_line;
+use toolcall::{Intent, Location, Look, Scope, Sketch, Tool, ToolError, ToolResult, arguments};
+
+use super::cut::{Cut, Least, Lines};
+use super::naming::counted;
+use super::pattern::Pattern;
+use super::walking::{
+    Counts, MOST_LOCATIONS, Place, left_out, off_the_runtime, open_folder, shown,
+};
+use crate::local::Files;
+use crate::local::tree::{Found, Ignored, Kind, Passed, Visitor, Walk};
+
+const LONGEST_IN_A_TITLE: usize = 80;
+
+/// Finds files and folders by their path.
+pub struct FindPath {
+    files: Arc<Files>,
+    cut: Cut,
+}
+
+impl FindPath {
+    /// Finds what is beneath the roots of these files.
+    pub fn new(files: Arc<Files>) -> Self {
+        let cut = Cut::default();
+        Self { files, cut }
+    }
+
+    /// Shows this much of a long result.
+    pub fn with_cut(mut self, cut: Cut) -> Self {
+        self.cut = cut;
+        self
+    }
+
+    fn place<'a>(&'a self, input: &'a Input) -> Place<'a> {
+        Place {
+            files: &self.files,
+            path: input.path.as_deref(),
+        }
+    }
+}
+
+/// What `find_path` takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Input {
+    /// A glob such as `*.rs`, `src/**/test_*.py` or `**/{a,b}/*`. Without a slash it matches names at any depth; with one, paths from the folder that is searched.
+    pattern: String,
+    /// The folder to search; the session's folder by default.
+    path: Option<PathBuf>,
+}
+
+impl Tool for FindPath {
+    const NAME: &'static str = "find_path";
+    const DESCRIPTION: &'static str = "Finds files and folders by a glob pattern, the most recently changed first. \
+        Folders end in `/`, links in `@`; links are not followed. Names that begin with a dot and those that \
+        `.gitignore` or `.ignore` files name are left out, unless `path` is such a folder.";
+    const KIND: Option<toolcall::Kind> = Some(toolcall::Kind::Search);
+    type Input = Input;
+    type Output = ToolResult;
+
+    fn sketch(&self, partial: &Value) -> Option<Sketch> {
+        let pattern = partial.get("pattern")?.as_str()?;
+        let title = match partial.get("path").and_then(Value::as_str) {
+            Some(path) => format!("Find \"{pattern}\" in {path}"),
+            None => format!("Find \"{pattern}\""),
+        };
+        Some(Sketch {
+            title,
+            kind: toolcall::Kind::Search,
+            locations: arguments::locations(Some(partial)),
+        })
+    }
+
+    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+        Pattern::new(&input.pattern)?;
+        let place = self.place(input);
+        let pattern = clean_line(&input.pattern, LONGEST_IN_A_TITLE);
+        let title = match &input.path {
+            Some(_) => format!("Find \"{pattern}\" in {}", place.in_title()),
+            None => format!("Find \"{pattern}\""),
+        };
+        place.intent(look, toolcall::Kind::Search, title).await
+    }
+
+    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+        let pattern = Pattern::new(&input.pattern)?;
+        let path = self.place(&input).reach(scope).await?;
+        let (files, cut) = (self.files.clone(), self.cut);
+        let counts = Counts::of("names seen");
+        off_the_runtime(scope, &counts.clone(), move |scope| {
+            let found = find(&files, &path, &pattern, cut, scope, &counts)?;
+            Ok(found.render(&input.pattern, &path, scope, cut))
+        })
+        .await
+    }
+}
+
+fn find(
+    files: &Files,
+    path: &Path,
+    pattern: &Pattern,
+    cut: Cut,
+    scope: &Scope,
+    counts: &Counts,
+) -> Result<Finds, ToolError> {
+    let start = open_folder(files, path)?;
+    let walk = Walk {
+        ignored: Ignored::Hidden,
+        depth: usize::MAX,
+        wants: &|relative, _| {
+            counts.seen.fetch_add(1, Relaxed);
+            pattern.matches(relative)
+        },
+        admits: &|path| scope.may_read(path),
+        is_cancelled: &|| scope.is_cancelled(),
+    };
+    let (finders, passed) = walk.run(&start, || Finder {
+        counts,
+        newest: Least::new(cut.items),
+    });
+    let newest = finders.into_iter().map(|finder| finder.newest);
+    Ok(Finds {
+        newest: newest.fold(Least::new(cut.items), Least::merge),
+        total: counts.hits.load(Relaxed),
+        passed,
+    })
+}
+
+struct Finder<'a> {
+    counts: &'a Counts,
+    newest: Least<Find>,
+}
+
+/// The newest first, then by path.
+type Find = (Reverse<i128>, PathBuf, Kind);
+
+struct Finds {
+    newest: Least<Find>,
+    total: u64,
+    passed: Passed,
+}
+
+impl Visitor for Finder<'_> {
+    fn visit(&mut self, found: &Found<'_>) -> ControlFlow<()> {
+        // What is gone by now was not found.
+        if let Ok(modified) = found.modified() {
+            self.counts.hits.fetch_add(1, Relaxed);
+            let find = (Reverse(modified), found.path.to_owned(), found.kind);
+            self.newest.add(find);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Finds {
+    fn render(self, pattern: &str, folder: &Path, scope: &Scope, cut: Cut) -> ToolResult {
+        let total = self.total;
+        let mut heading = self.heading(pattern, &shown(folder, scope));
+        heading.push_str(&left_out(&self.passed));
+        let mut lines = Lines::new(heading, cut);
+        let newest = self.newest.into_sorted();
+        let locations = newest.iter().take(MOST_LOCATIONS);
+        let locations: Vec<_> = locations.map(|(_, path, _)| Location::file(path)).collect();
+        if !locations.is_empty() {
+            scope.locate(locations);
+        }
+        let paths = newest.into_iter();
+        let paths: Vec<String> = paths
+            .map(|(_, path, kind)| shown(&path, scope) + mark(kind))
+            .take_while(|path| lines.push(path))
+            .collect();
+        let mut text = lines.text;
+        let is_cut = (paths.len() as u64) < total;
+        if is_cut {
+            let shown = paths.len();
+            text.push_str(&format!(
+                "\n(the newest {shown} of {total} are shown; a longer pattern or a `path` further down finds fewer)"
+            ));
+        }
+        ToolResult::from(text).structured(json!({
+            "paths": paths,
+            "total": total,
+            "truncated": is_cut || self.passed.too_many,
+        }))
+    }
+
+    fn heading(&self, pattern: &str, folder: &str) -> String {
+        let pattern = clean_line(pattern, LONGEST_IN_A_TITLE);
+        match self.total {
+            0 => format!(
+                "Nothing in {folder} matches `{pattern}` ({} hidden or ignored, which are left out).",
+                counted(self.passed.hidden, "name is", "names are")
+            ),
+            1 => format!("1 path in {folder} matches `{pattern}`."),
+            found => {
+                format!("{found} paths in {folder} match `{pattern}`, the newest first.")
+            }
+        }
+    }
+}
+
+fn mark(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Folder => "/",
+        Kind::Link => "@",
+        Kind::File | Kind::Pipe | Kind::Socket | Kind::Device => "",
+    }
+}

@@ -1,0 +1,62 @@
+//! A tool that moves or renames a file, a link or a folder.
+//! It never moves over something, so nothing is lost.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use toolcall::{
+    Content, FileEdit, Intent, Kind, Location, Look, Scope, Tool, ToolError, ToolResult,
+};
+
+use super::naming::named;
+
+/// Moves a file or a folder.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MoveFile;
+
+/// What goes where.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The file, link or folder, relative to the session's folder or absolute.
+    from: PathBuf,
+    /// Its whole new path, with its new name. Nothing may be there; missing folders are made.
+    to: PathBuf,
+}
+
+impl Tool for MoveFile {
+    const NAME: &'static str = "move_file";
+    const DESCRIPTION: &'static str = "Moves or renames a file, a folder with everything in it, or \
+        a link itself. It never replaces what is there.";
+    const KIND: Option<Kind> = Some(Kind::Move);
+    type Input = Input;
+    type Output = ToolResult;
+
+    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+        let (from, to) = (named(&input.from), named(&input.to));
+        look.inspect(&input.from).await?;
+        if look.is_there(&input.to).await? {
+            return Err(ToolError::new(format!(
+                "`{to}` exists already; give a path where nothing is, with the new name"
+            )));
+        }
+        let (old, new) = (look.path(&input.from), look.path(&input.to));
+        let intent = Intent::new(Kind::Move, format!("Move {from} to {to}"));
+        let intent = intent.editing(FileEdit::moved(old, &new));
+        Ok(intent.at(Location::file(new)))
+    }
+
+    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+        let (from, to) = (scope.path(&input.from), scope.path(&input.to));
+        let mut result = ToolResult::default();
+        for edit in scope.edits() {
+            scope.apply(edit).await?;
+            result = result.with(Content::Edit(edit.clone()));
+        }
+        let said = format!("moved `{}` to `{}`", named(&input.from), named(&input.to));
+        let structured = json!({"from": from, "to": to});
+        Ok(result.with(said).structured(structured))
+    }
+}

@@ -1,0 +1,180 @@
+//! A tool that runs a command, here or in the background.
+//! What was read of the text is what is stated, judged and run.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use toolcall::text::clean_command;
+use toolcall::{
+    Command, Exit, Intent, Kind, Look, Reading, Scope, Target, Tool, ToolError, ToolResult, Touch,
+};
+
+use crate::command::Jobs;
+
+/// What a command gets that says nothing.
+const USUAL_TIME: Duration = Duration::from_secs(10 * 60);
+const MOST_TIME: Duration = Duration::from_secs(60 * 60);
+/// In characters as people see them.
+const LONGEST_TITLE: usize = 200;
+
+/// Runs a command.
+#[derive(Clone, Debug)]
+pub struct RunCommand {
+    jobs: Arc<Jobs>,
+}
+
+/// What to run, and how.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The command line, as a shell reads it. Nobody answers it: its input is empty.
+    command: String,
+    /// The folder it runs in; the session's folder if left out.
+    cwd: Option<PathBuf>,
+    /// Variables to add to its environment.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// The seconds it may take: 600 if left out, at most 3600. Then it is ended. A background
+    /// command takes as long as it likes.
+    #[schemars(range(min = 1, max = 3600))]
+    timeout: Option<u64>,
+    /// Whether it goes on in the background. Then the answer is its id, for command_output and
+    /// stop_command; it ends with the session. False if left out.
+    #[serde(default)]
+    background: bool,
+}
+
+impl RunCommand {
+    /// Background commands are these.
+    pub fn new(jobs: Arc<Jobs>) -> Self {
+        Self { jobs }
+    }
+}
+
+impl Tool for RunCommand {
+    const NAME: &'static str = "run_command";
+    const DESCRIPTION: &'static str = "Runs a command line and gives what it prints and how it \
+        ends. Plain programs joined by `&&`, `||`, `;` and `|`, with `cd` and redirects to files, \
+        are read word by word and can be allowed by rules; anything else a shell knows (variables, \
+        globs, substitutions) is asked about as a whole.";
+    const ALIASES: &'static [&'static str] = &["terminal"];
+    const KIND: Option<Kind> = Some(Kind::Execute);
+    const TIMEOUT: Option<Duration> = Some(MOST_TIME);
+    type Input = Input;
+    type Output = ToolResult;
+
+    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+        if input.command.trim().is_empty() {
+            return Err(ToolError::new("`command` is empty; give a command line"));
+        }
+        check_env(&input.env)?;
+        let cwd = match &input.cwd {
+            Some(folder) => look.resolve(folder).await?,
+            None => look.path("."),
+        };
+        let reading = toolcall_shell::read(&input.command, &cwd);
+        let reading = settled(reading, look).await?;
+        let files = toolcall_shell::touches(&reading);
+        let mut command = Command::new(&*input.command, cwd, reading);
+        command.env = input
+            .env
+            .iter()
+            .map(|(name, value)| (name.as_str().into(), value.as_str().into()))
+            .collect();
+        let shown = clean_command(&input.command, LONGEST_TITLE);
+        let title = match input.background {
+            true => format!("{shown} (in the background)"),
+            false => shown,
+        };
+        let intent = Intent::new(Kind::Execute, title).running(command);
+        Ok(files.into_iter().fold(intent, Intent::touching))
+    }
+
+    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+        let command = stated(scope)?;
+        if input.background {
+            return self.start(command, scope);
+        }
+        let asked = input.timeout.map(Duration::from_secs);
+        scope.end_within(asked.unwrap_or(USUAL_TIME));
+        match scope.run(command).await? {
+            Exit::Code(0) => Ok("it ended with exit code 0".into()),
+            Exit::Code(code) => Err(ToolError::new(format!(
+                "the command failed with exit code {code}"
+            ))),
+            Exit::Signal(signal) => {
+                Err(ToolError::new(format!("signal {signal} ended the command")))
+            }
+        }
+    }
+}
+
+impl RunCommand {
+    fn start(&self, command: &Command, scope: &Scope) -> Result<ToolResult, ToolError> {
+        let id = self.jobs.start(command, scope.id(), scope)?;
+        let said = format!(
+            "started background command {id}; command_output tells what it prints, stop_command \
+             ends it"
+        );
+        Ok(ToolResult::from(said).structured(json!({"id": id.to_string()})))
+    }
+}
+
+/// The reading with where its folders and files really are: what is judged is where it happens. A
+/// folder outside of the session's is not one that could be told to be there, so it is unclear.
+async fn settled(reading: Reading, look: &Look) -> Result<Reading, ToolError> {
+    let Reading::Understood(mut parts) = reading else {
+        return Ok(reading);
+    };
+    for part in &mut parts {
+        match look.resolve(&part.cwd).await {
+            Ok(folder) => part.cwd = folder,
+            Err(error) => return Ok(Reading::Unclear(error.reason().into())),
+        }
+        for redirect in &mut part.redirects {
+            if let Target::File { path, .. } = &mut redirect.target {
+                *path = look.resolve(&*path).await?;
+            }
+        }
+    }
+    Ok(Reading::Understood(parts))
+}
+
+/// The command as it was prepared.
+fn stated(scope: &Scope) -> Result<&Command, ToolError> {
+    let touches = scope.prepared().intent.touches.iter();
+    let mut commands = touches.filter_map(|touch| match touch {
+        Touch::Runs(command) => Some(command),
+        Touch::Reads(_)
+        | Touch::Writes(_)
+        | Touch::Deletes(_)
+        | Touch::Moves { .. }
+        | Touch::Reaches(_)
+        | Touch::Unknown => None,
+    });
+    let missing = || ToolError::new("no command was prepared");
+    commands.next().ok_or_else(missing)
+}
+
+fn check_env(env: &BTreeMap<String, String>) -> Result<(), ToolError> {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+    };
+    match env
+        .iter()
+        .find(|(name, value)| !is_name(name) || value.contains('\0'))
+    {
+        Some((name, _)) => Err(ToolError::new(format!(
+            "`{name}` cannot be set: names are letters, digits and `_`, values hold no NUL"
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,86 @@
+//! A tool that writes a whole file.
+//! It shows the difference to what is there first, and then makes that very change.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use toolcall::{
+    Change, Content, FileBody, FileEdit, Intent, Kind, Location, Look, Scope, Tool, ToolError,
+    ToolResult, Touch,
+};
+
+use super::naming::{counted, named};
+
+/// Writes a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteFile;
+
+/// What to write where.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The file, relative to the session's folder or absolute.
+    path: PathBuf,
+    /// Everything that it shall hold.
+    content: String,
+}
+
+impl Tool for WriteFile {
+    const NAME: &'static str = "write_file";
+    const DESCRIPTION: &'static str = "Writes a text file: makes it, with the folders on the way, \
+        or replaces all that it holds. To change a part of a file use edit_file.";
+    const KIND: Option<Kind> = Some(Kind::Edit);
+    type Input = Input;
+    type Output = ToolResult;
+
+    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+        let (path, name) = (look.path(&input.path), named(&input.path));
+        let after: Arc<str> = input.content.as_str().into();
+        let (verb, edit) = match look.read_if_there(&path).await? {
+            None => ("Create", FileEdit::added(&path, after)),
+            Some(FileBody::Text(before)) if before == after => {
+                let intent = Intent::new(Kind::Edit, format!("Write {name} (no change)"));
+                let intent = intent.at(Location::file(&path));
+                // Nothing will be written, so there is nothing to ask about.
+                return Ok(intent.touching(Touch::Reads(path)));
+            }
+            Some(FileBody::Text(before)) => ("Write", FileEdit::modified(&path, before, after)),
+            Some(FileBody::Binary { .. } | FileBody::Folder { .. }) => {
+                return Err(ToolError::new(format!(
+                    "`{name}` is there and is not text; delete or move it first"
+                )));
+            }
+        };
+        Ok(Intent::new(Kind::Edit, format!("{verb} {name}")).editing(edit))
+    }
+
+    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+        let name = named(&input.path);
+        let (lines, bytes) = (input.content.lines().count(), input.content.len());
+        let extent = format!(
+            "{}, {}",
+            counted(lines as u64, "line", "lines"),
+            counted(bytes as u64, "byte", "bytes")
+        );
+        let structured = |how: &str| json!({"path": scope.path(&input.path), "change": how, "lines": lines, "bytes": bytes});
+        let Some(edit) = scope.edits().next() else {
+            let said = format!("`{name}` holds exactly this already ({extent}); nothing changed");
+            return Ok(ToolResult::from(said).structured(structured("none")));
+        };
+        scope.apply(edit).await?;
+        let (said, how) = match &edit.change {
+            Change::Added { .. } => (format!("created `{name}` ({extent})"), "created"),
+            Change::Modified { before, .. } | Change::Deleted { before } => {
+                let before = before.bytes();
+                let said = format!("wrote `{name}` ({extent}; it had {before} bytes)");
+                (said, "written")
+            }
+            Change::Moved { .. } => (format!("moved `{name}`"), "moved"),
+        };
+        let result = ToolResult::from(Content::Edit(edit.clone())).with(said);
+        Ok(result.structured(structured(how)))
+    }
+}
