@@ -1,16 +1,18 @@
 //! What can be said on the command line, and the help that explains it.
 //! It only describes; nothing is done here.
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolcall demo                 watch eleven calls from announcement to ending
-  toolcall demo --yes           the same, without questions
-  toolcall demo --json          one JSON object for every event
-  toolcall demo --wire          what goes over the wire to an editor
-  toolcall completions fish     a completion script, for `source`
+  toolcall demo                        watch calls from announcement to ending
+  toolcall tools                       the built-in tools
+  toolcall call read_file path=README.md line=1 limit=5
+  toolcall call run_command command='cargo --version'
+  toolcall completions fish            a completion script, for `source`
 
 Write a tool of your own: `cargo run --package toolcall --example custom_tool`
 ";
@@ -24,6 +26,29 @@ Examples:
 
 Without a terminal the demo answers its own questions and does not wait between steps.
 Ctrl-C cancels what is running; every call still ends, and the table is shown.
+";
+
+const TOOLS_EXAMPLES: &str = "\
+Examples:
+  toolcall tools                       name, kind and description of each
+  toolcall tools edit_file             what it takes, in full
+  toolcall tools --json | jq '.[].name'
+  toolcall tools --lint                advice for authors; exit code 1 if there is any
+";
+
+const CALL_EXAMPLES: &str = "\
+Examples:
+  toolcall call list_directory path=. depth=2
+  toolcall call search_files query=TODO path=src
+  toolcall call edit_file --json '{\"path\": \"a.txt\", \"edits\":
+      [{\"type\": \"replace\", \"oldText\": \"one\", \"newText\": \"two\"}]}'
+  toolcall call run_command command='cargo test' --yes
+  toolcall call fetch url=https://example.com --wire
+
+A value is read as the tool's schema says: text as it is, everything else as JSON.
+Reads beneath the folder are silent; everything else is asked about on the terminal.
+Exit codes: 0 completed, 1 failed, 2 not understood, 3 denied, 124 timed out,
+130 cancelled (Ctrl-C), 4 broken off.
 ";
 
 const COMPLETIONS_EXAMPLES: &str = "\
@@ -47,9 +72,15 @@ pub(crate) struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
-    /// Play a short story of tool calls, in memory; nothing on this machine is read or changed
+    /// Play a short story of tool calls on a small project in a temporary folder
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(Wishes),
+    /// List the tools: what they are called, what they take, where they are from
+    #[command(after_help = TOOLS_EXAMPLES)]
+    Tools(Listing),
+    /// Make one call of one tool, from announcement to ending
+    #[command(after_help = CALL_EXAMPLES)]
+    Call(Request),
     /// Print a completion script for your shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
@@ -71,4 +102,46 @@ pub(crate) struct Wishes {
     /// Answer every question with yes
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+/// How the tools are listed.
+#[derive(Debug, Args)]
+pub(crate) struct Listing {
+    /// Only this one, in full
+    pub(crate) name: Option<String>,
+    /// Print the definitions as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print advice for the tools' authors instead
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) lint: bool,
+}
+
+/// Which call to make.
+#[derive(Debug, Args)]
+pub(crate) struct Request {
+    /// The tool
+    pub(crate) tool: String,
+    /// What it is given, as `key=value`
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) values: Vec<String>,
+    /// What it is given, as one JSON object
+    #[arg(long, value_name = "INPUT", conflicts_with = "values")]
+    pub(crate) json: Option<String>,
+    /// The folder to work in; the current one if left out
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Answer every question with yes
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Run commands in a sandbox: they write only to the folder and reach no network (Linux)
+    #[arg(long)]
+    pub(crate) sandbox: bool,
+    /// Print one JSON object for every event, and nothing else
+    #[arg(long)]
+    pub(crate) events: bool,
+    /// Show every line of the protocol that an agent and its client would exchange, and nothing
+    /// else
+    #[arg(long, conflicts_with = "events")]
+    pub(crate) wire: bool,
 }

@@ -1,24 +1,26 @@
-//! `toolcall demo`: puts an engine together in memory and plays a story on it.
-//! Everything that is shown comes from a reader; nothing on this machine is read or changed.
+//! `toolcall demo`: makes a small project in a temporary folder and plays a story on it.
+//! Everything that is shown comes from a reader; nothing outside of that folder is changed.
 
-mod approver;
-mod pace;
 mod project;
 mod story;
-mod tools;
-mod wire;
+mod word_count;
 
 use std::io::{IsTerminal as _, stdin, stdout};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use toolcall::{Counted, Engine, EngineBuilder};
+use toolcall::{Engine, EngineBuilder};
+use toolcall_acp::v1::{Prompt, StopReason};
+use toolcall_tools::command::Supervisor;
 
+use crate::approver::{Answering, ScreenApprover, Voice};
 use crate::arguments::Wishes;
+use crate::pace::Pace;
 use crate::screen::{self, Screen};
 use crate::view::{self, DIM, JsonLines, Lines, Table, painted};
-use approver::{Answering, DemoApprover};
-use pace::Pace;
+use crate::wire::{self, Consent, Form, Scene, Shown};
+use crate::workshop::{Walls, Workshop};
+use project::Project;
 use story::{Narrator, Story};
 
 const CANCELLED: u8 = 130;
@@ -28,37 +30,81 @@ const CANCELLED: u8 = 130;
 enum Format {
     Text,
     Json,
-    Wire(wire::Form),
+    Wire(Form),
 }
 
 /// Plays the story.
-pub(crate) async fn run(wishes: Wishes) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(wishes: Wishes, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
     let format = format(wishes);
+    let project = Project::make()?;
+    let (root, state) = (project.root(), project.state());
+    let workshop = Workshop::with_state(Some(&root), state, supervisor, Walls::None)?;
     let (screen, writing) = screen::open()?;
-    let narrator = Narrator::new(format, screen.clone());
     let code = match format {
-        Format::Wire(form) => wire::show(form, screen, builder()?, narrator).await?,
-        Format::Text | Format::Json => {
-            let table = Table::default();
-            let engine = engine(format, answering(wishes), &screen, &table)?;
-            let code = play(&engine, &narrator).await;
-            if format == Format::Text {
-                close(&screen, &table);
-            }
-            code
-        }
+        Format::Wire(form) => tell_over_the_wire(form, &workshop, screen).await?,
+        Format::Text | Format::Json => tell_here(format, wishes, &workshop, &screen).await?,
     };
+    workshop.close().await;
     writing.finish()?;
     Ok(code)
 }
 
 fn format(wishes: Wishes) -> Format {
     match (wishes.wire, wishes.json) {
-        (true, true) => Format::Wire(wire::Form::Recording),
-        (true, false) => Format::Wire(wire::Form::Text),
+        (true, true) => Format::Wire(Form::Recording),
+        (true, false) => Format::Wire(Form::Text),
         (false, true) => Format::Json,
         (false, false) => Format::Text,
     }
+}
+
+async fn tell_here(
+    format: Format,
+    wishes: Wishes,
+    workshop: &Workshop,
+    screen: &Screen,
+) -> anyhow::Result<ExitCode> {
+    let narrator = Narrator::new(voice(format), screen.clone());
+    let table = Table::default();
+    let approver = ScreenApprover::new(answering(wishes), voice(format), screen.clone(), pace());
+    let builder = engine(workshop)?.approver(approver).reader(table.clone());
+    let engine = match format {
+        Format::Text | Format::Wire(_) => builder.reader(Lines::new(screen.clone(), view::width())),
+        Format::Json => builder.reader(JsonLines::new(screen.clone())),
+    };
+    let code = play(&engine.build(), &narrator).await;
+    if format == Format::Text {
+        close(screen, &table);
+    }
+    Ok(code)
+}
+
+async fn tell_over_the_wire(
+    form: Form,
+    workshop: &Workshop,
+    screen: Screen,
+) -> anyhow::Result<ExitCode> {
+    let scene = Scene {
+        form,
+        consent: Consent::Yes,
+        cwd: workshop.cwd().to_owned(),
+        text: "Tell the story.".to_owned(),
+    };
+    let narrator = Arc::new(Narrator::new(Voice::Silent, screen.clone()));
+    let answer = move |prompt: Arc<Prompt>| {
+        let narrator = narrator.clone();
+        async move {
+            let engine = prompt.session().engine();
+            let story = Story::new(engine, prompt.turn(), &narrator, pace());
+            let _told = story.tell().await;
+            StopReason::EndTurn
+        }
+    };
+    let shown = wire::show(scene, screen, engine(workshop)?, answer).await?;
+    Ok(match shown {
+        Shown::Whole => ExitCode::SUCCESS,
+        Shown::Interrupted => ExitCode::from(CANCELLED),
+    })
 }
 
 /// Plays until the story is over, nobody reads any more, or the person has had enough. Every call
@@ -78,38 +124,27 @@ async fn play(engine: &Engine, narrator: &Narrator) -> ExitCode {
     code
 }
 
-fn engine(
-    format: Format,
-    answering: Answering,
-    screen: &Screen,
-    table: &Table,
-) -> anyhow::Result<Engine> {
-    let builder = builder()?
-        .approver(DemoApprover::new(format, answering, screen.clone(), pace()))
-        .reader(table.clone());
-    let builder = match format {
-        Format::Text | Format::Wire(_) => builder.reader(Lines::new(screen.clone(), view::width())),
-        Format::Json => builder.reader(JsonLines::new(screen.clone())),
-    };
-    Ok(builder.build())
+/// The built-in tools, one of a guest, and the rules of the story.
+fn engine(workshop: &Workshop) -> anyhow::Result<EngineBuilder> {
+    let mut tools = workshop.registry()?;
+    tools.add(word_count::WordCount { pace: pace() })?;
+    Ok(workshop.engine_with(tools).policy(project::policy))
 }
 
-/// What every telling has in common.
-fn builder() -> anyhow::Result<EngineBuilder> {
-    Ok(Engine::builder(tools::registry(pace())?)
-        .cwd(project::FOLDER)
-        .host(Arc::new(project::host()))
-        .policy(project::policy)
-        .ids(Counted::new("call")))
+fn voice(format: Format) -> Voice {
+    match format {
+        Format::Text => Voice::Aloud,
+        Format::Json | Format::Wire(_) => Voice::Silent,
+    }
 }
 
 fn answering(wishes: Wishes) -> Answering {
     if wishes.yes || wishes.json {
-        return Answering::ByFlag;
+        return Answering::YesThenAlways("answered by --yes");
     }
     match stdin().is_terminal() && stdout().is_terminal() {
         true => Answering::ByPerson,
-        false => Answering::Unattended,
+        false => Answering::YesThenAlways("no terminal to ask at, so the demo answers"),
     }
 }
 
@@ -126,20 +161,26 @@ fn close(screen: &Screen, table: &Table) {
         screen.line(&line);
     }
     screen.line("");
-    screen.line(&try_next(
-        "every event, for programs:",
-        "cargo run --release -- demo --json",
-    ));
-    screen.line(&try_next(
-        "what an editor is sent:",
-        "cargo run --release -- demo --wire",
-    ));
-    screen.line(&try_next(
-        "a tool of your own:",
-        "cargo run -p toolcall --example custom_tool",
-    ));
-}
-
-fn try_next(what: &str, command: &str) -> String {
-    format!("  {} {command}", painted(DIM, &format!("{what:<26}")))
+    for (what, command) in [
+        (
+            "every event, for programs:",
+            "cargo run --release -- demo --json",
+        ),
+        (
+            "what an editor is sent:",
+            "cargo run --release -- demo --wire",
+        ),
+        ("the tools:", "cargo run --release -- tools"),
+        (
+            "one call of your own:",
+            "cargo run --release -- call list_directory path=.",
+        ),
+        (
+            "a tool of your own:",
+            "cargo run -p toolcall --example custom_tool",
+        ),
+    ] {
+        let what = painted(DIM, &format!("{what:<26}"));
+        screen.line(&format!("  {what} {command}"));
+    }
 }

@@ -6,12 +6,13 @@ mod json;
 mod line;
 mod row;
 mod style;
+mod subject;
 mod table;
 
-pub(crate) use diff::preview;
 pub(crate) use json::JsonLines;
 pub(crate) use line::Lines;
 pub(crate) use style::{BOLD, BUSY, DIM, GOOD, painted};
+pub(crate) use subject::subject;
 pub(crate) use table::Table;
 
 /// How far lines are indented that belong to the one above.
@@ -29,9 +30,16 @@ pub(crate) fn width() -> usize {
     }
 }
 
+/// A value on one line, with nothing hidden in it: a line break in it must not pass for ours.
+pub(crate) fn one_line(text: &str) -> String {
+    toolcall::text::clean_block(text).replace('\n', "⏎")
+}
+
 /// A text over as many indented lines as it needs.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let options = textwrap::Options::new(width)
+        // A path is looked at as a whole.
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
         .initial_indent(INDENT)
         .subsequent_indent(INDENT);
     let clean = toolcall::text::clean_block(text);

@@ -1,4 +1,4 @@
-//! Runs the real program with an empty environment and looks at what comes out.
+//! Runs the demo as it is, with nothing but a search path in its environment, and looks at what comes out.
 //! Nothing here waits for time to pass.
 
 use std::collections::BTreeMap;
@@ -13,6 +13,8 @@ const ESCAPE: char = '\u{1b}';
 fn toolcall(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolcall"));
     command.args(args).env_clear().stdin(Stdio::null());
+    // The story runs scripts, and those run programs.
+    command.env("PATH", std::env::var_os("PATH").unwrap());
     command
 }
 
@@ -59,12 +61,13 @@ fn the_demo_is_plain_text_without_a_terminal() {
 fn the_demo_shows_diffs_reasons_and_near_names() {
     let text = printed(&["demo", "--yes"]);
     for shown in [
-        "          -     format!(\"Hi {name}\")\n          +     format!(\"Hello, {name}!\")\n",
-        "answered by --yes: always \"edit_file\" writing \"/project/src/lib.rs\"",
-        "the model is told: not allowed: `rm -rf` is never run",
-        "`/new` is missing; `/path` must be",
+        "          -     echo \"Hi $1\"\n          +     echo \"Hello, $1!\"\n",
+        "answered by --yes: always \"edit_file\" writing\n          \"/",
+        "the model is told: not allowed: `rm` is never run",
+        "`oldText` is not in the file. The nearest is",
+        "`/path` must be string, not number",
         "there is no tool `read_files`; did you mean `read_file`",
-        "████████████████████ 100%  5 of 5 tests",
+        "████████████████████ 100%  4 of 4 files",
     ] {
         assert!(text.contains(shown), "`{shown}` is not in:\n{text}");
     }
@@ -104,16 +107,19 @@ fn the_endings_are_those_of_the_story() {
     assert_eq!(
         endings,
         [
-            "read_file completed",
+            "search_files completed",
             "read_file completed",
             "read_file completed",
             "edit_file completed",
             "edit_file completed",
             "edit_file completed",
-            "run_tests completed",
+            "run_command completed",
             "run_command denied",
-            "watch_folder cancelled",
+            "run_command cancelled",
+            "todo_write completed",
+            "count_words completed",
             "edit_file failed",
+            "read_file failed",
             "read_files failed",
         ]
     );
@@ -127,7 +133,7 @@ fn the_title_follows_the_input_that_is_written() {
         .filter_map(|event| event["title"].as_str())
         .collect();
     assert_eq!(titles.first(), Some(&"Calling edit_file"));
-    assert_eq!(titles.last(), Some(&"Edit src/lib.rs"));
+    assert_eq!(titles.last(), Some(&"Edit README.md"));
 }
 
 /// The messages of `demo --wire --json`, with who sent them.
@@ -157,7 +163,7 @@ fn the_wire_is_what_an_editor_would_see() {
         .iter()
         .map(|(_, message)| &message["params"]["update"]);
     let ends = |update: &&Value| update["status"] == "completed" || update["status"] == "failed";
-    assert_eq!(updates.filter(ends).count(), 11);
+    assert_eq!(updates.filter(ends).count(), 14);
     let (from, last) = recording.last().unwrap();
     assert_eq!(
         (from.as_str(), &last["result"]["stopReason"]),
@@ -203,8 +209,26 @@ fn a_reader_that_went_away_is_no_error() {
 }
 
 #[test]
+fn the_demo_leaves_nothing_behind() {
+    let temp = tempfile::tempdir().unwrap();
+    for args in [&["demo"][..], &["demo", "--json"], &["demo", "--wire"]] {
+        let mut command = toolcall(args);
+        command.env("TMPDIR", temp.path());
+        let (output, _) = run(command);
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(temp.path().read_dir().unwrap().count(), 0, "{args:?}");
+    }
+}
+
+#[test]
 fn help_has_examples() {
-    for args in [&["--help"][..], &["demo", "--help"], &["completions", "-h"]] {
+    for args in [
+        &["--help"][..],
+        &["demo", "--help"],
+        &["tools", "--help"],
+        &["call", "--help"],
+        &["completions", "-h"],
+    ] {
         let text = printed(args);
         assert!(text.contains("Examples:\n"), "{args:?}: {text}");
     }
@@ -222,7 +246,7 @@ fn a_misspelt_task_is_explained() {
 fn completions_know_the_tasks() {
     for shell in ["bash", "zsh", "fish"] {
         let script = printed(&["completions", shell]);
-        for word in ["toolcall", "demo", "json"] {
+        for word in ["toolcall", "demo", "tools", "call", "json"] {
             assert!(script.contains(word), "{shell} lacks {word}");
         }
     }

@@ -4,18 +4,19 @@
 use serde_json::{Value, json};
 use toolcall::{CallHandle, CallId, Content, Engine, Event, Outcome, ToolRequest, Turn};
 
-use super::Format;
-use super::pace::Pace;
+use crate::approver::Voice;
+use crate::pace::Pace;
 use crate::screen::{Audience, Screen};
 use crate::view::{BOLD, DIM, painted, width, wrapped};
 
 const BETWEEN_SCENES: u64 = 350;
 const STROKE: u64 = 90;
 const FOLLOWED: usize = 1024;
+/// What the script prints before it waits.
+const WATCHING: &str = "watching src\nno change so far\n";
 
 /// An input as a model writes it.
-const WRITTEN: &str =
-    r#"{ "path": "src/lib.rs", "old": "Says goodbye.", "new": "Says goodbye, and means it." }"#;
+const WRITTEN: &str = r#"{ "path": "README.md", "edits": [ { "type": "replace", "oldText": "TODO: say goodbye properly", "newText": "Says goodbye properly." } ] }"#;
 
 /// Nobody reads any more.
 #[derive(Debug)]
@@ -26,21 +27,21 @@ pub(crate) type Told = Result<(), Unheard>;
 
 /// Says what a scene is about, to people only.
 pub(crate) struct Narrator {
-    format: Format,
+    voice: Voice,
     screen: Screen,
 }
 
 impl Narrator {
     /// Speaks on this screen.
-    pub(crate) fn new(format: Format, screen: Screen) -> Self {
-        Self { format, screen }
+    pub(crate) fn new(voice: Voice, screen: Screen) -> Self {
+        Self { voice, screen }
     }
 
     /// Says something, if anybody listens.
     pub(crate) fn say(&self, text: &str) -> Told {
-        let heard = match self.format {
-            Format::Text => self.screen.line(text),
-            Format::Json | Format::Wire(_) => self.screen.text(String::new()),
+        let heard = match self.voice {
+            Voice::Aloud => self.screen.line(text),
+            Voice::Silent => self.screen.text(String::new()),
         };
         match heard {
             Audience::Listening => Ok(()),
@@ -75,20 +76,24 @@ impl<'a> Story<'a> {
 
     /// Tells it, as long as somebody listens.
     pub(crate) async fn tell(&self) -> Told {
-        self.reads().await?;
+        self.looks().await?;
         self.edits().await?;
         self.streamed_edit().await?;
         self.tests().await?;
         self.forbidden().await?;
         self.cancelled().await?;
+        self.plan().await?;
         self.mistakes().await
     }
 
-    async fn reads(&self) -> Told {
-        self.scene("1  Three reads side by side; the policy allows them, nobody is asked")
-            .await?;
-        let mut handles = Vec::new();
-        for path in ["src/lib.rs", "tests/greet.rs", "README.md"] {
+    async fn looks(&self) -> Told {
+        self.scene(
+            "1  A search and two reads side by side; the policy allows them, nobody is asked",
+        )
+        .await?;
+        let todo = json!({"query": "TODO"});
+        let mut handles = vec![self.call("search_files", todo).await];
+        for path in ["src/greet.sh", "tests/run.sh"] {
             handles.push(self.call("read_file", json!({"path": path})).await);
         }
         for handle in handles {
@@ -100,10 +105,10 @@ impl<'a> Story<'a> {
     async fn edits(&self) -> Told {
         self.scene("2  Two edits of one file at once; the second waits and sees the first")
             .await?;
-        let hello = replace("Hi {name}", "Hello, {name}!");
-        let anybody = replace("greet(name: &str)", "greet(name: impl Display)");
-        let first = self.call("edit_file", hello).await;
-        let second = self.call("edit_file", anybody).await;
+        let first = self.call("edit_file", replace("Hi $1", "Hello, $1!")).await;
+        let second = self
+            .call("edit_file", replace("Bye $1", "Goodbye, $1!"))
+            .await;
         first.await;
         second.await;
         Ok(())
@@ -124,30 +129,35 @@ impl<'a> Story<'a> {
     async fn tests(&self) -> Told {
         self.scene("4  A run with live output; a rule allows exactly this command")
             .await?;
-        self.call("run_tests", json!({})).await.await;
+        let input = json!({"command": "sh tests/run.sh"});
+        self.call("run_command", input).await.await;
         Ok(())
     }
 
     async fn forbidden(&self) -> Told {
         self.scene("5  What the policy forbids never starts, and the model learns why")
             .await?;
-        let input = json!({"command": "rm -rf target"});
+        let input = json!({"command": "cd src && rm -rf ."});
         let outcome = self.call("run_command", input).await.await;
         self.tell_model(&outcome)
     }
 
     async fn cancelled(&self) -> Told {
-        self.scene("6  A call is cancelled in the middle; it cleans up, its output stays")
+        self.scene("6  A call is cancelled in the middle; its processes end, its output stays")
             .await?;
         let mut events = self.engine.journal().follow(FOLLOWED);
-        let watching = self.call("watch_folder", json!({"path": "src"})).await;
-        let mut lines = 0;
-        while lines < 2 {
+        let input = json!({"command": "sh watch.sh"});
+        let watching = self.call("run_command", input).await;
+        let mut bytes = 0;
+        while bytes < WATCHING.len() as u64 {
             let Ok(shown) = events.recv().await else {
                 break;
             };
-            let is_output = matches!(shown.event, Event::Printed(_));
-            lines += usize::from(is_output && shown.call.id() == watching.id());
+            if let (Event::Printed(printed), true) =
+                (&shown.event, shown.call.id() == watching.id())
+            {
+                bytes = printed.to;
+            }
         }
         self.pace.pause(500).await;
         self.cancel(watching.id());
@@ -155,12 +165,29 @@ impl<'a> Story<'a> {
         self.tell_model(&outcome)
     }
 
-    async fn mistakes(&self) -> Told {
-        self.scene("7  Mistakes of the model are answered so that it can mend them")
+    async fn plan(&self) -> Told {
+        self.scene("7  A plan for the editor, and a guest's tool that says how far it is")
             .await?;
-        self.call("edit_file", json!({"path": 7, "old": "Hi"}))
+        let todos = json!([
+            {"content": "Greet properly", "status": "completed"},
+            {"content": "Count the words", "status": "in_progress", "priority": "low"},
+        ]);
+        self.call("todo_write", json!({"todos": todos})).await.await;
+        let paths = ["README.md", "src/greet.sh", "tests/run.sh", "watch.sh"];
+        self.call("count_words", json!({"paths": paths}))
             .await
             .await;
+        Ok(())
+    }
+
+    async fn mistakes(&self) -> Told {
+        self.scene("8  Mistakes of the model are answered so that it can mend them")
+            .await?;
+        self.call("edit_file", replace("ehco \"Hello", "echo \"Hi"))
+            .await
+            .await;
+        self.pace.pause(BETWEEN_SCENES).await;
+        self.call("read_file", json!({"path": 7})).await.await;
         self.pace.pause(BETWEEN_SCENES).await;
         self.call("read_files", json!({"path": "README.md"}))
             .await
@@ -210,5 +237,6 @@ fn text(content: &Content) -> Option<&str> {
 }
 
 fn replace(old: &str, new: &str) -> Value {
-    json!({"path": "src/lib.rs", "old": old, "new": new})
+    let edits = json!([{"type": "replace", "oldText": old, "newText": new}]);
+    json!({"path": "src/greet.sh", "edits": edits})
 }

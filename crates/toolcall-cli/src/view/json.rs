@@ -81,6 +81,7 @@ fn details(call: &ToolCall, event: &Event) -> Value {
         Event::Held(reason) => json!({"reason": &**reason}),
         Event::Planned(plan) => json!({"steps": plan.entries.len()}),
         Event::Noted { key, value } => json!({"key": &**key, "value": &**value}),
+        Event::Located(locations) => json!({"locations": locations.len()}),
         Event::Exited(exit) => exited(*exit),
         Event::Restated(_) => json!({"input": call.input().map(input)}),
         Event::StatusUnknown(status) => json!({"reported": &**status}),

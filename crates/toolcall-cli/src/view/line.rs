@@ -8,8 +8,8 @@ use toolcall::{Event, Reader, Ticket, ToolCall};
 
 use super::row::{Row, rows};
 use super::style::{DIM, painted};
-use super::{preview, wrapped};
-use crate::screen::Screen;
+use super::{subject, wrapped};
+use crate::screen::{Audience, Screen};
 
 /// The columns before the text: time, call, symbol, word.
 const PREFIX: usize = 31;
@@ -20,14 +20,21 @@ pub(crate) struct Lines {
     screen: Screen,
     began: Instant,
     width: usize,
+    audience: Audience,
 }
 
 impl Reader for Lines {
     fn read(&mut self, call: &ToolCall, event: &Event, _ticket: &Ticket) {
+        if self.audience == Audience::Gone {
+            return;
+        }
         let rows = rows(call, event);
         let lines = rows.iter().map(|row| self.line(call, row));
-        for line in lines.chain(self.below(event)) {
-            self.screen.line(&line);
+        let mut heard = lines
+            .chain(self.below(event))
+            .map(|line| self.screen.line(&line));
+        if heard.any(|audience| audience == Audience::Gone) {
+            self.audience = Audience::Gone;
         }
     }
 }
@@ -40,6 +47,7 @@ impl Lines {
             screen,
             began,
             width,
+            audience: Audience::Listening,
         }
     }
 
@@ -67,7 +75,7 @@ impl Lines {
     /// What belongs under the line: what would be done, or why it was not.
     fn below(&self, event: &Event) -> Vec<String> {
         match event {
-            Event::Asked(question) => preview(&question.subject.intent.preview, self.width),
+            Event::Asked(question) => subject(&question.subject.intent, self.width),
             Event::Finished(finish) => match finish.ending.reason() {
                 Some(reason) => wrapped(&reason, self.width),
                 None => Vec::new(),
@@ -86,6 +94,7 @@ impl Lines {
             | Event::Resumed
             | Event::Planned(_)
             | Event::Noted { .. }
+            | Event::Located(_)
             | Event::Exited(_)
             | Event::Restated(_)
             | Event::StatusUnknown(_) => Vec::new(),

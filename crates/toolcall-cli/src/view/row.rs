@@ -9,6 +9,8 @@ use toolcall::{
 use super::style::{ATTENTION, BAD, BUSY, DIM, GOOD, PLAIN};
 
 const BAR: usize = 20;
+/// How many lines of one piece of output are shown.
+const MOST_AT_ONCE: usize = 40;
 
 /// What one event says.
 #[derive(Debug)]
@@ -69,6 +71,13 @@ pub(crate) fn rows(call: &ToolCall, event: &Event) -> Vec<Row> {
             Row::new("▸", "planned", BUSY, title).with(format!("{} steps", plan.entries.len()))
         }
         Event::Noted { key, .. } => Row::new("▸", "noted", DIM, title).with(&**key),
+        Event::Located(locations) => {
+            let places = match locations.len() {
+                1 => "1 place".to_owned(),
+                many => format!("{many} places"),
+            };
+            Row::new("▸", "located", DIM, title).with(places)
+        }
         Event::Exited(exit) => exited(*exit, title),
         Event::Restated(_) => Row::new("·", "described", DIM, title),
         Event::StatusUnknown(status) => Row::new("?", "unknown", ATTENTION, title).with(&**status),
@@ -117,11 +126,24 @@ fn bar(fraction: f64) -> String {
 fn printed_lines(call: &ToolCall, printed: Printed) -> Vec<Row> {
     let bytes = call.output().range(printed);
     let text = String::from_utf8_lossy(&bytes);
-    let row = |line| Row {
+    let row = |line: &str| Row {
         text_style: DIM,
         ..Row::new("│", "output", DIM, line)
     };
-    text.lines().map(row).collect()
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.len() <= MOST_AT_ONCE {
+        return lines.into_iter().map(row).collect();
+    }
+    // Nobody reads what rushes by.
+    let (first, rest) = lines.split_at(MOST_AT_ONCE / 2);
+    let (passed, last) = rest.split_at(rest.len() - MOST_AT_ONCE / 2);
+    let passed = format!("… {} more lines …", passed.len());
+    let all = first
+        .iter()
+        .copied()
+        .chain([&*passed])
+        .chain(last.iter().copied());
+    all.map(row).collect()
 }
 
 fn finished(finish: &Finish, title: &str) -> Row {

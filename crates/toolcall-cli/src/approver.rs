@@ -1,4 +1,4 @@
-//! Answers the demo's questions: a person at the terminal, or the demo itself.
+//! Answers questions about calls: a person at the terminal, or nobody but a flag.
 //! Whoever answers is named on the screen.
 
 use std::sync::Arc;
@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::oneshot;
 use toolcall::{Answer, Approver, BoxFuture, Question};
 
-use super::Format;
-use super::pace::Pace;
+use crate::pace::Pace;
 use crate::screen::Screen;
 use crate::view::{DIM, INDENT, painted, width, wrapped};
 
@@ -19,34 +18,42 @@ const TIME_TO_READ: u64 = 800;
 pub(crate) enum Answering {
     /// A person at the terminal.
     ByPerson,
-    /// The demo: it was told to say yes.
-    ByFlag,
-    /// The demo: there is no terminal to ask at.
-    Unattended,
+    /// Yes to every question, for this reason.
+    Yes(&'static str),
+    /// Yes to the first and always to the others, so that both can be seen.
+    YesThenAlways(&'static str),
+    /// No to every question, for this reason.
+    No(&'static str),
 }
 
-/// Answers the demo's questions.
-pub(crate) struct DemoApprover {
-    format: Format,
+/// Whether people see what is said beside the events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Voice {
+    Aloud,
+    Silent,
+}
+
+/// Answers questions.
+pub(crate) struct ScreenApprover {
     answering: Answering,
+    voice: Voice,
     screen: Screen,
     pace: Pace,
     has_answered: AtomicBool,
 }
 
-impl DemoApprover {
+impl ScreenApprover {
     /// Asks on this screen.
-    pub(crate) fn new(format: Format, answering: Answering, screen: Screen, pace: Pace) -> Self {
+    pub(crate) fn new(answering: Answering, voice: Voice, screen: Screen, pace: Pace) -> Self {
         Self {
-            format,
             answering,
+            voice,
             screen,
             pace,
             has_answered: AtomicBool::new(false),
         }
     }
 
-    /// Yes once, then always, so that both can be seen.
     async fn answer_itself(&self, question: &Question, why: &str) -> Answer {
         self.pace.pause(TIME_TO_READ).await;
         let is_first = !self.has_answered.swap(true, Ordering::Relaxed);
@@ -55,11 +62,13 @@ impl DemoApprover {
                 self.say(&format!("{why}: always {}", rule.text));
                 Answer::AllowAlways(rule.clone())
             }
-            Some(_) | None => {
-                self.say(&format!("{why}: yes, this once"));
-                Answer::AllowOnce
-            }
+            Some(_) | None => self.say_yes(why),
         }
+    }
+
+    fn say_yes(&self, why: &str) -> Answer {
+        self.say(&format!("{why}: yes, this once"));
+        Answer::AllowOnce
     }
 
     async fn ask_person(&self, question: &Question) -> Answer {
@@ -71,7 +80,7 @@ impl DemoApprover {
                 .prompt("y yes   n no   a always   r no, and say why: ")
                 .await;
             match typed.as_deref().map(str::trim) {
-                None => return Answer::reject_because("nobody answered"),
+                None => return Answer::unanswered("nobody answered"),
                 Some("y" | "yes") => return Answer::AllowOnce,
                 Some("n" | "no") => return Answer::reject(),
                 Some("a" | "always") => match question.offers.first() {
@@ -106,24 +115,25 @@ impl DemoApprover {
     }
 
     fn say(&self, text: &str) {
-        if self.format == Format::Text {
-            for line in wrapped(text, width()) {
-                self.screen.line(&painted(DIM, &line));
+        match self.voice {
+            Voice::Aloud => {
+                for line in wrapped(text, width()) {
+                    self.screen.line(&painted(DIM, &line));
+                }
             }
+            Voice::Silent => {}
         }
     }
 }
 
-impl Approver for DemoApprover {
+impl Approver for ScreenApprover {
     fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
             match self.answering {
                 Answering::ByPerson => self.ask_person(question).await,
-                Answering::ByFlag => self.answer_itself(question, "answered by --yes").await,
-                Answering::Unattended => {
-                    let why = "no terminal to ask at, so the demo answers";
-                    self.answer_itself(question, why).await
-                }
+                Answering::Yes(why) => self.say_yes(why),
+                Answering::YesThenAlways(why) => self.answer_itself(question, why).await,
+                Answering::No(why) => Answer::unanswered(why),
             }
         })
     }

@@ -1,7 +1,7 @@
-//! `toolcall demo --wire`: the same story, told by a real agent to a client in this process.
-//! The client shows every line that goes either way, says yes to what it is asked, and nothing else.
+//! What goes over the wire: a real agent and a client in this process, with every line shown.
+//! The client answers what it is asked as it was told to, and does nothing else.
 
-use std::process::ExitCode;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
@@ -14,59 +14,79 @@ use toolcall::{EngineBuilder, SessionId, Setting};
 use toolcall_acp::transport::{Limits, connect};
 use toolcall_acp::v1::{Client, Prompt, StopReason, serve};
 
-use super::story::{Narrator, Story};
-use super::{pace, project};
 use crate::screen::{Audience, Screen};
 use crate::view::{BUSY, GOOD, painted};
 
 const PIPE: usize = 64 * 1024;
+const SESSION: &str = "session-1";
 
 /// How a line is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// Who sent it, and the line.
     Text,
     /// One JSON object, as recordings have it.
     Recording,
 }
 
-/// Plays the story over the wire.
-pub(super) async fn show(
-    form: Form,
+/// How the client answers when it is asked for permission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Consent {
+    Yes,
+    No,
+}
+
+/// What the client does.
+#[derive(Clone, Debug)]
+pub(crate) struct Scene {
+    pub(crate) form: Form,
+    pub(crate) consent: Consent,
+    /// The folder of the session.
+    pub(crate) cwd: PathBuf,
+    /// The one prompt.
+    pub(crate) text: String,
+}
+
+/// How a scene ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    Whole,
+    /// Ctrl-C was pressed.
+    Interrupted,
+}
+
+/// Plays one session with one prompt, which `answer` answers.
+pub(crate) async fn show<A, F>(
+    scene: Scene,
     screen: Screen,
     engine: EngineBuilder,
-    narrator: Narrator,
-) -> anyhow::Result<ExitCode> {
+    answer: A,
+) -> anyhow::Result<Shown>
+where
+    A: Fn(Arc<Prompt>) -> F + Send + Sync + 'static,
+    F: Future<Output = StopReason> + Send + 'static,
+{
     let (near, far) = duplex(PIPE);
     let (reader, writer) = split(near);
     let (peer, transport) = connect(reader, writer, Limits::default());
     let engine = std::sync::Mutex::new(Some(engine));
+    let cwd = scene.cwd.clone();
     let open = move |_: Setting| {
         let engine = engine.lock().ok().and_then(|mut engine| engine.take());
-        let place = Setting::new(SessionId::new("demo"), project::FOLDER);
         engine
-            .unwrap_or_else(|| unreachable!("the demo opens one session"))
-            .setting(place)
+            .unwrap_or_else(|| unreachable!("there is one session"))
+            .setting(Setting::new(SessionId::new(SESSION), &cwd))
     };
-    let narrator = Arc::new(narrator);
-    let answer = move |prompt, _| tell(prompt, narrator.clone());
+    let answer = move |prompt, _| answer(prompt);
     let agent = tokio::spawn(serve(Client::new(peer), transport, open, answer));
-    let mut onlooker = Onlooker::new(far, screen, form);
+    let mut onlooker = Onlooker::new(far, screen, scene);
     let listened = tokio::select! {
         listened = onlooker.listen() => listened,
-        _interrupted = tokio::signal::ctrl_c() => return Ok(ExitCode::from(super::CANCELLED)),
+        _interrupted = tokio::signal::ctrl_c() => return Ok(Shown::Interrupted),
     };
     drop(onlooker);
     agent.await?.context("the agent broke off")?;
-    listened.map(|()| ExitCode::SUCCESS)
-}
-
-async fn tell(prompt: Arc<Prompt>, narrator: Arc<Narrator>) -> StopReason {
-    let engine = prompt.session().engine();
-    let story = Story::new(engine, prompt.turn(), &narrator, pace());
-    match story.tell().await {
-        Ok(()) | Err(super::story::Unheard) => StopReason::EndTurn,
-    }
+    listened.map(|()| Shown::Whole)
 }
 
 /// A client that shows what it hears and says.
@@ -74,7 +94,7 @@ struct Onlooker {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: WriteHalf<DuplexStream>,
     screen: Screen,
-    form: Form,
+    scene: Scene,
 }
 
 /// Who sent a line.
@@ -85,13 +105,13 @@ enum From {
 }
 
 impl Onlooker {
-    fn new(far: DuplexStream, screen: Screen, form: Form) -> Self {
+    fn new(far: DuplexStream, screen: Screen, scene: Scene) -> Self {
         let (reader, writer) = split(far);
         Self {
             lines: BufReader::new(reader).lines(),
             writer,
             screen,
-            form,
+            scene,
         }
     }
 
@@ -99,15 +119,11 @@ impl Onlooker {
     async fn listen(&mut self) -> anyhow::Result<()> {
         let client = json!({"protocolVersion": 1, "clientCapabilities": {}});
         self.ask(0, "initialize", client).await?;
-        let place = json!({"cwd": project::FOLDER, "mcpServers": []});
+        let place = json!({"cwd": self.scene.cwd, "mcpServers": []});
         self.ask(1, "session/new", place).await?;
-        let text = json!([{"type": "text", "text": "Tell the story."}]);
-        self.ask(
-            2,
-            "session/prompt",
-            json!({"sessionId": "demo", "prompt": text}),
-        )
-        .await
+        let text = json!([{"type": "text", "text": self.scene.text}]);
+        let prompt = json!({"sessionId": SESSION, "prompt": text});
+        self.ask(2, "session/prompt", prompt).await
     }
 
     /// Sends a request and hears everything until it is answered.
@@ -118,7 +134,7 @@ impl Onlooker {
             self.show(From::Agent, &line)?;
             let message: Value = serde_json::from_str(&line)?;
             if message["method"] == "session/request_permission" {
-                self.send(&yes(&message)).await?;
+                self.send(&answer(&message, self.scene.consent)).await?;
             }
             if message["id"] == id && message.get("method").is_none() {
                 return Ok(());
@@ -139,7 +155,7 @@ impl Onlooker {
             From::Agent => ("agent ", "a2c", GOOD),
             From::Client => ("client", "c2a", BUSY),
         };
-        let shown = match self.form {
+        let shown = match self.scene.form {
             Form::Text => format!("{} {line}", painted(style, name)),
             Form::Recording => format!(r#"{{"dir":"{direction}","msg":{line}}}"#),
         };
@@ -150,14 +166,18 @@ impl Onlooker {
     }
 }
 
-/// The answer that allows this once, chosen by its kind.
-fn yes(request: &Value) -> Value {
+/// The answer, chosen by the kind of the option.
+fn answer(request: &Value, consent: Consent) -> Value {
+    let kind = match consent {
+        Consent::Yes => "allow_once",
+        Consent::No => "reject_once",
+    };
     let options = request["params"]["options"].as_array();
-    let once = options
+    let chosen = options
         .into_iter()
         .flatten()
-        .find(|option| option["kind"] == "allow_once");
-    let outcome = match once {
+        .find(|option| option["kind"] == kind);
+    let outcome = match chosen {
         Some(option) => json!({"outcome": "selected", "optionId": option["optionId"]}),
         None => json!({"outcome": "cancelled"}),
     };

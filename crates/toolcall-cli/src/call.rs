@@ -1,0 +1,156 @@
+//! `toolcall call`: one call of one tool on this machine, with its whole life printed.
+//! It brings the parts together; what may be done is the policy's and the person's to say.
+
+mod input;
+
+use std::io::{IsTerminal as _, stdin, stdout};
+use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
+
+use toolcall::{Content, Ending, Engine, Outcome, ToolRequest};
+use toolcall_acp::v1::{Prompt, StopReason};
+
+use crate::approver::{Answering, ScreenApprover, Voice};
+use crate::arguments::Request;
+use crate::pace::Pace;
+use crate::screen::{self, Screen};
+use crate::view::{self, JsonLines, Lines, wrapped};
+use crate::wire::{self, Consent, Scene};
+use crate::workshop::Workshop;
+
+const CANCELLED: u8 = 130;
+const NOT_UNDERSTOOD: u8 = 2;
+const NOBODY: &str = "there is no terminal to ask at; add --yes to allow it";
+
+/// Makes the call.
+pub(crate) async fn run(request: Request, workshop: Workshop) -> anyhow::Result<ExitCode> {
+    let tools = workshop.registry()?;
+    let input = match input::read(&request, &tools) {
+        Ok(input) => input,
+        Err(error) => {
+            anstream::eprintln!("error: {error:#}");
+            return Ok(ExitCode::from(NOT_UNDERSTOOD));
+        }
+    };
+    let (screen, writing) = screen::open()?;
+    let asked = ToolRequest::new(&*request.tool, input);
+    let code = match request.wire {
+        true => over_the_wire(&request, asked, &workshop, screen).await?,
+        false => here(&request, asked, &workshop, &screen).await?,
+    };
+    workshop.close().await;
+    writing.finish()?;
+    Ok(code)
+}
+
+async fn here(
+    request: &Request,
+    asked: ToolRequest,
+    workshop: &Workshop,
+    screen: &Screen,
+) -> anyhow::Result<ExitCode> {
+    let voice = match request.events {
+        true => Voice::Silent,
+        false => Voice::Aloud,
+    };
+    let approver = ScreenApprover::new(answering(request), voice, screen.clone(), Pace::AtOnce);
+    let builder = workshop.engine()?.approver(approver);
+    let engine = match request.events {
+        true => builder.reader(JsonLines::new(screen.clone())).build(),
+        false => builder
+            .reader(Lines::new(screen.clone(), view::width()))
+            .build(),
+    };
+    let outcome = carry(&engine, asked).await;
+    if !request.events {
+        show_result(screen, &outcome);
+    }
+    Ok(exit_code(outcome.ending()))
+}
+
+/// Waits for the outcome; Ctrl-C cancels the call, which still ends in its own way.
+async fn carry(engine: &Engine, asked: ToolRequest) -> Outcome {
+    let turn = engine.turn();
+    let mut handle = turn.call(asked).await;
+    let outcome = tokio::select! {
+        outcome = &mut handle => Some(outcome),
+        _interrupted = tokio::signal::ctrl_c() => None,
+    };
+    match outcome {
+        Some(outcome) => outcome,
+        None => {
+            turn.cancel();
+            handle.await
+        }
+    }
+}
+
+async fn over_the_wire(
+    request: &Request,
+    asked: ToolRequest,
+    workshop: &Workshop,
+    screen: Screen,
+) -> anyhow::Result<ExitCode> {
+    let scene = Scene {
+        form: wire::Form::Text,
+        consent: match request.yes {
+            true => Consent::Yes,
+            false => Consent::No,
+        },
+        cwd: workshop.cwd().to_owned(),
+        text: format!("Call {}.", request.tool),
+    };
+    let ending = Arc::new(OnceLock::new());
+    let seen = ending.clone();
+    let answer = move |prompt: Arc<Prompt>| {
+        let (asked, seen) = (asked.clone(), seen.clone());
+        async move {
+            let outcome = prompt.turn().call(asked).await.await;
+            let _once = seen.set(outcome.ending().clone());
+            StopReason::EndTurn
+        }
+    };
+    wire::show(scene, screen, workshop.engine()?, answer).await?;
+    // Interrupted before its end, it was cancelled.
+    Ok(ending.get().map_or(ExitCode::from(CANCELLED), exit_code))
+}
+
+fn answering(request: &Request) -> Answering {
+    match (request.yes, stdin().is_terminal() && stdout().is_terminal()) {
+        (true, _) => Answering::Yes("answered by --yes"),
+        (false, true) => Answering::ByPerson,
+        (false, false) => Answering::No(NOBODY),
+    }
+}
+
+/// What the tool gives, as the model would see it.
+fn show_result(screen: &Screen, outcome: &Outcome) {
+    for content in &outcome.result().content {
+        let lines = match content {
+            Content::Text(text) => toolcall::text::clean_block(text)
+                .lines()
+                .map(str::to_owned)
+                .collect(),
+            Content::Image(blob) => wrapped(&format!("(an image, {})", blob.mime), view::width()),
+            Content::Audio(blob) => wrapped(&format!("(a sound, {})", blob.mime), view::width()),
+            Content::Resource(resource) => wrapped(&resource.uri, view::width()),
+            Content::Link(link) => wrapped(&format!("{}: {}", link.name, link.uri), view::width()),
+            // It was shown when it was asked about, or is told by the text beside it.
+            Content::Edit(_) | Content::Terminal(_) => Vec::new(),
+        };
+        for line in lines {
+            screen.line(&line);
+        }
+    }
+}
+
+fn exit_code(ending: &Ending) -> ExitCode {
+    ExitCode::from(match ending {
+        Ending::Completed => 0,
+        Ending::Failed { .. } => 1,
+        Ending::Denied { .. } => 3,
+        Ending::TimedOut { .. } => 124,
+        Ending::Cancelled { .. } => CANCELLED,
+        Ending::Interrupted { .. } => 4,
+    })
+}
