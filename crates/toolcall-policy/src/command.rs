@@ -1,0 +1,313 @@
+//! Commands, heard part by part: what each program is, what its words name, which rule covers it.
+//! A command that was not understood is never covered by a rule about programs.
+
+use std::sync::Arc;
+
+use toolcall::{Access, Command, Part, Reading, Target, Touch};
+use toolcall_shell::{LONGEST_TEXT, Words, quoted, touches, unwrapped};
+
+use crate::finding::{Cause, Finding, Gap, Subject, Verb};
+use crate::hearing::{Hearing, Listener, by_rule};
+use crate::mode::Deed;
+use crate::programs::{WordUse, first_hazard, only_reads, path_words, word_use};
+use crate::rule::PolicyRule;
+use crate::stance::Stance;
+use crate::wordpaths::leading_away;
+
+/// How many programs behind one part are judged.
+const MOST_PROGRAMS: usize = 256;
+
+/// How many programs one look shows when it had to stop.
+const FULL_LOOK: usize = 64;
+
+/// How deep one look reaches: more programs than that may hide more.
+const DEEP_LOOK: usize = 6;
+
+/// A part and every program behind it.
+pub(crate) struct Seen {
+    pub(crate) parts: Vec<Part>,
+    /// Why these may not be all.
+    pub(crate) unclear: Option<Arc<str>>,
+    is_beyond: bool,
+}
+
+impl<'a> Hearing<'a> {
+    pub(crate) fn command(&self, command: &Command, tell: Listener<'_>) {
+        let parts = match &command.reading {
+            Reading::Understood(parts) if has_programs(parts) => parts.as_slice(),
+            Reading::Understood(_) | Reading::Unclear(_) => &[],
+        };
+        let seen: Vec<Seen> = parts.iter().map(everything).collect();
+        self.word_rules(command, &seen, tell);
+        let exact = self.exact_rule(command);
+        match &command.reading {
+            Reading::Understood(parts) if has_programs(parts) => {
+                for seen in &seen {
+                    self.part(command, seen, exact, tell);
+                }
+                // Tools state redirects as touches of their own; those are heard anyway.
+                let is_stated = |touch: &Touch| self.intent.touches.contains(touch);
+                for touch in touches(&command.reading) {
+                    if !is_stated(&touch) {
+                        self.redirect(&touch, tell);
+                    }
+                }
+            }
+            Reading::Understood(_) => {
+                self.unclear(command, "a part without a program", exact, tell)
+            }
+            Reading::Unclear(why) => self.unclear(command, why, exact, tell),
+        }
+    }
+
+    /// Rules that deny or ask, by words anywhere in the text and in the variables.
+    fn word_rules(&self, command: &Command, seen: &[Seen], tell: Listener<'_>) {
+        for rule in self.about(&self.rules.barriers) {
+            let whole = bare(&command.text);
+            let mut texts = rule.body.exactly.iter();
+            if texts.any(|text| whole.contains(&bare(text))) {
+                tell(by_rule(Subject::Text(&command.text), rule));
+            }
+        }
+        let sets = [Stance::Deny, Stance::Ask].map(|stance| self.rules.anywhere(stance));
+        if sets.iter().all(|set| set.is_empty()) {
+            return;
+        }
+        let text = searched(command, seen);
+        let words = Words::of(&text);
+        for set in sets {
+            for rule in self.about(&set.find(&words)) {
+                tell(by_rule(Subject::Text(&command.text), rule));
+            }
+        }
+    }
+
+    /// The rule that allows this command to the letter. Variables may make it another command.
+    fn exact_rule(&self, command: &Command) -> Option<&'a PolicyRule> {
+        let allows = |rule: &&PolicyRule| rule.stance == Stance::Allow && rule.is_exactly(command);
+        let mut rules = self
+            .about(self.rules.exactly(&command.text))
+            .chain(self.extra());
+        rules.find(allows).filter(|_| command.env.is_empty())
+    }
+
+    fn redirect(&self, touch: &Touch, tell: Listener<'_>) {
+        match touch {
+            Touch::Reads(path) => self.file(Verb::Read, path, tell),
+            Touch::Writes(path) => self.file(Verb::Write, path, tell),
+            Touch::Deletes(_)
+            | Touch::Moves { .. }
+            | Touch::Runs(_)
+            | Touch::Reaches(_)
+            | Touch::Unknown => {}
+        }
+    }
+
+    /// A text that was not understood: a protected name in it is reason enough to ask.
+    fn unclear(
+        &self,
+        command: &Command,
+        why: &str,
+        exact: Option<&'a PolicyRule>,
+        tell: Listener<'_>,
+    ) {
+        let subject = || Subject::Text(&command.text);
+        let whole = Part::new(vec![command.text.to_string()], &command.cwd);
+        match command.text.len() > LONGEST_TEXT {
+            true => tell(Finding {
+                subject: subject(),
+                stance: Stance::Ask,
+                cause: Cause::Limit("the text is too long to be looked through"),
+            }),
+            false => self.text(&whole, &command.text, tell),
+        }
+        match exact {
+            Some(rule) => tell(self.covered(subject(), Deed::Command, rule)),
+            None => {
+                let gap = Gap::new(format!("it has {why}"), "write it in plain words");
+                tell(self.uncovered(subject(), Deed::Command, Some(gap)));
+            }
+        }
+    }
+
+    fn part(
+        &self,
+        command: &Command,
+        seen: &Seen,
+        exact: Option<&'a PolicyRule>,
+        tell: Listener<'_>,
+    ) {
+        let part = &seen.parts[0];
+        if seen.is_beyond {
+            tell(Finding {
+                subject: Subject::Part(part),
+                stance: Stance::Deny,
+                cause: Cause::Limit("it runs more programs through others than can be judged"),
+            });
+        }
+        for inner in &seen.parts {
+            self.words(inner, seen.parts.len() > 1, tell);
+        }
+        for inner in &seen.parts[1..] {
+            self.inner_redirects(inner, tell);
+        }
+        if seen.unclear.is_some() && seen.parts.len() > 1 {
+            self.text(part, &quoted(part.argv.iter().map(String::as_str)), tell);
+        }
+        let reads = |inner: &Part| only_reads(&inner.argv);
+        let deed = match seen.unclear.is_none() && seen.parts.iter().all(reads) {
+            true => Deed::Inspect,
+            false => Deed::Command,
+        };
+        match exact.map_or_else(|| self.covering(command, seen), Ok) {
+            Ok(rule) => tell(self.covered(Subject::Part(part), deed, rule)),
+            Err(gap) => tell(self.uncovered(Subject::Part(part), deed, Some(gap))),
+        }
+    }
+
+    fn inner_redirects(&self, inner: &Part, tell: Listener<'_>) {
+        for redirect in &inner.redirects {
+            if let Target::File { path, access } = &redirect.target {
+                match access {
+                    Access::Read => self.file(Verb::Read, path, tell),
+                    Access::Replace | Access::Append => self.file(Verb::Write, path, tell),
+                }
+            }
+        }
+    }
+
+    /// The rule that covers the part with everything behind it, or why none does.
+    fn covering(&self, command: &Command, seen: &Seen) -> Result<&'a PolicyRule, Gap> {
+        if let Some((name, _)) = command.env.first_key_value() {
+            let why = format!("it has the variable `{name}` in its environment");
+            return Err(Gap::new(why, "leave variables out"));
+        }
+        if let Some(why) = &seen.unclear {
+            return Err(Gap::new(&**why, "run the program by itself"));
+        }
+        let rules = seen.parts.iter().map(|inner| self.covering_one(inner));
+        let mut rules = rules.collect::<Result<Vec<_>, _>>()?;
+        let nothing = || Gap::new("it runs nothing", "write a command");
+        rules.pop().ok_or_else(nothing)
+    }
+
+    /// The rule that covers one program, or why none does.
+    pub(crate) fn covering_one(&self, part: &Part) -> Result<&'a PolicyRule, Gap> {
+        if !self.setting.contains(&part.cwd) {
+            let why = format!("{} lies outside the roots", part.cwd.display());
+            return Err(Gap::new(why, "run it in a root"));
+        }
+        let helpers = &self.rules.facts.git_helpers;
+        if let Some(helper) = helpers.first().filter(|_| part.argv[0] == "git") {
+            let why = format!("the repository's `{helper}` makes `git` run a program");
+            return Err(Gap::new(
+                why,
+                "take that out of the repository's configuration",
+            ));
+        }
+        let why = format!("no rule allows `{}`", part.argv[0]);
+        let mut gap = Gap::new(why, "add an `[[allow]]` rule with `run`");
+        for (rule, length) in self.prefix_rules(&part.argv) {
+            match self.beyond(part, length) {
+                None => return Ok(rule),
+                Some(beyond) => gap = beyond,
+            }
+        }
+        Err(gap)
+    }
+
+    /// The rules whose words a program begins with, and how many these are.
+    fn prefix_rules(&self, argv: &[String]) -> Vec<(&'a PolicyRule, usize)> {
+        let found = self.rules.prefixes.find(argv);
+        let found = found.map(|(rule, length)| (&self.rules.rules[rule], length));
+        let extra = self.extra.into_iter().flat_map(|extra| {
+            let runs = extra
+                .body
+                .runs
+                .iter()
+                .filter(|words| argv.starts_with(words));
+            runs.map(move |words| (extra, words.len()))
+        });
+        found
+            .chain(extra)
+            .filter(|(rule, _)| rule.is_about(self.intent))
+            .collect()
+    }
+
+    /// What a program does beyond the words that a rule names.
+    fn beyond(&self, part: &Part, length: usize) -> Option<Gap> {
+        if let Some(hazard) = first_hazard(&part.argv, length) {
+            let why = format!("{}, and the rule does not name it", hazard.why);
+            return Some(Gap::new(why, "name it in the rule's `run`"));
+        }
+        let verb = match word_use(&part.argv) {
+            WordUse::Text => return None,
+            WordUse::Reads => Verb::Read,
+            WordUse::Anything => Verb::Write,
+        };
+        let words = path_words(&part.argv).into_iter();
+        let away = words
+            .filter(|(at, _)| *at >= length)
+            .flat_map(|(_, word)| leading_away(part, word));
+        let mut outside = away.filter(|path| {
+            !self.setting.contains(path) && self.allowing_path(verb, path).is_none()
+        });
+        let path = outside.next()?;
+        let why = format!("{} lies outside the roots", path.display());
+        Some(Gap::new(why, "allow the path with `read` or `write`"))
+    }
+}
+
+/// Whether there is something to run in every part.
+fn has_programs(parts: &[Part]) -> bool {
+    !parts.is_empty() && parts.iter().all(|part| !part.argv.is_empty())
+}
+
+/// The text in which denied words are searched: the command and its variables.
+fn searched(command: &Command, seen: &[Seen]) -> String {
+    let mut text = command.text.to_string();
+    for (name, value) in &command.env {
+        text += &format!("\n{name}={value}");
+    }
+    // Where every program is known, a pattern is for the program and comes to no word but itself.
+    let is_clear = !seen.is_empty() && seen.iter().all(|seen| seen.unclear.is_none());
+    match is_clear && command.env.is_empty() {
+        true => text.replace(['*', '?', '['], " "),
+        false => text,
+    }
+}
+
+/// A text without its quotes and with single spaces, so that it is found in a text that wraps it.
+fn bare(text: &str) -> String {
+    let plain = text.replace(['\'', '"', '\\'], "");
+    let words: Vec<_> = plain.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// A part and every program behind it, looked through until the end.
+pub(crate) fn everything(part: &Part) -> Seen {
+    let found = unwrapped(part);
+    let mut seen = Seen {
+        is_beyond: found.parts.len() >= FULL_LOOK,
+        parts: found.parts,
+        unclear: found.unclear,
+    };
+    if seen.parts.len() <= DEEP_LOOK {
+        return seen;
+    }
+    // One look ends somewhere; what it ended at may hide more.
+    let mut at = 1;
+    while let Some(part) = seen.parts.get(at) {
+        if seen.parts.len() > MOST_PROGRAMS {
+            seen.is_beyond = true;
+            return seen;
+        }
+        for inner in unwrapped(part).parts.into_iter().skip(1) {
+            if !seen.parts.contains(&inner) {
+                seen.parts.push(inner);
+            }
+        }
+        at += 1;
+    }
+    seen
+}

@@ -1,0 +1,61 @@
+//! What is wrong with a policy: where it stands, what it is, what to write instead.
+//! It says so to people; nobody may go on with a policy that has one.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::position::Position;
+
+/// A policy that cannot be used, and why.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub struct PolicyError {
+    /// The file, or another name of where it came from.
+    pub file: Arc<str>,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column, counted from 1 in characters.
+    pub column: usize,
+    /// What is wrong.
+    pub problem: String,
+    /// What to write instead.
+    pub advice: String,
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            file,
+            line,
+            column,
+            problem,
+            advice,
+        } = self;
+        write!(out, "{file}:{line}:{column}: {problem}; {advice}")
+    }
+}
+
+/// What is wrong, before anybody said where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) problem: String,
+    pub(crate) advice: String,
+}
+
+impl Fault {
+    pub(crate) fn new(problem: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self {
+            problem: problem.into(),
+            advice: advice.into(),
+        }
+    }
+
+    pub(crate) fn at(self, file: &Arc<str>, position: Position) -> PolicyError {
+        PolicyError {
+            file: file.clone(),
+            line: position.line,
+            column: position.column,
+            problem: self.problem,
+            advice: self.advice,
+        }
+    }
+}

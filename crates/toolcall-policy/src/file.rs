@@ -1,0 +1,373 @@
+//! Policy files: TOML to rules, with the place of whatever is wrong.
+//! It takes nothing on trust: an unknown key, an empty list or a rule that cannot match is an error.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use toolcall::text::clean_line;
+
+use crate::checks::check;
+use crate::error::{Fault, PolicyError};
+use crate::example;
+use crate::mode::Mode;
+use crate::names::ToolName;
+use crate::paths::Pattern;
+use crate::position::Position;
+use crate::reach::ReachPattern;
+use crate::rule::{Body, PolicyRule};
+use crate::runs::words_of;
+use crate::stance::Stance;
+use crate::text::text;
+
+/// Longer files are not read.
+const LONGEST_FILE: usize = 4 * 1024 * 1024;
+
+/// The longest text of a rule in the name of a decision, in characters.
+const LONGEST_NAME: usize = 120;
+
+const TOP_KEYS: [&str; 4] = ["mode", "allow", "ask", "deny"];
+
+const RULE_KEYS: [&str; 12] = [
+    "run",
+    "exactly",
+    "in",
+    "read",
+    "write",
+    "delete",
+    "reach",
+    "tool",
+    "definition",
+    "because",
+    "matches",
+    "refuses",
+];
+
+type Entry<'t, 'i> = (
+    &'t Spanned<std::borrow::Cow<'i, str>>,
+    &'t Spanned<DeValue<'i>>,
+);
+
+/// The mode and the rules of a file.
+pub(crate) fn parse(
+    file: &str,
+    text: &str,
+    home: Option<&Path>,
+) -> Result<(Option<Mode>, Vec<PolicyRule>), PolicyError> {
+    let reader = Reader {
+        file: file.into(),
+        text,
+        home,
+    };
+    let table = reader.table()?;
+    let (mut mode, mut rules) = (None, Vec::new());
+    for (key, value) in in_order(table.get_ref()) {
+        match key.get_ref().as_ref() {
+            "mode" => mode = Some(reader.mode(value)?),
+            "allow" => reader.rules(Stance::Allow, value, &mut rules)?,
+            "ask" => reader.rules(Stance::Ask, value, &mut rules)?,
+            "deny" => reader.rules(Stance::Deny, value, &mut rules)?,
+            other => return Err(reader.fault(key.span(), unknown_key(other, &TOP_KEYS))),
+        }
+    }
+    Ok((mode, rules))
+}
+
+impl PolicyRule {
+    /// Reads a rule back from the text under which it was offered.
+    pub fn from_text(
+        text: &str,
+        stance: Stance,
+        home: Option<&Path>,
+    ) -> Result<PolicyRule, PolicyError> {
+        let document = format!("rule = {{ {text} }}\n");
+        let reader = Reader {
+            file: "a kept rule".into(),
+            text: &document,
+            home,
+        };
+        let table = reader.table()?;
+        let only = in_order(table.get_ref());
+        match only.as_slice() {
+            [(_, value)] => reader.rule(stance, value),
+            _ => Err(reader.fault(
+                0..0,
+                Fault::new("more than one rule", "keep them one by one"),
+            )),
+        }
+    }
+
+    /// The text from which [`PolicyRule::from_text`] makes the same rule.
+    pub fn text(&self) -> String {
+        text(&self.body)
+    }
+}
+
+struct Reader<'a> {
+    file: Arc<str>,
+    text: &'a str,
+    home: Option<&'a Path>,
+}
+
+impl<'a> Reader<'a> {
+    fn table(&self) -> Result<Spanned<DeTable<'a>>, PolicyError> {
+        if self.text.len() > LONGEST_FILE {
+            let fault = Fault::new("a policy that is too long", "keep it under 4 MiB");
+            return Err(self.fault(0..0, fault));
+        }
+        DeTable::parse(self.text).map_err(|error| {
+            let problem = format!("not TOML: {}", error.message().replace('\n', ", "));
+            let fault = Fault::new(
+                problem,
+                "mend the syntax; rules are `[[allow]]` and lines such as `run = \"git status\"`",
+            );
+            self.fault(error.span().unwrap_or(0..0), fault)
+        })
+    }
+
+    fn fault(&self, span: Range<usize>, fault: Fault) -> PolicyError {
+        fault.at(&self.file, Position::of(self.text, span.start))
+    }
+
+    fn mode(&self, value: &Spanned<DeValue<'_>>) -> Result<Mode, PolicyError> {
+        let text = self.string(value)?;
+        let mode = Mode::ALL.into_iter().find(|mode| mode.as_str() == text);
+        mode.ok_or_else(|| {
+            let names = Mode::ALL.map(Mode::as_str);
+            let problem = format!("there is no mode `{text}`");
+            self.fault(value.span(), Fault::new(problem, nearest(text, &names)))
+        })
+    }
+
+    fn rules(
+        &self,
+        stance: Stance,
+        value: &Spanned<DeValue<'_>>,
+        rules: &mut Vec<PolicyRule>,
+    ) -> Result<(), PolicyError> {
+        let name = stance.as_str();
+        let advice = format!("write `[[{name}]]` and the rule below it");
+        let DeValue::Array(list) = value.get_ref() else {
+            return Err(self.fault(
+                value.span(),
+                Fault::new(format!("`{name}` is not a list of rules"), advice),
+            ));
+        };
+        if list.is_empty() {
+            return Err(self.fault(
+                value.span(),
+                Fault::new(format!("`{name}` is an empty list"), advice),
+            ));
+        }
+        for rule in list.iter() {
+            rules.push(self.rule(stance, rule)?);
+        }
+        Ok(())
+    }
+
+    fn rule(
+        &self,
+        stance: Stance,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<PolicyRule, PolicyError> {
+        let DeValue::Table(table) = value.get_ref() else {
+            let fault = Fault::new(
+                "a rule that is not a table",
+                "write keys such as `run = \"git status\"`",
+            );
+            return Err(self.fault(value.span(), fault));
+        };
+        let mut body = Body::default();
+        let mut examples = Vec::new();
+        for (key, value) in in_order(table) {
+            self.field(stance, key, value, &mut body, &mut examples)?;
+        }
+        check(stance, &body).map_err(|fault| self.fault(value.span(), fault))?;
+        let line = Position::of(self.text, value.span().start).line;
+        let shown = clean_line(&text(&body), LONGEST_NAME);
+        let rule = PolicyRule {
+            stance,
+            name: format!("{} {shown} ({}:{line})", stance.as_str(), self.file).into(),
+            body,
+        };
+        self.examples(&rule, &examples)?;
+        Ok(rule)
+    }
+
+    fn field<'t, 'i>(
+        &self,
+        stance: Stance,
+        key: &Spanned<std::borrow::Cow<'i, str>>,
+        value: &'t Spanned<DeValue<'i>>,
+        body: &mut Body,
+        examples: &mut Vec<Example<'t>>,
+    ) -> Result<(), PolicyError> {
+        match key.get_ref().as_ref() {
+            "run" => {
+                for (text, span) in self.strings(value)? {
+                    let words = words_of(text, stance).map_err(|fault| self.fault(span, fault))?;
+                    body.runs_anything |= words.is_empty();
+                    body.runs.extend((!words.is_empty()).then_some(words));
+                }
+            }
+            "exactly" => body.exactly = self.each(value, whole_command)?,
+            "in" => body.folder = Some(self.folder(value)?),
+            "read" => body.reads = self.patterns(value)?,
+            "write" => body.writes = self.patterns(value)?,
+            "delete" => body.deletes = self.patterns(value)?,
+            "reach" => body.reaches = self.each(value, ReachPattern::parse)?,
+            "tool" => {
+                let name = ToolName::parse(self.string(value)?);
+                body.tool = Some(name.map_err(|fault| self.fault(value.span(), fault))?);
+            }
+            "definition" => body.definition = Some(self.string(value)?.to_owned()),
+            "because" => body.because = Some(self.string(value)?.into()),
+            "matches" => examples.extend(self.expected(value, Expected::Match)?),
+            "refuses" => examples.extend(self.expected(value, Expected::Refuse)?),
+            other => return Err(self.fault(key.span(), unknown_key(other, &RULE_KEYS))),
+        }
+        Ok(())
+    }
+
+    fn patterns(&self, value: &Spanned<DeValue<'_>>) -> Result<Vec<Pattern>, PolicyError> {
+        self.each(value, |text| Pattern::parse(text, self.home))
+    }
+
+    fn folder(&self, value: &Spanned<DeValue<'_>>) -> Result<std::path::PathBuf, PolicyError> {
+        let text = self.string(value)?;
+        match Path::new(text).is_absolute() {
+            true => Ok(text.into()),
+            false => {
+                let fault = Fault::new(
+                    format!("`{text}` is not an absolute path"),
+                    "write the folder from `/`",
+                );
+                Err(self.fault(value.span(), fault))
+            }
+        }
+    }
+
+    fn each<T>(
+        &self,
+        value: &Spanned<DeValue<'_>>,
+        parse: impl Fn(&str) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, PolicyError> {
+        let texts = self.strings(value)?.into_iter();
+        texts
+            .map(|(text, span)| parse(text).map_err(|fault| self.fault(span, fault)))
+            .collect()
+    }
+
+    fn expected<'t>(
+        &self,
+        value: &'t Spanned<DeValue<'_>>,
+        expected: Expected,
+    ) -> Result<Vec<Example<'t>>, PolicyError> {
+        let texts = self.strings(value)?.into_iter();
+        Ok(texts
+            .map(|(text, span)| Example {
+                text,
+                span,
+                expected,
+            })
+            .collect())
+    }
+
+    fn examples(&self, rule: &PolicyRule, examples: &[Example<'_>]) -> Result<(), PolicyError> {
+        for example in examples {
+            let text = example.text;
+            let matches = example::matches(rule, text, self.home);
+            let fault = match (example.expected, matches) {
+                (Expected::Match, true) | (Expected::Refuse, false) => continue,
+                (Expected::Match, false) => Fault::new(
+                    format!("the rule does not match its example `{text}`"),
+                    "widen the rule, or take the example out of `matches`",
+                ),
+                (Expected::Refuse, true) => Fault::new(
+                    format!("the rule matches `{text}`, which it should refuse"),
+                    "narrow the rule, or take the example out of `refuses`",
+                ),
+            };
+            return Err(self.fault(example.span.clone(), fault));
+        }
+        Ok(())
+    }
+
+    fn string<'t>(&self, value: &'t Spanned<DeValue<'_>>) -> Result<&'t str, PolicyError> {
+        value.get_ref().as_str().ok_or_else(|| {
+            let problem = format!("a string is wanted, not {}", value.get_ref().type_str());
+            self.fault(value.span(), Fault::new(problem, "put it into quotes"))
+        })
+    }
+
+    /// One string, or a list of strings that is not empty.
+    fn strings<'t>(
+        &self,
+        value: &'t Spanned<DeValue<'_>>,
+    ) -> Result<Vec<(&'t str, Range<usize>)>, PolicyError> {
+        let DeValue::Array(list) = value.get_ref() else {
+            return Ok(vec![(self.string(value)?, value.span())]);
+        };
+        if list.is_empty() {
+            let fault = Fault::new(
+                "an empty list matches nothing",
+                "name something, or take the key out",
+            );
+            return Err(self.fault(value.span(), fault));
+        }
+        let strings = list
+            .iter()
+            .map(|item| Ok((self.string(item)?, item.span())));
+        strings.collect()
+    }
+}
+
+/// An example of a rule, and what should come of it.
+struct Example<'t> {
+    text: &'t str,
+    span: Range<usize>,
+    expected: Expected,
+}
+
+#[derive(Clone, Copy)]
+enum Expected {
+    Match,
+    Refuse,
+}
+
+fn whole_command(text: &str) -> Result<String, Fault> {
+    let is_empty = text
+        .chars()
+        .all(|c| c.is_whitespace() || "'\"\\".contains(c));
+    match is_empty {
+        true => Err(Fault::new(
+            "an empty command",
+            "write the command to the letter",
+        )),
+        false => Ok(text.to_owned()),
+    }
+}
+
+/// The entries of a table as they stand in the file.
+fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+fn unknown_key(key: &str, known: &[&str]) -> Fault {
+    Fault::new(format!("there is no key `{key}`"), nearest(key, known))
+}
+
+fn nearest(text: &str, known: &[&str]) -> String {
+    let close = known
+        .iter()
+        .map(|name| (strsim::jaro_winkler(text, name), name))
+        .max_by(|one, other| one.0.total_cmp(&other.0));
+    match close {
+        Some((near, name)) if near > 0.75 => format!("write `{name}`"),
+        Some(_) | None => format!("write one of `{}`", known.join("`, `")),
+    }
+}

@@ -1,0 +1,88 @@
+//! Names folded to what file systems may take them for: case, width, hidden characters, odd ends.
+//! It folds too much rather than too little; a folded name is for comparing, never for opening.
+
+use std::path::{Component, Path, PathBuf};
+
+use toolcall::text::is_hidden;
+use unicode_normalization::UnicodeNormalization as _;
+
+/// One name of a path, folded.
+pub(crate) fn fold(name: &str) -> String {
+    let plain = name.bytes().all(|b| {
+        b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_' || b == b'.'
+    });
+    let folded = match plain {
+        true => name.to_owned(),
+        false => fold_letters(name),
+    };
+    // `name:stream` is the same file on NTFS; so are names with dots and spaces at their end.
+    let stem = match folded.find(':') {
+        Some(at) if at > 0 => &folded[..at],
+        Some(_) | None => &folded,
+    };
+    let trimmed = stem.trim_end_matches(['.', ' ']);
+    match trimmed.is_empty() {
+        true => folded,
+        false => trimmed.to_owned(),
+    }
+}
+
+/// Letters only: what is left of patterns and names without their odd ends.
+pub(crate) fn fold_letters(text: &str) -> String {
+    let visible = text.chars().filter(|c| !is_hidden(*c));
+    let lower: String = visible.nfkc().flat_map(char::to_lowercase).collect();
+    let again = lower.nfkc().filter(|c| !is_hidden(*c));
+    again.collect()
+}
+
+/// Every name of a path, folded.
+pub(crate) fn fold_path(path: &Path) -> PathBuf {
+    path.components()
+        .map(|part| match part {
+            Component::Normal(name) => PathBuf::from(fold(&name.to_string_lossy())),
+            Component::Prefix(_)
+            | Component::RootDir
+            | Component::CurDir
+            | Component::ParentDir => PathBuf::from(part.as_os_str()),
+        })
+        .collect()
+}
+
+/// Whether a folded name may be the short form (`GIT~1`) of another folded name (`.git`).
+pub(crate) fn is_short_form(folded: &str, of: &str) -> bool {
+    short_base(folded).is_some_and(|base| cut(of) == base)
+}
+
+/// Whether a folded name may be the short form of a name that begins so.
+pub(crate) fn is_short_beginning(folded: &str, of: &str) -> bool {
+    short_base(folded).is_some_and(|base| base.starts_with(&cut(of)))
+}
+
+/// What stands before the `~1` of a short form.
+fn short_base(folded: &str) -> Option<&str> {
+    let (base, number) = folded.split_once('~')?;
+    let digits = number.split('.').next().unwrap_or_default();
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    (is_number && !base.is_empty()).then_some(base)
+}
+
+/// The letters of a name that its short form keeps.
+fn cut(name: &str) -> String {
+    let long = name.trim_start_matches('.');
+    let stem = long.rsplit_once('.').map_or(long, |(stem, _)| stem);
+    let letters = stem.chars().filter(|c| *c != '.' && *c != ' ');
+    letters.take(6).collect()
+}
+
+/// The path with `.` and `..` worked out by the letter.
+pub(crate) fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(out.pop()),
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => out.push(part),
+        }
+    }
+    out
+}

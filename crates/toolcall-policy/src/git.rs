@@ -1,0 +1,66 @@
+//! What a repository's own configuration makes `git` run.
+//! It reads the text it is given and finds too much rather than too little.
+
+/// Settings of `git` that name a program to run, or a file with more settings.
+const RUNNING: [&str; 22] = [
+    "fsmonitor",
+    "hookspath",
+    "pager",
+    "editor",
+    "sshcommand",
+    "askpass",
+    "gitproxy",
+    "textconv",
+    "clean",
+    "smudge",
+    "process",
+    "command",
+    "driver",
+    "external",
+    "helper",
+    "program",
+    "cmd",
+    "path",
+    "uploadpack",
+    "receivepack",
+    "sequenceeditor",
+    "worktree",
+];
+
+/// Keys of a `.git/config` that make `git` run programs or read settings elsewhere. Where there is
+/// one, no rule allows `git` (see [`crate::Facts`]).
+///
+/// ```
+/// let config = "[core]\n\tbare = false\n\tfsmonitor = touch x\n";
+/// assert_eq!(toolcall_policy::helpers_named(config), ["fsmonitor"]);
+/// ```
+pub fn helpers_named(config: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut section = String::new();
+    for line in config.lines() {
+        let line = line.trim();
+        if let Some(header) = line.strip_prefix('[') {
+            section = header
+                .split([' ', ']', '.'])
+                .next()
+                .unwrap_or_default()
+                .to_lowercase();
+        }
+        // A setting may stand on the line of its section.
+        let setting = line
+            .rsplit_once(']')
+            .map_or(line, |(_, after)| after.trim());
+        let key = setting
+            .split(['=', ' '])
+            .next()
+            .unwrap_or_default()
+            .to_lowercase();
+        let is_harmless = section == "submodule" && key == "path";
+        if RUNNING.contains(&key.as_str()) && !is_harmless
+            || (section == "alias" && !key.is_empty())
+        {
+            found.push(key);
+        }
+    }
+    found
+}

@@ -1,0 +1,81 @@
+//! Names of tools in rules: which tool, from where.
+//! What allows names one tool exactly; what asks or denies may name many.
+
+use toolcall::{Origin, ToolIdentity};
+
+use crate::error::Fault;
+use crate::stance::Stance;
+
+/// A tool or tools, as somebody wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ToolName {
+    /// As it was written.
+    pub(crate) source: String,
+    origin: OriginName,
+    name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum OriginName {
+    Plain,
+    Agent,
+    Mcp(String),
+}
+
+impl ToolName {
+    /// `read_file`, `mcp:server/tool`, `agent:tool`; `*` in the place of the tool for all of them.
+    pub(crate) fn parse(source: &str) -> Result<Self, Fault> {
+        let fault = || {
+            Fault::new(
+                format!("`{source}` names no tool"),
+                "write `read_file`, `mcp:server/tool` or `agent:tool`",
+            )
+        };
+        let (origin, name) = if let Some(rest) = source.strip_prefix("mcp:") {
+            let (server, name) = rest.split_once('/').ok_or_else(fault)?;
+            (OriginName::Mcp(server.to_owned()), name)
+        } else if let Some(name) = source.strip_prefix("agent:") {
+            (OriginName::Agent, name)
+        } else {
+            (OriginName::Plain, source)
+        };
+        let is_empty = name.is_empty() || origin == OriginName::Mcp(String::new());
+        match is_empty {
+            true => Err(fault()),
+            false => Ok(Self {
+                source: source.to_owned(),
+                origin,
+                name: name.to_owned(),
+            }),
+        }
+    }
+
+    /// The name of exactly this tool, if it can be written so that it is read back.
+    pub(crate) fn of(tool: &ToolIdentity) -> Option<Self> {
+        let source = match &tool.origin {
+            Origin::Local => tool.name.to_string(),
+            Origin::Agent => format!("agent:{}", tool.name),
+            Origin::Mcp(server) => format!("mcp:{server}/{}", tool.name),
+        };
+        let name = Self::parse(&source).ok()?;
+        let is_exact = name.name != "*" && name.names(tool, Stance::Allow);
+        is_exact.then_some(name)
+    }
+
+    pub(crate) fn is_many(&self) -> bool {
+        self.name == "*"
+    }
+
+    /// Whether it names this tool. A plain name that denies or asks names it wherever it comes from.
+    pub(crate) fn names(&self, tool: &ToolIdentity, stance: Stance) -> bool {
+        let is_wide = stance != Stance::Allow;
+        let is_from = match (&self.origin, &tool.origin) {
+            (OriginName::Plain, Origin::Local) | (OriginName::Agent, Origin::Agent) => true,
+            (OriginName::Plain, Origin::Mcp(_) | Origin::Agent) => is_wide,
+            (OriginName::Mcp(wanted), Origin::Mcp(server)) => **wanted == **server,
+            (OriginName::Agent, Origin::Local | Origin::Mcp(_))
+            | (OriginName::Mcp(_), Origin::Local | Origin::Agent) => false,
+        };
+        is_from && (self.name == "*" || *self.name == *tool.name)
+    }
+}

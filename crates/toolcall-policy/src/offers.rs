@@ -1,0 +1,213 @@
+//! The rules that "always" may write: exact, and each tried on the call that asked.
+//! A rule that would not settle the question, or would settle far more, is not offered.
+
+use toolcall::{Command, Lifetime, Part, Reading, Rule, Touch};
+use toolcall_shell::{Words, touches};
+
+use crate::command::everything;
+use crate::finding::Verb;
+use crate::hearing::Hearing;
+use crate::names::ToolName;
+use crate::paths::Pattern;
+use crate::programs::{Reach, is_never_offered, offered_words, runs_anything};
+use crate::reach::ReachPattern;
+use crate::rule::{Body, PolicyRule};
+use crate::stance::Stance;
+use crate::text::text;
+
+/// How a command is put into a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Breadth {
+    /// By the first words of its programs.
+    Words,
+    /// To the letter.
+    Letter,
+}
+
+/// The rules that "always" may write for this intent, the narrowest lifetime first.
+pub(crate) fn offers(hearing: &Hearing<'_>) -> Vec<Rule> {
+    let has_command = hearing
+        .intent
+        .touches
+        .iter()
+        .any(|touch| matches!(touch, Touch::Runs(_)));
+    let breadths: &[Breadth] = match has_command {
+        true => &[Breadth::Letter, Breadth::Words],
+        false => &[Breadth::Letter],
+    };
+    let mut offers = Vec::new();
+    for breadth in breadths {
+        let Some(body) = body(hearing, *breadth).filter(|body| *body != Body::default()) else {
+            continue;
+        };
+        let text = text(&body);
+        if settles(hearing, &text) {
+            let rule = |lifetime| Rule {
+                text: text.as_str().into(),
+                lifetime,
+            };
+            offers.extend(
+                lifetimes(hearing, &body)
+                    .iter()
+                    .map(|lifetime| rule(*lifetime)),
+            );
+        }
+    }
+    offers
+}
+
+/// Whether a rule of this text, read back, allows what asked.
+fn settles(hearing: &Hearing<'_>, text: &str) -> bool {
+    let Ok(rule) = PolicyRule::from_text(text, Stance::Allow, None) else {
+        return false;
+    };
+    let tried = Hearing {
+        extra: Some(&rule),
+        ..*hearing
+    };
+    rule.text() == text && tried.outcome().stance == Stance::Allow
+}
+
+/// Rules about places hold where the places are; a text that nobody understood, for now only.
+fn lifetimes(hearing: &Hearing<'_>, body: &Body) -> &'static [Lifetime] {
+    let is_unclear = |touch: &Touch| match touch {
+        Touch::Runs(command) => matches!(command.reading, Reading::Unclear(_)),
+        Touch::Reads(_)
+        | Touch::Writes(_)
+        | Touch::Deletes(_)
+        | Touch::Moves { .. }
+        | Touch::Reaches(_)
+        | Touch::Unknown => false,
+    };
+    let has_paths = [&body.reads, &body.writes, &body.deletes]
+        .iter()
+        .any(|list| !list.is_empty());
+    if hearing.intent.touches.iter().any(is_unclear) {
+        &[Lifetime::Session]
+    } else if has_paths || !body.exactly.is_empty() {
+        &[Lifetime::Session, Lifetime::Project]
+    } else {
+        &[Lifetime::Session, Lifetime::Project, Lifetime::Everywhere]
+    }
+}
+
+/// What a rule would have to be about; none where something in it is never offered.
+fn body(hearing: &Hearing<'_>, breadth: Breadth) -> Option<Body> {
+    let mut body = Body::default();
+    for touch in &hearing.intent.touches {
+        add(hearing, touch, breadth, &mut body)?;
+    }
+    Some(body)
+}
+
+fn add(hearing: &Hearing<'_>, touch: &Touch, breadth: Breadth, body: &mut Body) -> Option<()> {
+    match touch {
+        Touch::Reads(path) => add_path(hearing, Verb::Read, path, body),
+        Touch::Writes(path) => add_path(hearing, Verb::Write, path, body),
+        Touch::Deletes(path) => add_path(hearing, Verb::Delete, path, body),
+        Touch::Moves { from, to } => {
+            add_path(hearing, Verb::Read, from, body)?;
+            add_path(hearing, Verb::Delete, from, body)?;
+            add_path(hearing, Verb::Write, to, body)
+        }
+        Touch::Reaches(target) if target.starts_with("mcp:") => add_tool(hearing, body),
+        Touch::Unknown => add_tool(hearing, body),
+        Touch::Reaches(target) => {
+            let reach = ReachPattern::parse(target).ok()?;
+            if !body.reaches.contains(&reach) {
+                body.reaches.push(reach);
+            }
+            Some(())
+        }
+        Touch::Runs(command) => {
+            for file in touches(&command.reading) {
+                add(hearing, &file, breadth, body)?;
+            }
+            match breadth {
+                Breadth::Words => add_words(hearing, command, body),
+                Breadth::Letter => add_letter(command, body),
+            }
+        }
+    }
+}
+
+/// A path that nothing settles yet.
+fn add_path(
+    hearing: &Hearing<'_>,
+    verb: Verb,
+    path: &std::path::Path,
+    body: &mut Body,
+) -> Option<()> {
+    let mut worst = Stance::Allow;
+    hearing.file(verb, path, &mut |finding| worst = worst.max(finding.stance));
+    if worst == Stance::Allow {
+        return Some(());
+    }
+    let pattern = Pattern::of(path, hearing.setting)?;
+    let list = match verb {
+        Verb::Read => &mut body.reads,
+        Verb::Write => &mut body.writes,
+        Verb::Delete => &mut body.deletes,
+    };
+    if !list.contains(&pattern) {
+        list.push(pattern);
+    }
+    Some(())
+}
+
+/// The tool as it is defined now: there is nothing narrower to go by.
+fn add_tool(hearing: &Hearing<'_>, body: &mut Body) -> Option<()> {
+    let tool = &hearing.intent.tool;
+    body.tool = Some(ToolName::of(tool)?);
+    body.definition = Some(tool.digest.to_string()).filter(|digest| !digest.is_empty());
+    body.definition.as_ref().map(|_| ())
+}
+
+/// The first words of every program that no rule covers yet.
+fn add_words(hearing: &Hearing<'_>, command: &Command, body: &mut Body) -> Option<()> {
+    for part in programs(command)? {
+        if hearing.covering_one(&part).is_ok() {
+            continue;
+        }
+        let Reach::Words(length) = offered_words(&part.argv) else {
+            return None;
+        };
+        let words = part.argv[..length].to_vec();
+        if !body.runs.contains(&words) {
+            body.runs.push(words);
+        }
+    }
+    Some(())
+}
+
+/// This command in this folder, and no other.
+fn add_letter(command: &Command, body: &mut Body) -> Option<()> {
+    match &command.reading {
+        Reading::Understood(_) => drop(programs(command)?),
+        Reading::Unclear(_) => {
+            let words = Words::of(&command.text);
+            if words.iter().any(runs_anything) {
+                return None;
+            }
+        }
+    }
+    body.exactly.push(command.text.to_string());
+    body.folder = Some(command.cwd.clone());
+    Some(())
+}
+
+/// Every program of an understood command; none if one of them is never offered.
+fn programs(command: &Command) -> Option<Vec<Part>> {
+    let Reading::Understood(parts) = &command.reading else {
+        return None;
+    };
+    let all: Vec<Part> = parts
+        .iter()
+        .flat_map(|part| everything(part).parts)
+        .collect();
+    let is_offered = |part: &Part| {
+        let program = part.argv.first();
+        program.is_some_and(|program| !is_never_offered(program))
+    };
+    all.iter().all(is_offered).then_some(all)
+}

@@ -1,0 +1,261 @@
+//! Patterns of paths, in the manner of gitignore, and many of them searched at once.
+//! They go by the letters of a path; no file is looked at.
+
+use std::path::{Component, Path, PathBuf};
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use toolcall::Setting;
+
+use crate::error::Fault;
+use crate::fold::{fold_letters, fold_path, normal};
+use crate::stance::Stance;
+
+/// Longer patterns are not taken.
+const LONGEST_PATTERN: usize = 1024;
+
+/// A pattern of paths, as somebody wrote it. What it matches it matches with all that is beneath.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    /// As it was written.
+    pub(crate) source: String,
+    base: Base,
+    glob: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Base {
+    /// Relative to each root.
+    Roots,
+    /// From the root of the file system.
+    Machine,
+}
+
+impl Pattern {
+    /// `*.md` anywhere in a root, `src/*.rs` or `./a` from a root, `~/x` and `/x` on the machine.
+    pub(crate) fn parse(source: &str, home: Option<&Path>) -> Result<Self, Fault> {
+        check(source)?;
+        let (base, glob) = match source {
+            "~" => (Base::Machine, in_home(home, "")?),
+            _ if source.starts_with('/') => (Base::Machine, source.to_owned()),
+            _ => match source.strip_prefix("~/") {
+                Some(rest) => (Base::Machine, in_home(home, rest)?),
+                None => (Base::Roots, in_roots(source)),
+            },
+        };
+        let pattern = Self {
+            source: source.to_owned(),
+            base,
+            glob: glob.trim_end_matches('/').to_owned(),
+        };
+        pattern.globs(&pattern.glob).map_err(|error| {
+            let problem = format!("`{source}` is not a pattern: {}", error.kind());
+            Fault::new(
+                problem,
+                "put what is meant by the letter into brackets, as in `[[]x]`",
+            )
+        })?;
+        Ok(pattern)
+    }
+
+    /// The pattern of exactly this path, relative to a root where it is in one.
+    pub(crate) fn of(path: &Path, setting: &Setting) -> Option<Self> {
+        let in_root = setting
+            .roots
+            .iter()
+            .find_map(|root| path.strip_prefix(root).ok());
+        let source = match in_root {
+            Some(relative) => format!("./{}", globset::escape(relative.to_str()?)),
+            None => globset::escape(path.to_str()?),
+        };
+        Self::parse(&source, None).ok()
+    }
+
+    /// The pattern itself and everything beneath what it matches.
+    fn globs(&self, glob: &str) -> Result<[Glob; 2], globset::Error> {
+        let beneath = match glob {
+            "" => "/**".to_owned(),
+            _ => format!("{glob}/**"),
+        };
+        let build = |text: &str| GlobBuilder::new(text).literal_separator(true).build();
+        Ok([
+            build(if glob.is_empty() { "/" } else { glob })?,
+            build(&beneath)?,
+        ])
+    }
+
+    /// The folder that everything it matches is in, as far as it is written out.
+    fn literal(&self) -> PathBuf {
+        let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{', '\\']);
+        let parts: Vec<_> = self.glob.split('/').take_while(is_plain).collect();
+        match self.base {
+            Base::Roots => parts.iter().collect(),
+            Base::Machine => format!("/{}", parts.join("/")).into(),
+        }
+    }
+}
+
+fn check(source: &str) -> Result<(), Fault> {
+    if source.is_empty() {
+        return Err(Fault::new(
+            "an empty pattern",
+            "write a path, or `**` for everything in the roots",
+        ));
+    }
+    if source.len() > LONGEST_PATTERN {
+        return Err(Fault::new(
+            "a pattern that is too long",
+            "write several shorter ones",
+        ));
+    }
+    if source.starts_with('!') {
+        let advice =
+            "write a rule of its own for what is excepted; deny wins over ask, ask over allow";
+        return Err(Fault::new(format!("`{source}` begins with `!`"), advice));
+    }
+    let goes_up = Path::new(source)
+        .components()
+        .any(|part| part == Component::ParentDir);
+    if goes_up {
+        let problem = format!("`{source}` has `..` in it and can never match");
+        return Err(Fault::new(problem, "write where it leads: `/…` or `~/…`"));
+    }
+    Ok(())
+}
+
+fn in_home(home: Option<&Path>, rest: &str) -> Result<String, Fault> {
+    let home = home.and_then(Path::to_str);
+    let none = || Fault::new("`~` without a home folder", "write the path from `/`");
+    Ok(format!(
+        "{}/{rest}",
+        globset::escape(home.ok_or_else(none)?)
+    ))
+}
+
+fn in_roots(source: &str) -> String {
+    let trimmed = source.trim_end_matches('/');
+    match trimmed.strip_prefix("./") {
+        Some(anchored) if !anchored.is_empty() => anchored.to_owned(),
+        Some(_) => "**".to_owned(),
+        None if trimmed == "." => "**".to_owned(),
+        None if trimmed.contains('/') => trimmed.to_owned(),
+        None => format!("**/{trimmed}"),
+    }
+}
+
+/// The patterns of many rules, for one stance and one verb.
+#[derive(Clone, Debug)]
+pub(crate) struct PathSet {
+    roots: Globs,
+    machine: Globs,
+    literals: Vec<(Base, PathBuf, usize)>,
+    stance: Stance,
+}
+
+#[derive(Clone, Debug)]
+struct Globs {
+    set: GlobSet,
+    rules: Vec<usize>,
+}
+
+impl PathSet {
+    /// Each pattern with the number of its rule. What denies or asks is also searched by folded names.
+    pub(crate) fn new(
+        stance: Stance,
+        patterns: &[(&Pattern, usize)],
+    ) -> Result<Self, globset::Error> {
+        let of_base = |base: Base| {
+            patterns
+                .iter()
+                .filter(move |(pattern, _)| pattern.base == base)
+        };
+        let literals = patterns.iter().filter(|_| stance != Stance::Allow);
+        Ok(Self {
+            roots: Globs::new(stance, of_base(Base::Roots))?,
+            machine: Globs::new(stance, of_base(Base::Machine))?,
+            literals: literals
+                .map(|(pattern, rule)| (pattern.base, pattern.literal(), *rule))
+                .collect(),
+            stance,
+        })
+    }
+
+    /// The rules that match a path, in their order.
+    pub(crate) fn find(&self, path: &Path, setting: &Setting) -> Vec<usize> {
+        if self.roots.rules.is_empty() && self.machine.rules.is_empty() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        match self.stance {
+            Stance::Allow if path.components().any(|part| part == Component::ParentDir) => {}
+            Stance::Allow => self.collect(path, &setting.roots, &mut found),
+            Stance::Ask | Stance::Deny => {
+                let path = normal(path);
+                let roots: Vec<_> = setting.roots.iter().map(|root| fold_path(root)).collect();
+                self.collect(&path, &setting.roots, &mut found);
+                self.collect(&fold_path(&path), &roots, &mut found);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The rules whose patterns lie beneath a folder. A name that may be anywhere in a root lies
+    /// beneath the root; whether it lies beneath a folder in it nobody can tell.
+    pub(crate) fn beneath(&self, path: &Path, setting: &Setting) -> Vec<usize> {
+        let path = normal(path);
+        let lies_beneath = |base: Base, literal: &Path| match base {
+            Base::Machine => literal.starts_with(&path),
+            Base::Roots => {
+                let mut roots = setting.roots.iter();
+                roots.any(|root| root.join(literal).starts_with(&path))
+            }
+        };
+        let literals = self.literals.iter();
+        literals
+            .filter(|(base, literal, _)| lies_beneath(*base, literal))
+            .map(|(_, _, rule)| *rule)
+            .collect()
+    }
+
+    fn collect(&self, path: &Path, roots: &[PathBuf], found: &mut Vec<usize>) {
+        for root in roots {
+            if let Ok(relative) = path.strip_prefix(root) {
+                self.roots.collect(relative, found);
+            }
+        }
+        self.machine.collect(path, found);
+    }
+}
+
+impl Globs {
+    fn new<'a>(
+        stance: Stance,
+        patterns: impl Iterator<Item = &'a (&'a Pattern, usize)>,
+    ) -> Result<Self, globset::Error> {
+        let (mut set, mut rules) = (GlobSetBuilder::new(), Vec::new());
+        for (pattern, rule) in patterns {
+            let folded = fold_letters(&pattern.glob);
+            let texts = match stance {
+                Stance::Ask | Stance::Deny if folded != pattern.glob => {
+                    vec![pattern.glob.as_str(), &folded]
+                }
+                Stance::Allow | Stance::Ask | Stance::Deny => vec![pattern.glob.as_str()],
+            };
+            for text in texts {
+                for glob in pattern.globs(text)? {
+                    set.add(glob);
+                    rules.push(*rule);
+                }
+            }
+        }
+        let set = set.build()?;
+        Ok(Self { set, rules })
+    }
+
+    fn collect(&self, path: &Path, found: &mut Vec<usize>) {
+        if !self.rules.is_empty() {
+            found.extend(self.set.matches(path).into_iter().map(|at| self.rules[at]));
+        }
+    }
+}

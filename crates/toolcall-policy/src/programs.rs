@@ -1,0 +1,270 @@
+//! What is known of programs: what their words are, and which of them make a reader write or run.
+//! It only ever raises caution; a program that is not known is no safer for it.
+
+mod awk;
+mod rows;
+mod sed;
+mod table;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use rows::ROWS;
+use table::{Nature, Program, Scripts};
+
+pub(crate) use table::{is_never_offered, is_shell, runs_anything};
+
+/// A word that makes a program do more than its name says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hazard {
+    /// Its place among the words.
+    pub(crate) at: usize,
+    pub(crate) why: String,
+}
+
+/// What the words of a program are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WordUse {
+    /// Files that it reads.
+    Reads,
+    /// Text that it prints.
+    Text,
+    /// Anything: files that it may change.
+    Anything,
+}
+
+/// How much of a command an "always" may cover by the words it begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// So many words.
+    Words(usize),
+    /// The whole command only.
+    Whole,
+}
+
+static PROGRAMS: LazyLock<HashMap<&'static str, &'static Program>> = LazyLock::new(|| {
+    let names = |row: &'static Program| row.names.split('|').map(move |name| (name, row));
+    ROWS.iter().flat_map(names).collect()
+});
+
+/// The first word beyond the first `covered` that makes the program do more than its name says.
+pub(crate) fn first_hazard(argv: &[String], covered: usize) -> Option<Hazard> {
+    let mut hazards = hazards(argv).into_iter();
+    hazards.find(|hazard| hazard.at >= covered)
+}
+
+/// What the words of this program are. One that does more than read may change what they name.
+pub(crate) fn word_use(argv: &[String]) -> WordUse {
+    let nature = known(argv).map_or(Nature::Works, |(_, program)| program.nature);
+    match nature {
+        Nature::Reads if hazards(argv).is_empty() => WordUse::Reads,
+        Nature::Reads | Nature::Works => WordUse::Anything,
+        Nature::Prints => WordUse::Text,
+    }
+}
+
+/// Whether the program takes some of its words apart, and runs or writes what it finds in them.
+pub(crate) fn takes_texts(argv: &[String]) -> bool {
+    runs_anything(&argv[0]) || !hazards(argv).is_empty()
+}
+
+/// Whether the program only looks: it reads, and none of its words makes it do more.
+pub(crate) fn only_reads(argv: &[String]) -> bool {
+    word_use(argv) != WordUse::Anything
+}
+
+/// The words that may be paths: those that are no options' names, no patterns and no scripts.
+pub(crate) fn path_words(argv: &[String]) -> Vec<(usize, &str)> {
+    let skipped = known(argv).and_then(|(depth, program)| {
+        let has_script_option = || argv[1..].iter().any(|word| table::takes_script(word));
+        match program.scripts {
+            Scripts::FirstOperand if !has_script_option() => {
+                operands(argv, depth, program).first().map(|(at, _)| *at)
+            }
+            Scripts::FirstOperand | Scripts::None => None,
+        }
+    });
+    let words = argv.iter().enumerate().skip(1);
+    words
+        .filter(|(at, word)| Some(*at) != skipped && !is_exclusion(argv, *at, word))
+        .map(|(at, word)| (at, word.as_str()))
+        .collect()
+}
+
+/// What a program does with folders that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FolderUse {
+    /// It prints what is in the files beneath them.
+    Searched,
+    /// It copies, moves or removes them as a whole.
+    Taken,
+    Other,
+}
+
+/// What this program does with folders that it is given.
+pub(crate) fn folder_use(argv: &[String]) -> FolderUse {
+    let name = argv[0].rsplit('/').next().unwrap_or_default();
+    let is_recursive = |word: &String| {
+        let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        letters.is_some_and(|letters| letters.contains(['r', 'R'])) || word.contains("recursive")
+    };
+    match name {
+        "rg" | "ag" | "ack" => FolderUse::Searched,
+        "grep" | "egrep" | "fgrep" if argv.iter().any(is_recursive) => FolderUse::Searched,
+        "rm" | "mv" | "cp" | "rsync" | "scp" | "tar" | "bsdtar" | "zip" | "chmod" | "chown"
+        | "ln" => FolderUse::Taken,
+        _ => FolderUse::Other,
+    }
+}
+
+/// Whether the program searches the folder it runs in, because it is given none.
+pub(crate) fn searches_here(argv: &[String]) -> bool {
+    let has_only_patterns = |(depth, program): (usize, &Program)| {
+        let patterns = match argv.iter().any(|word| table::takes_script(word)) {
+            true => 0,
+            false => 1,
+        };
+        operands(argv, depth, program).len() <= patterns
+    };
+    folder_use(argv) == FolderUse::Searched && known(argv).is_some_and(has_only_patterns)
+}
+
+/// How much of it an "always" may cover by the words it begins with.
+pub(crate) fn offered_words(argv: &[String]) -> Reach {
+    let depth = known(argv)
+        .filter(|(_, program)| program.is_offered)
+        .map(|(depth, _)| depth);
+    match depth {
+        Some(depth) => Reach::Words(depth),
+        None => Reach::Whole,
+    }
+}
+
+/// What is left out is not touched.
+fn is_exclusion(argv: &[String], at: usize, word: &str) -> bool {
+    let leaves_out = |word: &str| word.starts_with("--exclude") || word.starts_with("--ignore");
+    let is_value = at > 0 && leaves_out(&argv[at - 1]) && !argv[at - 1].contains('=');
+    leaves_out(word) || is_value
+}
+
+/// The row that says most about the program, and how many words name it.
+fn known(argv: &[String]) -> Option<(usize, &'static Program)> {
+    let first = argv.first()?;
+    let name = first.rsplit('/').next().unwrap_or(first);
+    let two = argv.get(1).map(|second| format!("{name} {second}"));
+    let three = two
+        .as_ref()
+        .zip(argv.get(2))
+        .map(|(two, third)| format!("{two} {third}"));
+    let find = |key: Option<&str>, depth| Some((depth, *PROGRAMS.get(key?)?));
+    find(three.as_deref(), 3)
+        .or_else(|| find(two.as_deref(), 2))
+        .or_else(|| find(Some(name), 1))
+        .or_else(|| {
+            let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+            find(Some(bare), 1)
+        })
+}
+
+/// Every word that makes the program do more than its name says.
+fn hazards(argv: &[String]) -> Vec<Hazard> {
+    let mut found = Vec::new();
+    let Some((depth, program)) = known(argv) else {
+        return found;
+    };
+    let name = argv[..depth].join(" ");
+    let mut end = argv.len();
+    for (at, word) in argv.iter().enumerate().skip(depth) {
+        if word == "--" {
+            end = end.min(at);
+        }
+        // What comes after `--` is no option of this program, but may be one of a program it runs.
+        let is_hazard = match at < end {
+            true if at == 1 && program.is_bare_hazard(word) => true,
+            true => program.is_hazard(word),
+            false => program.is_listed(word),
+        };
+        if is_hazard {
+            let why = format!("`{word}` makes `{name}` do more than that");
+            found.push(Hazard { at, why });
+        }
+    }
+    let extra = operands(argv, depth, program)
+        .into_iter()
+        .skip(program.most_operands);
+    found.extend(extra.map(|(at, word)| Hazard {
+        at,
+        why: format!("`{word}` is something that `{name}` would change"),
+    }));
+    found.extend(script_hazards(argv, depth, program));
+    found.extend(table::foreign_transports(argv, end));
+    found.sort_by_key(|hazard| hazard.at);
+    found
+}
+
+/// The words that are neither options nor the values of options.
+fn operands<'a>(argv: &'a [String], depth: usize, program: &Program) -> Vec<(usize, &'a str)> {
+    let mut found = Vec::new();
+    let mut words = argv.iter().enumerate().skip(depth);
+    let mut is_over = false;
+    while let Some((at, word)) = words.next() {
+        if word == "--" && !is_over {
+            is_over = true;
+        } else if word.starts_with('-') && word.len() > 1 && !is_over {
+            if program.takes_next(word) {
+                words.next();
+            }
+        } else {
+            found.push((at, word.as_str()));
+        }
+    }
+    found
+}
+
+/// Scripts in a language of the program's own, looked through for what writes or runs.
+fn script_hazards(argv: &[String], depth: usize, program: &Program) -> Vec<Hazard> {
+    let name = argv[0].rsplit('/').next().unwrap_or_default();
+    let is_harmless: fn(&str) -> bool = match name {
+        "sed" | "gsed" => sed::is_harmless,
+        "awk" | "gawk" | "mawk" | "nawk" => awk::is_harmless,
+        _ => return Vec::new(),
+    };
+    let stated: Vec<_> = (depth..argv.len())
+        .filter_map(|at| stated_script(argv, at))
+        .collect();
+    let first = || operands(argv, depth, program).into_iter().next();
+    let scripts = match stated.is_empty() {
+        true => first().into_iter().collect(),
+        false => stated,
+    };
+    scripts
+        .into_iter()
+        .filter(|(_, script)| !is_harmless(script))
+        .map(|(at, _)| Hazard {
+            at,
+            why: format!("the script of `{name}` may write or run something"),
+        })
+        .collect()
+}
+
+/// The script that an option takes: attached to it, or the next word.
+fn stated_script(argv: &[String], at: usize) -> Option<(usize, &str)> {
+    let word = argv[at].as_str();
+    let next = || argv.get(at + 1).map(|next| (at + 1, next.as_str()));
+    if let Some(long) = word.strip_prefix("--") {
+        let (name, value) = match long.split_once('=') {
+            Some((name, value)) => (name, Some((at, value))),
+            None => (long, None),
+        };
+        let is_expression = !name.is_empty() && "expression".starts_with(name);
+        return is_expression.then(|| value.or_else(next)).flatten();
+    }
+    let letters = word.strip_prefix('-')?;
+    match &letters[letters.find('e')? + 1..] {
+        "" => next(),
+        attached => Some((at, attached)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! Paths that rules cannot open: what makes other programs run things, and our own files.
+//! It goes by folded names alone, whether the file exists or not.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::fold::{fold, fold_path, is_short_beginning, is_short_form};
+use crate::stance::Stance;
+
+/// What would be done with a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    Read,
+    Change,
+    /// Deleted or moved, with everything beneath it.
+    Remove,
+}
+
+/// Why a path is protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Protection {
+    pub(crate) stance: Stance,
+    pub(crate) name: &'static str,
+}
+
+/// Names that nobody writes beneath through us.
+const DENIED: [&[&str]; 6] = [
+    &[".git"],
+    &[".toolcall"],
+    &[".config", "toolcall"],
+    &[".local", "share", "toolcall"],
+    &[".local", "state", "toolcall"],
+    &["application support", "toolcall"],
+];
+
+/// Names that are asked about whatever rules say; a `*` at the end stands for anything.
+const ASKED: [&[&str]; 51] = [
+    &[".vscode"],
+    &[".idea"],
+    &["*.code-workspace"],
+    &[".zed"],
+    &[".cursor"],
+    &[".claude"],
+    &[".codex"],
+    &[".gemini"],
+    &[".agents"],
+    &[".mcp.json"],
+    &["claude.md"],
+    &["agents.md"],
+    &["gemini.md"],
+    &[".github", "workflows"],
+    &[".husky"],
+    &[".pre-commit-config.yaml"],
+    &[".env*"],
+    &[".npmrc"],
+    &[".yarnrc*"],
+    &[".cargo", "config*"],
+    &[".devcontainer"],
+    &[".gitmodules"],
+    &[".gitattributes"],
+    &[".ripgreprc"],
+    &[".gitconfig"],
+    &[".git-credentials"],
+    &[".netrc"],
+    &[".ssh"],
+    &[".gnupg"],
+    &[".bashrc"],
+    &[".bash_profile"],
+    &[".bash_login"],
+    &[".bash_logout"],
+    &[".bash_aliases"],
+    &[".profile"],
+    &[".zshrc"],
+    &[".zshenv"],
+    &[".zprofile"],
+    &[".zlogin"],
+    &[".zlogout"],
+    &[".kshrc"],
+    &[".mkshrc"],
+    &[".cshrc"],
+    &[".tcshrc"],
+    &[".login"],
+    &[".logout"],
+    &[".xprofile"],
+    &[".inputrc"],
+    &["config.fish"],
+    &[".config", "fish"],
+    &[".config", "git"],
+];
+
+/// Names that usually hold secrets: reading them is asked about, too.
+const SECRET: [&[&str]; 8] = [
+    &[".env*"],
+    &[".npmrc"],
+    &[".yarnrc*"],
+    &[".netrc"],
+    &[".git-credentials"],
+    &[".ssh"],
+    &[".gnupg"],
+    &[".toolcall"],
+];
+
+/// What protects a path, if anything does. `own` are files and folders of this program. What is
+/// only asked about is asked about beneath the roots, not for how the way to them is called.
+pub(crate) fn protection(
+    path: &Path,
+    act: Act,
+    own: &[PathBuf],
+    roots: &[PathBuf],
+) -> Option<Protection> {
+    let beneath = roots.iter().find_map(|root| path.strip_prefix(root).ok());
+    let (all, names) = (folded_names(path), folded_names(beneath.unwrap_or(path)));
+    if act == Act::Read {
+        let name = SECRET.iter().find(|wanted| holds(&names, wanted))?;
+        return Some(asked(name));
+    }
+    if let Some(name) = DENIED.iter().find(|wanted| holds(&all, wanted)) {
+        return Some(denied(name[name.len() - 1]));
+    }
+    if own.iter().any(|own| is_own(path, own, act)) {
+        return Some(denied("a file of this program"));
+    }
+    let asked_about = ASKED
+        .iter()
+        .find(|wanted| holds(&names, wanted) || (act == Act::Remove && is_above(&names, wanted)));
+    asked_about.map(|name| asked(name))
+}
+
+/// What protects a single word of a command, in any of the paths it may hold.
+pub(crate) fn word_protection(word: &str, act: Act) -> Option<Protection> {
+    pieces(word)
+        .filter_map(|piece| protection(Path::new(piece), act, &[], &[]))
+        .max_by_key(|protection| protection.stance)
+}
+
+/// The word itself and what stands behind `=`, `:`, `,`, `@` or a short option in it.
+fn pieces(word: &str) -> impl Iterator<Item = &str> {
+    let is_short = word.starts_with('-') && !word.starts_with("--");
+    let attached = is_short.then(|| word.get(2..)).flatten();
+    let split = word.split(['=', ':', ',', '@', '\\']);
+    [Some(word), attached].into_iter().flatten().chain(split)
+}
+
+fn asked(name: &[&'static str]) -> Protection {
+    Protection {
+        stance: Stance::Ask,
+        name: name[name.len() - 1],
+    }
+}
+
+fn denied(name: &'static str) -> Protection {
+    Protection {
+        stance: Stance::Deny,
+        name,
+    }
+}
+
+fn folded_names(path: &Path) -> Vec<String> {
+    let names = path.components().filter_map(|part| match part {
+        // A name with a backslash in it is a path elsewhere.
+        Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
+            None
+        }
+    });
+    names
+        .flat_map(|name| name.split('\\').map(fold).collect::<Vec<_>>())
+        .collect()
+}
+
+/// Whether the wanted names stand somewhere in the path, one after the other.
+fn holds(names: &[String], wanted: &[&str]) -> bool {
+    names.windows(wanted.len()).any(|window| {
+        let mut pairs = window.iter().zip(wanted);
+        pairs.all(|(name, wanted)| is_named(name, wanted))
+    })
+}
+
+/// Whether the path ends in a folder that the wanted names begin with.
+fn is_above(names: &[String], wanted: &[&str]) -> bool {
+    let ends_there = |length: usize| {
+        let tail = &names[names.len() - length..];
+        tail.iter()
+            .zip(wanted)
+            .all(|(name, wanted)| is_named(name, wanted))
+    };
+    (1..wanted.len().min(names.len() + 1)).any(ends_there)
+}
+
+fn is_named(name: &str, wanted: &str) -> bool {
+    if let Some(start) = wanted.strip_suffix('*') {
+        return name.starts_with(start) || is_short_beginning(name, start);
+    }
+    match wanted.strip_prefix('*') {
+        Some(end) => name.ends_with(end),
+        None => name == wanted || is_short_form(name, wanted),
+    }
+}
+
+fn is_own(path: &Path, own: &Path, act: Act) -> bool {
+    let (path, own) = (fold_path(path), fold_path(own));
+    path.starts_with(&own) || (act == Act::Remove && own.starts_with(&path))
+}

@@ -1,0 +1,161 @@
+//! Hosts and tools of servers that calls reach, and patterns of them.
+//! Names are compared as browsers read them; no name is looked up.
+
+use url::{Host, Url};
+
+use crate::error::Fault;
+use crate::stance::Stance;
+
+/// A pattern of what is reached, as somebody wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReachPattern {
+    /// As it was written.
+    pub(crate) source: String,
+    shape: Shape,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Shape {
+    Anything,
+    /// `mcp:server/tool`, or all tools of a server.
+    Mcp {
+        server: String,
+        tool: String,
+    },
+    /// A host and a port, `*.` before it for everything below it.
+    Host {
+        name: String,
+        port: Option<u16>,
+        below: bool,
+    },
+}
+
+impl ReachPattern {
+    /// A host (`docs.rs`, `*.docs.rs`, `localhost:8080`), `mcp:server/tool`, `mcp:server/*` or `*`.
+    pub(crate) fn parse(source: &str) -> Result<Self, Fault> {
+        let shape = match source.strip_prefix("mcp:") {
+            _ if source == "*" => Shape::Anything,
+            Some(rest) => mcp(source, rest)?,
+            None => host_shape(source)?,
+        };
+        Ok(Self {
+            source: source.to_owned(),
+            shape,
+        })
+    }
+
+    pub(crate) fn is_mcp(&self) -> bool {
+        matches!(self.shape, Shape::Mcp { .. })
+    }
+
+    /// Whether it covers a target. What allows is compared to the letter; what denies covers all
+    /// ports of a host and everything below it.
+    pub(crate) fn covers(&self, target: &Target, stance: Stance) -> bool {
+        let is_wide = stance != Stance::Allow;
+        match (&self.shape, target) {
+            (Shape::Anything, _) => is_wide || !target.is_mcp(),
+            (Shape::Mcp { server, tool }, Target::Mcp { server: s, tool: t }) => {
+                s == server && (tool == "*" || t == tool)
+            }
+            (Shape::Host { name, port, below }, Target::Host { host, port: p }) => {
+                let is_below = host
+                    .strip_suffix(name.as_str())
+                    .is_some_and(|rest| rest.ends_with('.'));
+                let is_host = if *below { is_below } else { host == name };
+                let is_port = port == p || (is_wide && port.is_none());
+                (is_host || (is_wide && is_below)) && is_port
+            }
+            (
+                Shape::Mcp { .. } | Shape::Host { .. },
+                Target::Mcp { .. } | Target::Host { .. } | Target::Odd,
+            ) => false,
+        }
+    }
+}
+
+/// What a call reaches, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Mcp {
+        server: String,
+        tool: String,
+    },
+    Host {
+        host: String,
+        port: Option<u16>,
+    },
+    /// Neither: only `*` is about it.
+    Odd,
+}
+
+impl Target {
+    pub(crate) fn parse(target: &str) -> Self {
+        if let Some(rest) = target.strip_prefix("mcp:") {
+            return rest
+                .split_once('/')
+                .map_or(Target::Odd, |(server, tool)| Target::Mcp {
+                    server: server.to_owned(),
+                    tool: tool.to_owned(),
+                });
+        }
+        host_and_port(target).map_or(Target::Odd, |(host, port)| Target::Host { host, port })
+    }
+
+    pub(crate) fn is_mcp(&self) -> bool {
+        matches!(self, Target::Mcp { .. })
+    }
+}
+
+fn mcp(source: &str, rest: &str) -> Result<Shape, Fault> {
+    match rest.split_once('/') {
+        Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(Shape::Mcp {
+            server: server.to_owned(),
+            tool: tool.to_owned(),
+        }),
+        Some(_) | None => Err(Fault::new(
+            format!("`{source}` names no tool of a server"),
+            "write `mcp:server/tool`, or `mcp:server/*` to ask or deny",
+        )),
+    }
+}
+
+fn host_shape(source: &str) -> Result<Shape, Fault> {
+    let (below, rest) = match source.strip_prefix("*.") {
+        Some(rest) => (true, rest),
+        None => (false, source),
+    };
+    let is_plain = !rest.contains(['/', '@', '*', '?', ' ']);
+    match host_and_port(rest).filter(|_| is_plain) {
+        Some((name, port)) => Ok(Shape::Host { name, port, below }),
+        None => Err(Fault::new(
+            format!("`{source}` is not a host"),
+            "write a host such as `docs.rs` or `*.docs.rs`, without `https://` and without a path",
+        )),
+    }
+}
+
+/// The host as browsers read it, and the port if one is given.
+fn host_and_port(target: &str) -> Option<(String, Option<u16>)> {
+    let (host, port) = match target.rsplit_once(':') {
+        Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
+            (host, Some(port.parse().ok()?))
+        }
+        Some(_) | None => (target, None),
+    };
+    let host = Host::parse(host.strip_suffix('.').unwrap_or(host)).ok()?;
+    let name = host.to_string();
+    (!name.is_empty()).then_some((name, port))
+}
+
+/// The hosts that a word of a command names by an address.
+pub(crate) fn host_of_word(word: &str) -> Option<String> {
+    let (before, _) = word.split_once("://")?;
+    let is_scheme = |c: char| c.is_ascii_alphanumeric() || c == '+';
+    let scheme = before.trim_end_matches(is_scheme).len();
+    let url = Url::parse(&word[scheme..]).ok()?;
+    let host = url.host_str()?;
+    Some(match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    })
+}

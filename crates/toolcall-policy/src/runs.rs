@@ -1,0 +1,185 @@
+//! The first words of commands in rules, and many of them searched at once.
+//! What allows is found by the words a program begins with; what denies, by words anywhere.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use toolcall::{Part, Reading};
+use toolcall_shell::{Words, read, unwrapped};
+
+use crate::error::Fault;
+use crate::programs::is_shell;
+use crate::stance::Stance;
+
+/// Longer patterns in texts may match any word.
+const LONGEST_PATTERN: usize = 256;
+
+/// The words of a `run` text; none for `*`, which means every command.
+pub(crate) fn words_of(text: &str, stance: Stance) -> Result<Vec<String>, Fault> {
+    if text == "*" {
+        return match stance {
+            Stance::Allow => Err(Fault::new(
+                "`*` allows every command",
+                "name the programs, or set `mode = \"allow-all\"`",
+            )),
+            Stance::Ask | Stance::Deny => Ok(Vec::new()),
+        };
+    }
+    match (read(text, Path::new("/")), stance) {
+        (Reading::Understood(parts), _) => one_program(text, &parts, stance),
+        (Reading::Unclear(_), Stance::Ask | Stance::Deny) if is_plain(text) => {
+            Ok(text.split_whitespace().map(str::to_owned).collect())
+        }
+        (Reading::Unclear(why), _) => Err(Fault::new(
+            format!("`{text}` can never match: it has {why}"),
+            "write plain words, in quotes where they hold anything else",
+        )),
+    }
+}
+
+fn one_program(text: &str, parts: &[Part], stance: Stance) -> Result<Vec<String>, Fault> {
+    let [part] = parts else {
+        let problem = format!("`{text}` is more than one program");
+        return Err(Fault::new(
+            problem,
+            "write a list, one string for each program",
+        ));
+    };
+    if !part.redirects.is_empty() || part.cwd != Path::new("/") {
+        let problem = format!("`{text}` is more than words");
+        return Err(Fault::new(
+            problem,
+            "leave redirects and `cd` out; files are matched by `read` and `write`",
+        ));
+    }
+    match stance == Stance::Allow && never_clear(&part.argv) {
+        true => {
+            let name = &part.argv[0];
+            Err(Fault::new(
+                format!("no rule can allow `{name}`: what it runs is not seen"),
+                "allow whole commands with `exactly`, or let it be asked",
+            ))
+        }
+        false => Ok(part.argv.clone()),
+    }
+}
+
+/// Whether a command that begins so hides what it runs, whatever comes next.
+fn never_clear(argv: &[String]) -> bool {
+    let is_unclear = |argv: Vec<String>| unwrapped(&Part::new(argv, "/")).unclear.is_some();
+    let with = |argv: &[String]| argv.iter().cloned().chain(["x".to_owned()]).collect();
+    !is_shell(&argv[0])
+        && is_unclear(argv.to_vec())
+        && is_unclear(with(argv))
+        && is_unclear(with(&argv[..1]))
+}
+
+fn is_plain(text: &str) -> bool {
+    !text.trim().is_empty()
+        && !text.contains(['\'', '"', '\\', '$', '`', ';', '|', '&', '<', '>', '\n'])
+}
+
+/// The rules that allow programs, by the words that these begin with.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Prefixes {
+    rules: HashMap<Vec<String>, Vec<usize>>,
+    longest: usize,
+}
+
+impl Prefixes {
+    pub(crate) fn add(&mut self, words: &[String], rule: usize) {
+        self.longest = self.longest.max(words.len());
+        self.rules.entry(words.to_vec()).or_default().push(rule);
+    }
+
+    /// The rules that a program's words begin with, each with how many words it has.
+    pub(crate) fn find<'a>(&'a self, argv: &'a [String]) -> impl Iterator<Item = (usize, usize)> {
+        let lengths = (1..=self.longest.min(argv.len())).rev();
+        lengths.flat_map(move |length| {
+            let found = self.rules.get(&argv[..length]);
+            found.into_iter().flatten().map(move |rule| (*rule, length))
+        })
+    }
+}
+
+/// The rules that ask about or deny words, by the last of their words.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Anywhere {
+    by_word: BTreeMap<String, Vec<(usize, Vec<String>)>>,
+    /// Rules whose words have nothing to search by.
+    others: Vec<(usize, Vec<String>)>,
+    /// Rules about every command.
+    always: Vec<usize>,
+}
+
+impl Anywhere {
+    pub(crate) fn add(&mut self, words: &[String], rule: usize) {
+        let Some(last) = words.last() else {
+            return self.always.push(rule);
+        };
+        let pieces = Words::of(last);
+        let mut is_found = false;
+        for piece in pieces.iter() {
+            let entry = self.by_word.entry(piece.to_owned()).or_default();
+            entry.push((rule, words.to_vec()));
+            is_found = true;
+        }
+        if !is_found {
+            self.others.push((rule, words.to_vec()));
+        }
+    }
+
+    /// Whether there is anything to search.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_word.is_empty() && self.others.is_empty() && self.always.is_empty()
+    }
+
+    /// The rules whose words a text may come to, in their order.
+    pub(crate) fn find(&self, words: &Words) -> Vec<usize> {
+        let mut found = self.always.clone();
+        let mut confirm = |rules: &[(usize, Vec<String>)]| {
+            for (rule, wanted) in rules {
+                let wanted: Vec<_> = wanted.iter().map(String::as_str).collect();
+                if words.contain(&wanted) {
+                    found.push(*rule);
+                }
+            }
+        };
+        confirm(&self.others);
+        // A text that is too long to be taken apart has no words, and may hold any.
+        match words.iter().next() {
+            None => self.by_word.values().for_each(|rules| confirm(rules)),
+            Some(_) => words.iter().for_each(|word| self.near(word, &mut confirm)),
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The rules that one word of a text may stand for: itself, at the end of a path, as a pattern.
+    fn near(&self, word: &str, confirm: &mut impl FnMut(&[(usize, Vec<String>)])) {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        for text in [word, name] {
+            if let Some(rules) = self.by_word.get(text) {
+                confirm(rules);
+            }
+            if let Some(at) = text.find(['*', '?', '[']) {
+                // A pattern that is too long to be tried counts as one that matches.
+                let start = if text.len() > LONGEST_PATTERN {
+                    ""
+                } else {
+                    &text[..at]
+                };
+                let range = self.by_word.range::<str, _>((
+                    std::ops::Bound::Included(start),
+                    std::ops::Bound::Unbounded,
+                ));
+                let like = range.take_while(|(word, _)| word.starts_with(start));
+                like.for_each(|(_, rules)| confirm(rules));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

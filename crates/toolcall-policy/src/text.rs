@@ -1,0 +1,81 @@
+//! Rules as one line of text that reads back as the same rule.
+//! It writes; reading is the business of files.
+
+use std::fmt::Write as _;
+
+use toolcall::text::is_hidden;
+use toolcall_shell::quoted;
+
+use crate::rule::Body;
+
+/// The rule on one line: `run = "cargo test", write = "./out.txt"`.
+pub(crate) fn text(body: &Body) -> String {
+    let mut fields = Vec::new();
+    let mut list = |key: &str, values: Vec<String>| match values.as_slice() {
+        [] => {}
+        [one] => fields.push(format!("{key} = {}", string(one))),
+        many => {
+            let many: Vec<_> = many.iter().map(|value| string(value)).collect();
+            fields.push(format!("{key} = [{}]", many.join(", ")));
+        }
+    };
+    let sources = |patterns: &[crate::paths::Pattern]| -> Vec<String> {
+        patterns
+            .iter()
+            .map(|pattern| pattern.source.clone())
+            .collect()
+    };
+    list("run", runs(body));
+    list("exactly", body.exactly.clone());
+    list(
+        "in",
+        body.folder
+            .iter()
+            .map(|folder| folder.to_string_lossy().into_owned())
+            .collect(),
+    );
+    list("read", sources(&body.reads));
+    list("write", sources(&body.writes));
+    list("delete", sources(&body.deletes));
+    list(
+        "reach",
+        body.reaches
+            .iter()
+            .map(|reach| reach.source.clone())
+            .collect(),
+    );
+    list(
+        "tool",
+        body.tool.iter().map(|tool| tool.source.clone()).collect(),
+    );
+    list("definition", body.definition.iter().cloned().collect());
+    fields.join(", ")
+}
+
+fn runs(body: &Body) -> Vec<String> {
+    let anything = body.runs_anything.then(|| "*".to_owned());
+    let words = body
+        .runs
+        .iter()
+        .map(|words| quoted(words.iter().map(String::as_str)));
+    anything.into_iter().chain(words).collect()
+}
+
+/// A TOML string in which everything can be seen.
+fn string(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            hidden if is_hidden(hidden) => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\U{:08X}", u32::from(hidden));
+            }
+            shown => out.push(shown),
+        }
+    }
+    out + "\""
+}
