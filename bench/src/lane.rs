@@ -51,7 +51,7 @@ fn memory(case: impl Fn(&str) -> Case) -> [Row; 3] {
 }
 
 /// Plays the sender of this name.
-pub fn send(sender: &str) -> ExitCode {
+pub(crate) fn send(sender: &str) -> ExitCode {
     match sender {
         "floor" => floor::send(),
         "ready" => ours::send_ready(),
@@ -129,7 +129,7 @@ fn start(sender: &str) -> Child {
 }
 
 /// The most memory a process ever had, in bytes; 0 where the system does not tell.
-fn peak_memory(process: &str) -> u64 {
+pub(crate) fn peak_memory(process: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());

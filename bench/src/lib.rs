@@ -1,12 +1,20 @@
 //! Measurements of toolcall, each against a reference, in interleaved pairs.
 //! It states ratios; a time alone says more about the machine than about the code.
 
+use std::process::ExitCode;
+
+use toolcall_tools::command::Supervisor;
+
+#[cfg(unix)]
+mod flood;
+mod judge;
 mod lane;
 mod lifecycle;
 pub mod pairs;
 pub mod row;
+#[cfg(unix)]
+mod search;
 
-pub use lane::send;
 pub use pairs::{Case, FEWEST_PAIRS};
 pub use row::{Ratio, Row, Target, Unit, as_json, as_table};
 
@@ -39,7 +47,33 @@ pub const BENCHES: &[Bench] = &[
         about: "reports of calls to another process, against bare serde_json and the SDK's own way",
         run: lane::run,
     },
+    #[cfg(unix)]
+    Bench {
+        name: "flood",
+        about: "a command that prints gigabytes, against the same pipeline read bare",
+        run: flood::run,
+    },
+    #[cfg(unix)]
+    Bench {
+        name: "search",
+        about: "search_files, find_path and list_directory on 50,000 files, against ripgrep",
+        run: search::run,
+    },
+    Bench {
+        name: "judge",
+        about: "a verdict on a typical command by many rules, against reading its text",
+        run: judge::run,
+    },
 ];
+
+/// Plays the other process of a benchmark.
+pub fn send(sender: &str, supervisor: Supervisor) -> ExitCode {
+    match sender {
+        "flood" => flood::play(supervisor),
+        "search" => search::send(),
+        lanes => lane::send(lanes),
+    }
+}
 
 /// The benchmark of that name, or a message that lists those there are.
 pub fn find<'a>(benches: &'a [Bench], name: &str) -> Result<&'a Bench, String> {

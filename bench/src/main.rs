@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use bench::{BENCHES, FEWEST_PAIRS, Options, as_json, as_table, find, list, send};
 use clap::Parser;
+use toolcall_tools::command::Supervisor;
 
 /// Compares toolcall with a reference, in interleaved pairs.
 #[derive(Parser)]
@@ -31,9 +32,17 @@ struct Args {
 }
 
 fn main() -> ExitCode {
+    // First of all: a process that was started to supervise a command does that and nothing else.
+    let supervisor = match Supervisor::enter() {
+        Ok(supervisor) => supervisor,
+        Err(error) => {
+            eprintln!("this program cannot find itself: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     let args = Args::parse();
     if let Some(sender) = &args.sender {
-        return send(sender);
+        return send(sender, supervisor);
     }
     let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
         println!("{}", list(BENCHES));

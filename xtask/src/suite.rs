@@ -29,7 +29,7 @@ const RACES: &str = "200000";
 /// Runs all steps; `extra` goes to `cargo test`.
 pub(crate) fn run(root: &Path, extra: Vec<OsString>) -> Result<(), String> {
     let mut steps = vec![tests(root, extra)];
-    for package in ["toolcall", "toolcall-acp"] {
+    for package in ["toolcall", "toolcall-acp", "toolcall-tools"] {
         steps.extend(examples(root, package)?);
     }
     steps.extend(demo(root));
