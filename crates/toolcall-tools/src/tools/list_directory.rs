@@ -14,8 +14,8 @@ use toolcall::text::clean_line;
 use toolcall::{Intent, Look, Scope, Sketch, Tool, ToolError, ToolResult, arguments};
 
 use super::cut::{Cut, Least, Lines, in_tree_order};
-use super::naming::counted;
-use super::walking::{Counts, Place, left_out, off_the_runtime, open_folder, shown, shown_text};
+use super::naming::{counted, named};
+use super::walking::{Counts, Place, left_out, off_the_runtime, open_folder, shown};
 use crate::local::Files;
 use crate::local::tree::{Found, Ignored, Kind, Passed, Visitor, Walk};
 
@@ -286,7 +286,7 @@ impl List {
 
 impl Entry {
     fn line(&self) -> String {
-        let path = shown_text(&self.path);
+        let path = named(&self.path);
         match self.kind {
             Kind::File => path,
             Kind::Folder => path + "/",

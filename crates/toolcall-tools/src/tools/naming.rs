@@ -3,18 +3,24 @@
 
 use std::path::Path;
 
-use toolcall::text::{clean_block, clean_line};
+use toolcall::text::is_hidden;
 
-/// As long as a path can be.
-const LONGEST: usize = 4096;
-
-/// A path on one line, with nothing hidden in it: who reads it sees what it is.
+/// A path on one line, with nothing hidden in it: who reads it sees what it is. Unlike in a title, a
+/// line break or a blank at its end counts.
 pub(super) fn named(path: impl AsRef<Path>) -> String {
-    let path = clean_block(&path.as_ref().to_string_lossy());
-    clean_line(
-        &path.replace('\n', "\\u{a}").replace('\t', "\\u{9}"),
-        LONGEST,
-    )
+    let text = path.as_ref().to_string_lossy();
+    let is_plain = |byte: u8| matches!(byte, 0x20..=0x7e);
+    if text.bytes().all(is_plain) {
+        return text.into_owned();
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match is_hidden(c) {
+            true => shown.extend(c.escape_unicode()),
+            false => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// A number with its noun.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use toolcall::text::{clean_line, is_hidden};
+use toolcall::text::clean_line;
 use toolcall::{HostError, Intent, Kind, Location, Look, Progress, Scope, ToolError, Touch};
 
-use super::naming::counted;
+use super::naming::{counted, named};
 use crate::local::Files;
 use crate::local::tree::{Passed, Start};
 
@@ -160,24 +160,7 @@ pub(super) fn shown(path: &Path, scope: &Scope) -> String {
         Ok(rest) => rest,
         Err(_) => path,
     };
-    shown_text(path)
-}
-
-/// A path's text with nothing hidden in it. Unlike in a title, a line break or a blank at its end counts.
-pub(super) fn shown_text(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let is_plain = |byte: u8| matches!(byte, 0x20..=0x7e);
-    if text.bytes().all(is_plain) {
-        return text.into_owned();
-    }
-    let mut shown = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match is_hidden(c) {
-            true => shown.extend(c.escape_unicode()),
-            false => shown.push(c),
-        }
-    }
-    shown
+    named(path)
 }
 
 /// What a walk passed by and nobody asked it to, a sentence each.

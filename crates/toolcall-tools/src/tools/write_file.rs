@@ -71,16 +71,22 @@ impl Tool for WriteFile {
             return Ok(ToolResult::from(said).structured(structured("none")));
         };
         scope.apply(edit).await?;
-        let (said, how) = match &edit.change {
-            Change::Added { .. } => (format!("created `{name}` ({extent})"), "created"),
-            Change::Modified { before, .. } | Change::Deleted { before } => {
-                let before = before.bytes();
-                let said = format!("wrote `{name}` ({extent}; it had {before} bytes)");
+        let (said, how) = match replaced(edit) {
+            None => (format!("created `{name}` ({extent})"), "created"),
+            Some(bytes) => {
+                let said = format!("wrote `{name}` ({extent}; it had {bytes} bytes)");
                 (said, "written")
             }
-            Change::Moved { .. } => (format!("moved `{name}`"), "moved"),
         };
         let result = ToolResult::from(Content::Edit(edit.clone())).with(said);
         Ok(result.structured(structured(how)))
+    }
+}
+
+/// How many bytes there were before, if there was a file.
+fn replaced(edit: &FileEdit) -> Option<u64> {
+    match &edit.change {
+        Change::Modified { before, .. } => Some(before.bytes()),
+        Change::Added { .. } | Change::Deleted { .. } | Change::Moved { .. } => None,
     }
 }
