@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::event::{Question, Rule};
+use crate::form::{FormAnswer, FormQuestion};
 use crate::host::BoxFuture;
 
 /// Answers questions: a person behind an editor, a terminal, a script.
@@ -11,6 +12,14 @@ pub trait Approver: Send + Sync + 'static {
     /// Asks. The engine drops the future when the question is no longer open: the call was
     /// cancelled, or a new rule decided it.
     fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer>;
+
+    /// Asks somebody to fill in the form of a tool's server. The engine drops the future when the
+    /// form is no longer open. What is not known to show forms declines them.
+    fn fill<'a>(&'a self, question: &'a Arc<FormQuestion>) -> BoxFuture<'a, FormAnswer> {
+        let _unseen = question;
+        let declined = FormAnswer::declined_because("nobody here can fill in a form");
+        Box::pin(std::future::ready(declined))
+    }
 }
 
 /// A closure that returns a future is an approver.

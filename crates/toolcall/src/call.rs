@@ -1,9 +1,11 @@
 //! A call, folded from its events.
 //! The fold is total and pure: an event out of place changes nothing and is returned as an [`Irregularity`].
 
+mod forms;
+mod timing;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -19,6 +21,10 @@ use crate::moment::Moment;
 use crate::output::Output;
 use crate::progress::Progress;
 
+pub use forms::FormAsking;
+use timing::Steps;
+pub use timing::Timing;
+
 /// Everything known about one call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
@@ -30,6 +36,7 @@ pub struct ToolCall {
     prepared: Option<Arc<Prepared>>,
     restated: Option<Arc<Restatement>>,
     questions: Vec<Asking>,
+    forms: Vec<FormAsking>,
     decision: Option<Arc<Decision>>,
     foreign_status: Option<Arc<str>>,
     /// It started, or once had a status that is not known here. Never unset.
@@ -80,31 +87,6 @@ pub enum Status {
     Ended,
 }
 
-/// How long each step took. `queued + waited + ran = total`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Timing {
-    /// Before it ran, without the time a question was open.
-    pub queued: Duration,
-    /// While a question was open.
-    pub waited: Duration,
-    /// While it ran, without the time a question was open.
-    pub ran: Duration,
-    /// From the announcement to the end.
-    pub total: Duration,
-}
-
-/// When what happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Steps {
-    announced: Moment,
-    started: Option<Moment>,
-    ended: Option<Moment>,
-    asking_since: Option<Moment>,
-    waited_before_start: Duration,
-    waited_while_running: Duration,
-    latest: Moment,
-}
-
 impl ToolCall {
     /// A call that was just announced, with an output that is still empty.
     pub fn announce(
@@ -123,6 +105,7 @@ impl ToolCall {
             prepared: None,
             restated: None,
             questions: Vec::new(),
+            forms: Vec::new(),
             decision: None,
             foreign_status: None,
             was_acting: false,
@@ -155,6 +138,8 @@ impl ToolCall {
             Event::Asked(question) => self.asked(question, at)?,
             Event::Decided(decision) => self.decided(decision, at)?,
             Event::Started => self.started(at)?,
+            Event::FormAsked(question) => self.form_asked(event, question, at)?,
+            Event::FormAnswered(answer) => self.form_answered(answer, at)?,
             Event::Progressed(progress) => self.progressed(event, progress)?,
             Event::Showed(content) => {
                 self.require_running(event)?;
@@ -260,13 +245,7 @@ impl ToolCall {
     }
 
     fn asked(&mut self, question: &Arc<Question>, at: Moment) -> Result<(), Irregularity> {
-        if self
-            .questions
-            .iter()
-            .any(|asking| asking.question.id == question.id)
-        {
-            return Err(Irregularity::AskedTwice(question.id.clone()));
-        }
+        self.require_new(&question.id)?;
         if self.decision.is_some() && self.steps.started.is_none() {
             return Err(Irregularity::AskedLate);
         }
@@ -281,7 +260,7 @@ impl ToolCall {
     fn decided(&mut self, decision: &Arc<Decision>, at: Moment) -> Result<(), Irregularity> {
         match &decision.question {
             Some(id) => self.answer(id, decision)?,
-            None if self.is_asking() => return Err(Irregularity::QuestionOpen),
+            None if self.has_open_question() => return Err(Irregularity::QuestionOpen),
             None if self.decision.is_some() => return Err(Irregularity::DecidedTwice),
             None => {}
         }
@@ -308,6 +287,19 @@ impl ToolCall {
         Ok(())
     }
 
+    fn require_new(&self, id: &QuestionId) -> Result<(), Irregularity> {
+        let mut questions = self.questions.iter().map(|asking| &asking.question.id);
+        let mut forms = self.forms.iter().map(|asking| &asking.question.id);
+        match questions.any(|known| known == id) || forms.any(|known| known == id) {
+            true => Err(Irregularity::AskedTwice(id.clone())),
+            false => Ok(()),
+        }
+    }
+
+    fn has_open_question(&self) -> bool {
+        self.questions.iter().any(|asking| asking.answer.is_none())
+    }
+
     fn started(&mut self, at: Moment) -> Result<(), Irregularity> {
         if self.steps.started.is_some() {
             return Err(Irregularity::StartedTwice);
@@ -315,7 +307,9 @@ impl ToolCall {
         match self.effect() {
             None => return Err(Irregularity::StartedUndecided),
             Some(Effect::Deny) => return Err(Irregularity::StartedRefused),
-            Some(Effect::Allow) if self.is_asking() => return Err(Irregularity::StartedUndecided),
+            Some(Effect::Allow) if self.has_open_question() => {
+                return Err(Irregularity::StartedUndecided);
+            }
             Some(Effect::Allow) => {}
         }
         self.foreign_status = None;
@@ -357,34 +351,6 @@ impl ToolCall {
     }
 }
 
-impl Steps {
-    fn stop_asking(&mut self, at: Moment) {
-        let waited = self
-            .asking_since
-            .take()
-            .map_or(Duration::ZERO, |since| at.since(since));
-        match self.started {
-            None => self.waited_before_start += waited,
-            Some(_) => self.waited_while_running += waited,
-        }
-    }
-
-    fn timing(mut self, now: Moment) -> Timing {
-        let end = self.ended.unwrap_or(now.max(self.latest));
-        self.stop_asking(end);
-        let before = self.started.unwrap_or(end).since(self.announced);
-        let after = self
-            .started
-            .map_or(Duration::ZERO, |started| end.since(started));
-        Timing {
-            queued: before.saturating_sub(self.waited_before_start),
-            waited: self.waited_before_start + self.waited_while_running,
-            ran: after.saturating_sub(self.waited_while_running),
-            total: end.since(self.announced),
-        }
-    }
-}
-
 /// What can be read off a call.
 impl ToolCall {
     /// Its id: ours, and unique.
@@ -402,7 +368,7 @@ impl ToolCall {
         &self.announced
     }
 
-    /// The tool's name: the registered one once it was prepared, before that as the model wrote it.
+    /// The tool's name: its own once it was prepared, before that as the model wrote it.
     pub fn tool(&self) -> &Arc<str> {
         if let Some(tool) = self.restated.as_ref().and_then(|said| said.tool.as_ref()) {
             return tool;
@@ -496,9 +462,9 @@ impl ToolCall {
         &self.questions
     }
 
-    /// Whether a question is open.
+    /// Whether a question or a form is open.
     pub fn is_asking(&self) -> bool {
-        self.questions.iter().any(|asking| asking.answer.is_none())
+        self.has_open_question() || self.has_open_form()
     }
 
     /// What was decided, and by whom.

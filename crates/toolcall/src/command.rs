@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::content::Digest;
+
 /// A command: the text that is shown, where it runs, and how it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Command {
@@ -14,6 +16,8 @@ pub struct Command {
     pub cwd: PathBuf,
     /// Variables that it finds in its environment beyond the usual ones.
     pub env: BTreeMap<Arc<str>, Arc<str>>,
+    /// Files in the roots that it would run, as they were when it was judged.
+    pub scripts: BTreeMap<PathBuf, Digest>,
     /// What the text was understood to mean.
     pub reading: Reading,
 }
@@ -25,6 +29,7 @@ impl Command {
             text: text.into(),
             cwd: cwd.into(),
             env: BTreeMap::new(),
+            scripts: BTreeMap::new(),
             reading,
         }
     }

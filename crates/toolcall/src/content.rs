@@ -1,6 +1,7 @@
 //! What can be shown to a person or given to a model: text, blobs, resources, file edits.
 //! Plain values; nothing here reads a file or knows a wire format.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -94,6 +95,12 @@ impl FileBody {
 /// A SHA-256 hash that tells one content from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Digest(pub [u8; 32]);
+
+impl fmt::Display for Digest {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
+}
 
 impl FileEdit {
     /// A new file.

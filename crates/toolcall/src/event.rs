@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::content::Content;
+use crate::form::{FormAnswered, FormQuestion};
 use crate::ids::{CallId, QuestionId, SessionId};
 use crate::infer;
 use crate::intent::{Input, Intent, Kind, Location, Plan, Sketch, push_exact};
@@ -31,6 +32,10 @@ pub enum Event {
     Decided(Arc<Decision>),
     /// The tool began to act.
     Started,
+    /// Its server asked somebody to fill in a form.
+    FormAsked(Arc<FormQuestion>),
+    /// The form was answered. What was filled in is not told.
+    FormAnswered(Arc<FormAnswered>),
     /// The tool said how far it is.
     Progressed(Progress),
     /// The tool showed something; it replaces what was shown before.
@@ -75,6 +80,8 @@ impl Event {
             Event::Asked(_) => "asked",
             Event::Decided(_) => "decided",
             Event::Started => "started",
+            Event::FormAsked(_) => "form asked",
+            Event::FormAnswered(_) => "form answered",
             Event::Progressed(_) => "progressed",
             Event::Showed(_) => "showed",
             Event::Printed(_) => "printed",
@@ -105,6 +112,8 @@ impl Event {
             | Event::Asked(_)
             | Event::Decided(_)
             | Event::Started
+            | Event::FormAsked(_)
+            | Event::FormAnswered(_)
             | Event::Held(_)
             | Event::Resumed
             | Event::Planned(_)

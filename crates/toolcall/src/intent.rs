@@ -147,11 +147,14 @@ pub(crate) fn push_exact<T>(list: &mut Vec<T>, item: T) {
 /// Which tool, from where, and with which definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ToolIdentity {
-    /// The registered name (never an alias).
+    /// The name that its provider gives it (never an alias).
     pub name: Arc<str>,
     /// Who provides it.
     pub origin: Origin,
-    /// A hash over name, description and input schema: a changed definition is another tool.
+    /// What its provider is: a server's command line or address. Empty for tools compiled in.
+    pub provider: Arc<str>,
+    /// A hash over name, description, input schema, provider and claims: a changed definition is
+    /// another tool.
     pub digest: Arc<str>,
 }
 

@@ -102,6 +102,28 @@ impl Output {
         }
     }
 
+    /// An output as a store kept it: its beginning, how many bytes are missing, its end. The budget
+    /// grows where more was kept than it says.
+    pub fn restored(budget: OutputBudget, head: &[u8], omitted: u64, tail: &[u8]) -> Self {
+        let cut = if omitted == 0 {
+            budget.head
+        } else {
+            head.len()
+        };
+        let (first, rest) = head.split_at(cut.min(head.len()));
+        let held_last = rest.len() + tail.len();
+        Self {
+            budget: OutputBudget {
+                head: budget.head.max(first.len()),
+                tail: budget.tail.max(held_last),
+            },
+            head: first.to_vec(),
+            tail: rest.iter().chain(tail).copied().collect(),
+            total: (first.len() + held_last) as u64 + omitted,
+            spill: None,
+        }
+    }
+
     /// How much is held.
     pub fn budget(&self) -> OutputBudget {
         self.budget
@@ -232,6 +254,23 @@ mod tests {
         }
         expect!["0123\n… 9992 bytes left out …\n6789"].assert_eq(&output.text());
         assert_eq!(output.pieces().concat(), b"01236789");
+    }
+
+    #[test]
+    fn what_was_kept_is_restored() {
+        for bytes in [&b"abc"[..], b"abcdef", b"0123456789"] {
+            let mut output = small(4, 4);
+            output.push(bytes);
+            let [head, front, back] = output.pieces();
+            let restored = match output.omitted() {
+                0 => Output::restored(output.budget(), &[head, front, back].concat(), 0, &[]),
+                omitted => {
+                    let tail = [front, back].concat();
+                    Output::restored(output.budget(), head, omitted, &tail)
+                }
+            };
+            assert_eq!(restored, output);
+        }
     }
 
     #[test]

@@ -10,9 +10,10 @@ use tokio::sync::watch;
 
 use crate::command::{Command, Reading};
 use crate::event::{Effect, Lifetime, Rule, RuleName};
-use crate::ids::SessionId;
+use crate::ids::{CallId, SessionId};
 use crate::intent::{Intent, Origin, Touch};
 use crate::locked::locked;
+use crate::moment::Moment;
 use crate::text::is_hidden;
 
 /// Where a call takes place.
@@ -233,6 +234,7 @@ fn describe_command(command: &Command) -> String {
         text,
         cwd,
         env,
+        scripts,
         reading,
     } = command;
     let mut described = match reading {
@@ -242,6 +244,9 @@ fn describe_command(command: &Command) -> String {
     for (place, (name, value)) in env.iter().enumerate() {
         described += if place == 0 { " with " } else { ", " };
         described += &format!("{name}={value:?}");
+    }
+    for (path, digest) in scripts {
+        described += &format!(", where {path:?} is {digest}");
     }
     described
 }
@@ -254,8 +259,26 @@ pub trait Rulebook: Send + Sync + 'static {
     /// Changes whenever the policy does, so that waiting questions are judged again.
     fn changes(&self) -> watch::Receiver<u64>;
 
-    /// Keeps a person's "always".
-    fn remember(&self, rule: &Rule, effect: Effect) -> Result<(), RulebookError>;
+    /// Keeps a person's "always", and for which call it was said.
+    fn remember(
+        &self,
+        rule: &Rule,
+        effect: Effect,
+        occasion: &Occasion,
+    ) -> Result<(), RulebookError>;
+}
+
+/// When and for which call an answer was given, for whoever reads the kept rule later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occasion {
+    /// When.
+    pub when: Moment,
+    /// In which session.
+    pub session: SessionId,
+    /// For which call.
+    pub call: CallId,
+    /// What that call was, in one line.
+    pub title: Arc<str>,
 }
 
 /// An answer could not be kept.
@@ -311,7 +334,12 @@ impl Rulebook for SessionRulebook {
         self.generation.subscribe()
     }
 
-    fn remember(&self, rule: &Rule, effect: Effect) -> Result<(), RulebookError> {
+    fn remember(
+        &self,
+        rule: &Rule,
+        effect: Effect,
+        _occasion: &Occasion,
+    ) -> Result<(), RulebookError> {
         self.change(|current| {
             let kept = current.kept.entry(rule.clone()).or_insert(effect);
             if effect == Effect::Deny {

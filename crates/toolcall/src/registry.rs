@@ -5,8 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -14,16 +12,14 @@ use crate::event::Outline;
 use crate::infer;
 use crate::intent::{Intent, Kind, Sketch, ToolIdentity};
 use crate::map::Map;
-use crate::request::{DEEPEST, depth_exceeds};
+use crate::schema::Schema;
 use crate::text::clean_line;
 use crate::tool::{AnyTool, Definition, Tool, Typed};
 
-const MOST_VIOLATIONS: usize = 20;
 const LONGEST_NAME: usize = 128;
-const MOST_BACKTRACKS: usize = 10_000;
 
-/// The tools of an agent, in the order they were added.
-#[derive(Default)]
+/// The tools of an agent, in the order they were added. A copy shares the tools.
+#[derive(Clone, Default)]
 pub struct Registry {
     entries: Vec<Arc<Entry>>,
     places: Map<Arc<str>, usize>,
@@ -34,7 +30,7 @@ pub(crate) struct Entry {
     pub(crate) tool: Arc<dyn AnyTool>,
     pub(crate) identity: ToolIdentity,
     kind: Kind,
-    validator: Validator,
+    schema: Schema,
 }
 
 /// A tool that cannot be registered.
@@ -47,7 +43,7 @@ pub enum RegistryError {
     #[error("`{0}` is no tool name; use 1 to 128 letters, digits, `_`, `-`, `.` or `/`")]
     BadName(String),
     /// A schema that is none.
-    #[error("the input schema of `{tool}` is no valid JSON schema: {reason}")]
+    #[error("the input schema of `{tool}` cannot be used: {reason}")]
     BadSchema {
         /// The tool.
         tool: Arc<str>,
@@ -77,7 +73,7 @@ impl Registry {
                 return Err(RegistryError::Duplicate(name.clone()));
             }
         }
-        let validator = compile(definition)?;
+        let schema = compile(definition)?;
         let identity = definition.identity();
         let kind = infer::kind_of(definition);
         let place = self.entries.len();
@@ -87,9 +83,22 @@ impl Registry {
             tool,
             identity,
             kind,
-            validator,
+            schema,
         }));
         Ok(self)
+    }
+
+    /// Takes the tool of this name or alias away. Says whether there was one.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let Some(gone) = self.places.get(name).copied() else {
+            return false;
+        };
+        self.entries.remove(gone);
+        self.places.retain(|_, place| *place != gone);
+        for place in self.places.values_mut().filter(|place| **place > gone) {
+            *place -= 1;
+        }
+        true
     }
 
     /// What to tell a model, in the order the tools were added.
@@ -156,20 +165,12 @@ fn check_name(name: &str) -> Result<(), RegistryError> {
     Err(RegistryError::BadName(clean_line(name, LONGEST_NAME)))
 }
 
-/// A schema may come from a stranger: it may not be so deep that reading it overflows the stack,
-/// and its patterns may not go back and forth without end.
-fn compile(definition: &Definition) -> Result<Validator, RegistryError> {
-    let refuse = |reason: &str| RegistryError::BadSchema {
+/// What cannot be checked within bounds is not registered: nobody may call a tool unchecked.
+fn compile(definition: &Definition) -> Result<Schema, RegistryError> {
+    Schema::compile(&definition.input_schema).map_err(|reason| RegistryError::BadSchema {
         tool: definition.name.clone(),
-        reason: clean_line(reason, 400),
-    };
-    if depth_exceeds(&definition.input_schema, DEEPEST) {
-        return Err(refuse(&format!("it is nested more than {DEEPEST} deep")));
-    }
-    jsonschema::options()
-        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKS))
-        .build(&definition.input_schema)
-        .map_err(|error| refuse(&error.to_string()))
+        reason: clean_line(&reason.to_string(), 400),
+    })
 }
 
 impl Entry {
@@ -207,76 +208,6 @@ impl Entry {
 
     /// Checks an input. The error names every violation with its place.
     pub(crate) fn check(&self, input: &Value) -> Result<(), String> {
-        if self.validator.is_valid(input) {
-            return Ok(());
-        }
-        let mut errors = self.validator.iter_errors(input);
-        let mut said: Vec<String> = errors
-            .by_ref()
-            .take(MOST_VIOLATIONS)
-            .map(|e| describe(&e))
-            .collect();
-        let more = errors.count();
-        if more > 0 {
-            said.push(format!("and {more} more"));
-        }
-        Err(format!(
-            "the input does not fit the schema: {}",
-            said.join("; ")
-        ))
-    }
-}
-
-/// Says what is wrong where, without repeating the value: it may be long or secret.
-fn describe(error: &ValidationError<'_>) -> String {
-    let place = error.instance_path().as_str();
-    let at = |key: &str| format!("`{place}/{}`", key.replace('~', "~0").replace('/', "~1"));
-    let text = match error.kind() {
-        ValidationErrorKind::Required { property } => match property.as_str() {
-            Some(name) => format!("{} is missing", at(name)),
-            None => format!("`{place}` lacks {property}"),
-        },
-        ValidationErrorKind::AdditionalProperties { unexpected } => {
-            let names: Vec<String> = unexpected.iter().map(|name| at(name)).collect();
-            format!("{} is not known", names.join(", "))
-        }
-        ValidationErrorKind::Type { kind } => {
-            format!(
-                "{} must be {}, not {}",
-                root(place),
-                expected(kind),
-                kind_of(error.instance())
-            )
-        }
-        _ => format!("{}: {}", root(place), error.masked()),
-    };
-    clean_line(&text, 300)
-}
-
-fn root(place: &str) -> String {
-    match place {
-        "" => "the input".to_owned(),
-        place => format!("`{place}`"),
-    }
-}
-
-fn expected(kind: &TypeKind) -> String {
-    match kind {
-        TypeKind::Single(one) => one.to_string(),
-        TypeKind::Multiple(several) => {
-            let names: Vec<String> = several.iter().map(|one| one.to_string()).collect();
-            names.join(" or ")
-        }
-    }
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
+        self.schema.check(input)
     }
 }

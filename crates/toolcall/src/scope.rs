@@ -13,6 +13,7 @@ use crate::content::{Content, FileBody, FileEdit};
 use crate::engine::Nest;
 use crate::event::{Decision, Event, Exit, Prepared};
 use crate::fit::fit_content;
+use crate::form::{Form, FormAnswer};
 use crate::host::{Applied, BoxFuture, Console, Host, LastName, keep_safely, locate, settle_edit};
 use crate::ids::CallId;
 use crate::intent::{Location, Plan, Touch};
@@ -224,6 +225,19 @@ impl Scope {
     /// like any other, and cancelled with this one.
     pub async fn call(&self, request: ToolRequest) -> Outcome {
         self.0.nest.call(request.parent(self.0.id.clone())).await
+    }
+
+    /// What the turn was given to hand on to whoever its tools call, such as a trace context.
+    pub fn trace(&self) -> &[(Arc<str>, Arc<str>)] {
+        self.0.nest.trace()
+    }
+
+    /// Carries a form of the tool's server to whoever answers questions. It changes no verdict and
+    /// starts nothing; it is declined where nobody can answer, and withdrawn when this is dropped
+    /// or the call is stopped. The call's time stands still meanwhile. Which fields were filled in
+    /// is journalled, and not with what. No secret is to be asked for in this way.
+    pub async fn elicit(&self, form: Form) -> FormAnswer {
+        self.0.nest.elicit(form).await
     }
 
     /// Gives the call less time than its tool may take, counted from its start: it ends as timed

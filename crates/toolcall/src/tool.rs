@@ -152,6 +152,11 @@ pub struct Definition {
     pub annotations: Annotations,
     /// Who provides it.
     pub origin: Origin,
+    /// What its provider calls it, where it is registered by another name.
+    pub native_name: Option<Arc<str>>,
+    /// What its provider is, to the letter: a server's command line or address, without secrets.
+    /// Empty for tools that are compiled in.
+    pub provider: Arc<str>,
     /// How long it may run.
     pub timeout: Option<Duration>,
 }
@@ -171,6 +176,8 @@ impl Definition {
             kind: None,
             annotations: Annotations::default(),
             origin: Origin::Local,
+            native_name: None,
+            provider: "".into(),
             timeout: None,
         }
     }
@@ -178,19 +185,33 @@ impl Definition {
     /// Who this tool is, to the letter of its definition.
     pub fn identity(&self) -> ToolIdentity {
         ToolIdentity {
-            name: self.name.clone(),
+            name: self.native_name().clone(),
             origin: self.origin.clone(),
+            provider: self.provider.clone(),
             digest: self.digest().into(),
         }
     }
 
-    /// SHA-256 over name, description and schema, with the schema's keys in order.
+    /// What its provider calls it. Rules go by this name: the registered one depends on which
+    /// other tools there are.
+    fn native_name(&self) -> &Arc<str> {
+        self.native_name.as_ref().unwrap_or(&self.name)
+    }
+
+    /// SHA-256 over name, description and schema, with the schema's keys in order, and over what
+    /// the provider is and claims, where it says so.
     fn digest(&self) -> String {
         let mut text = String::new();
-        for part in [&self.name, &self.description] {
+        for part in [self.native_name(), &self.description] {
             write_canonical(&mut text, &Value::from(&**part));
         }
         write_canonical(&mut text, &self.input_schema);
+        if !self.provider.is_empty() {
+            write_canonical(&mut text, &Value::from(&*self.provider));
+        }
+        if self.annotations != Annotations::default() {
+            let _infallible = write!(text, "{:?}", self.annotations);
+        }
         let hash = Sha256::digest(text.as_bytes());
         hash.iter()
             .fold(String::with_capacity(64), |mut hex, byte| {

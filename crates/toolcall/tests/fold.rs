@@ -231,6 +231,29 @@ proptest! {
     }
 
     #[test]
+    fn a_form_is_answered_at_most_once_and_decides_nothing(story in any_story()) {
+        let (mut asked, mut answered) = (HashSet::new(), HashSet::new());
+        for step in story.steps().iter().filter(|step| step.result.is_ok()) {
+            match step.event {
+                Event::FormAsked(question) => {
+                    prop_assert!(asked.insert(question.id.clone()));
+                    prop_assert!(step.after.questions().iter().all(|q| q.question.id != question.id));
+                }
+                Event::FormAnswered(answer) => {
+                    prop_assert!(asked.contains(&answer.question));
+                    prop_assert!(answered.insert(answer.question.clone()));
+                }
+                _ => continue,
+            }
+            prop_assert_eq!(step.before.decision(), step.after.decision());
+            prop_assert_eq!(step.before.has_started(), step.after.has_started());
+            prop_assert_eq!(step.after.forms().len(), asked.len());
+            let is_open = step.after.forms().iter().any(|asking| asking.answer.is_none());
+            prop_assert_eq!(is_open, asked.len() > answered.len());
+        }
+    }
+
+    #[test]
     fn an_answer_never_changes(story in any_story()) {
         for step in story.steps() {
             let answered = step.before.questions().iter().filter(|asking| asking.answer.is_some());

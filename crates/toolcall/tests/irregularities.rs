@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolcall::{
-    Announced, CallId, Decision, Effect, Ending, Event, Finish, Input, InputGrowth, Intent,
-    Irregularity, Journal, Judge, Kind, Moment, Output, Prepared, Progress, Question, QuestionId,
-    RuleName, SessionId, Sketch, Status, Ticket, Timing, ToolCall, ToolResult,
+    Announced, CallId, Decision, Effect, Ending, Event, Finish, Form, FormAnswered, FormQuestion,
+    FormReply, Input, InputGrowth, Intent, Irregularity, Journal, Judge, Kind, Moment, Output,
+    Prepared, Progress, Question, QuestionId, RuleName, SessionId, Sketch, Status, Ticket, Timing,
+    ToolCall, ToolResult,
 };
 
 use Effect::{Allow, Deny};
@@ -58,6 +59,22 @@ fn asked(id: &str) -> Event {
         subject: prepared(),
         offers: Vec::new(),
         because: RuleName::new("rule"),
+    }))
+}
+
+fn form_asked(id: &str) -> Event {
+    Event::FormAsked(Arc::new(FormQuestion {
+        id: QuestionId::new(id),
+        session: SessionId::new("session"),
+        call: CallId::new("call"),
+        form: Form::new("a server", "Which?", Vec::new()).expect("a form"),
+    }))
+}
+
+fn form_answered(id: &str) -> Event {
+    Event::FormAnswered(Arc::new(FormAnswered {
+        question: QuestionId::new(id),
+        reply: FormReply::Cancelled,
     }))
 }
 
@@ -323,6 +340,54 @@ fn a_question_while_running_is_asking_until_it_is_answered() {
             (answered("q", Deny), Status::Running),
             (finished(Ending::Completed), Status::Ended),
         ],
+    );
+}
+
+#[test]
+fn a_form_is_asking_until_it_is_answered() {
+    check_life(
+        complete(),
+        vec![
+            (decided(Allow), Status::Allowed),
+            (Event::Started, Status::Running),
+            (form_asked("f"), Status::Asking),
+            (asked("q"), Status::Asking),
+            (answered("q", Allow), Status::Asking),
+            (form_answered("f"), Status::Running),
+            (form_asked("g"), Status::Asking),
+            (finished(Ending::Completed), Status::Ended),
+        ],
+    );
+}
+
+#[test]
+fn a_form_has_its_place_while_a_tool_acts_and_its_id_once() {
+    let id = QuestionId::new;
+    let running = || vec![decided(Allow), Event::Started];
+    let after = |events: &[Event]| last_of(complete(), &[running(), events.to_vec()].concat());
+    let event = "form asked";
+    assert_eq!(
+        last_of(complete(), &[form_asked("f")]),
+        NotRunning { event }
+    );
+    assert_eq!(
+        after(&[form_asked("f"), form_asked("f")]),
+        AskedTwice(id("f"))
+    );
+    assert_eq!(after(&[asked("f"), form_asked("f")]), AskedTwice(id("f")));
+    assert_eq!(after(&[form_asked("f"), asked("f")]), AskedTwice(id("f")));
+    assert_eq!(after(&[form_answered("f")]), NeverAsked(id("f")));
+    assert_eq!(
+        after(&[asked("f"), form_answered("f")]),
+        NeverAsked(id("f"))
+    );
+    assert_eq!(
+        after(&[form_asked("f"), answered("f", Allow)]),
+        NeverAsked(id("f"))
+    );
+    assert_eq!(
+        after(&[form_asked("f"), form_answered("f"), form_answered("f")]),
+        AnsweredTwice(id("f"))
     );
 }
 

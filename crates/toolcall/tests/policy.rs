@@ -9,9 +9,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use toolcall::text::is_hidden;
 use toolcall::{
-    AllowAll, AskAll, AskDangerous, Command, DenyAll, Effect, Intent, Kind, Lifetime, Origin, Part,
-    Policy, Reading, Rule, RuleName, Rulebook, SessionId, SessionRulebook, Setting, ToolIdentity,
-    Touch, Verdict,
+    AllowAll, AskAll, AskDangerous, CallId, Command, DenyAll, Effect, Intent, Kind, Lifetime,
+    Moment, Occasion, Origin, Part, Policy, Reading, Rule, RuleName, Rulebook, SessionId,
+    SessionRulebook, Setting, ToolIdentity, Touch, Verdict,
 };
 
 fn setting() -> Setting {
@@ -22,6 +22,7 @@ fn tool(name: &str, origin: Origin, digest: &str) -> ToolIdentity {
     ToolIdentity {
         name: name.into(),
         origin,
+        provider: "".into(),
         digest: digest.into(),
     }
 }
@@ -151,11 +152,20 @@ fn of_tool(identity: ToolIdentity) -> Intent {
     intent
 }
 
+fn occasion() -> Occasion {
+    Occasion {
+        when: Moment::default(),
+        session: SessionId::new("s"),
+        call: CallId::new("c"),
+        title: "a call".into(),
+    }
+}
+
 /// Keeps "always" for one intent and says whether another is then answered by it.
 fn covers(kept: &Intent, other: &Intent) -> bool {
     let book = SessionRulebook::new(AskAll);
     let rule = Rule::exactly(kept);
-    assert_eq!(book.remember(&rule, Effect::Allow), Ok(()));
+    assert_eq!(book.remember(&rule, Effect::Allow, &occasion()), Ok(()));
     match book.policy().judge(other, &setting()) {
         Verdict::Allow { rule: by } => {
             assert_eq!(by, RuleName::new(rule.text.to_string()));
@@ -222,7 +232,10 @@ fn a_kept_allow_answers_nothing_else() {
 fn a_kept_allow_never_lifts_a_denial() {
     let book = SessionRulebook::new(AskAll);
     let asked = intent(vec![Touch::Writes("/a".into())]);
-    assert_eq!(book.remember(&Rule::exactly(&asked), Effect::Allow), Ok(()));
+    assert_eq!(
+        book.remember(&Rule::exactly(&asked), Effect::Allow, &occasion()),
+        Ok(())
+    );
     book.replace(DenyAll);
     let verdict = book.policy().judge(&asked, &setting());
     assert_eq!(verdict, judge(&DenyAll, Vec::new()));
@@ -232,7 +245,10 @@ fn a_kept_allow_never_lifts_a_denial() {
 fn a_kept_answer_never_tightens_what_is_allowed() {
     let book = SessionRulebook::new(AllowAll);
     let asked = intent(vec![Touch::Writes("/a".into())]);
-    assert_eq!(book.remember(&Rule::exactly(&asked), Effect::Deny), Ok(()));
+    assert_eq!(
+        book.remember(&Rule::exactly(&asked), Effect::Deny, &occasion()),
+        Ok(())
+    );
     let verdict = book.policy().judge(&asked, &setting());
     assert_eq!(verdict, Verdict::allow("allow-all"));
 }
@@ -244,7 +260,7 @@ fn a_kept_deny_beats_a_kept_allow_in_either_order() {
     for order in [[Effect::Allow, Effect::Deny], [Effect::Deny, Effect::Allow]] {
         let book = SessionRulebook::new(AskAll);
         for effect in order {
-            assert_eq!(book.remember(&rule, effect), Ok(()));
+            assert_eq!(book.remember(&rule, effect, &occasion()), Ok(()));
         }
         let verdict = book.policy().judge(&asked, &setting());
         let denied = Verdict::deny(rule.text.to_string(), "you chose to always reject this");
@@ -264,8 +280,14 @@ fn of_two_kept_offers_the_deny_wins() {
         offers: vec![offer("narrow"), offer("wide")],
     };
     let book = SessionRulebook::new(policy);
-    assert_eq!(book.remember(&offer("narrow"), Effect::Allow), Ok(()));
-    assert_eq!(book.remember(&offer("wide"), Effect::Deny), Ok(()));
+    assert_eq!(
+        book.remember(&offer("narrow"), Effect::Allow, &occasion()),
+        Ok(())
+    );
+    assert_eq!(
+        book.remember(&offer("wide"), Effect::Deny, &occasion()),
+        Ok(())
+    );
     let denied = Verdict::deny("wide", "you chose to always reject this");
     assert_eq!(judge(&*book.policy(), Vec::new()), denied);
 }
@@ -275,7 +297,10 @@ fn a_policy_once_taken_stays_as_it_was() {
     let book = SessionRulebook::new(AskAll);
     let asked = intent(vec![Touch::Writes("/a".into())]);
     let snapshot = book.policy();
-    assert_eq!(book.remember(&Rule::exactly(&asked), Effect::Allow), Ok(()));
+    assert_eq!(
+        book.remember(&Rule::exactly(&asked), Effect::Allow, &occasion()),
+        Ok(())
+    );
     let verdict = snapshot.judge(&asked, &setting());
     assert_eq!(verdict, Verdict::ask("ask-all", &asked));
 }
@@ -286,7 +311,7 @@ fn every_change_is_announced() {
     let mut changes = book.changes();
     assert!(!changes.has_changed().expect("the book is there"));
     let rule = Rule::exactly(&intent(Vec::new()));
-    assert_eq!(book.remember(&rule, Effect::Allow), Ok(()));
+    assert_eq!(book.remember(&rule, Effect::Allow, &occasion()), Ok(()));
     assert!(changes.has_changed().expect("the book is there"));
     assert_eq!(*changes.borrow_and_update(), 1);
     book.replace(DenyAll);

@@ -17,13 +17,13 @@ use crate::journal::{Journal, Reader};
 use crate::moment::Clock;
 use crate::output::OutputBudget;
 use crate::policy::{AskAll, Policy, Rulebook, SessionRulebook, Setting};
-use crate::registry::Registry;
 use crate::repeat::Repeats;
+use crate::shared::SharedRegistry;
 use crate::store::Store;
 
 /// Puts an engine together.
 pub struct EngineBuilder {
-    registry: Arc<Registry>,
+    registry: SharedRegistry,
     setting: Setting,
     rulebook: Option<Arc<dyn Rulebook>>,
     approver: Option<Arc<dyn Approver>>,
@@ -34,7 +34,7 @@ pub struct EngineBuilder {
 }
 
 impl EngineBuilder {
-    pub(crate) fn new(registry: Arc<Registry>) -> Self {
+    pub(crate) fn new(registry: SharedRegistry) -> Self {
         Self {
             registry,
             setting: nowhere(),

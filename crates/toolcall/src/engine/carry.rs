@@ -145,8 +145,8 @@ impl Carried {
         }
         let _set_once = self.live.attempted.set(input.clone().unwrap_or_default());
         let (registry, tool) = (&self.core.registry, &self.live.tool);
-        let Some(entry) = registry.find(tool).cloned() else {
-            return Err(Ending::failed(registry.explain_unknown(tool)).into());
+        let Some(entry) = registry.find(tool) else {
+            return Err(Ending::failed(registry.snapshot().explain_unknown(tool)).into());
         };
         let input = input.map_err(|problem| Box::<End>::from(Ending::failed(problem)))?;
         entry

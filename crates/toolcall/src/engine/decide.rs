@@ -10,7 +10,7 @@ use crate::event::{
     RuleName,
 };
 use crate::ids::QuestionId;
-use crate::policy::Verdict;
+use crate::policy::{Occasion, Verdict};
 use crate::stop::Cause;
 use crate::store::Receipt;
 use crate::text::{LONGEST_REASON, clean_line};
@@ -118,16 +118,22 @@ impl Carried {
         Ok(Settled {
             question: None,
             effect,
-            by: Judge::Person(self.remember(rule, effect)),
+            by: Judge::Person(self.remember(rule, effect, &question.subject)),
             reason: Some(rejection(reason.as_deref())),
         })
     }
 
-    fn remember(&self, rule: Option<Rule>, effect: Effect) -> Remembered {
+    fn remember(&self, rule: Option<Rule>, effect: Effect, subject: &Prepared) -> Remembered {
         let Some(rule) = rule else {
             return Remembered::Once;
         };
-        match self.core.rulebook.remember(&rule, effect) {
+        let occasion = Occasion {
+            when: self.core.journal.now(),
+            session: self.core.setting.session.clone(),
+            call: self.id().clone(),
+            title: subject.intent.title.as_str().into(),
+        };
+        match self.core.rulebook.remember(&rule, effect, &occasion) {
             Ok(()) => Remembered::Kept(rule),
             Err(error) => Remembered::NotKept {
                 rule,

@@ -4,14 +4,16 @@
 mod build;
 mod carry;
 mod decide;
+mod elicit;
 mod finish;
 mod queue;
+mod rehearse;
 mod stream;
 mod supervise;
 mod turn;
 mod watchman;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
@@ -33,12 +35,13 @@ use crate::registry::Registry;
 use crate::repeat::Repeats;
 use crate::request::ToolRequest;
 use crate::schedule::Place;
+use crate::shared::SharedRegistry;
 use crate::stop::{Cause, Stop};
 use crate::tracker::Tracker;
 
 pub use build::EngineBuilder;
 pub use stream::InputStream;
-pub use turn::{CallHandle, Turn};
+pub use turn::{CallHandle, Trace, Turn};
 
 use queue::Queue;
 pub(crate) use turn::Nest;
@@ -92,7 +95,7 @@ impl Default for Limits {
 
 /// What every call of the engine shares.
 pub(crate) struct Core {
-    registry: Arc<Registry>,
+    registry: SharedRegistry,
     rulebook: Arc<dyn Rulebook>,
     approver: Option<Arc<dyn Approver>>,
     host: Arc<dyn Host>,
@@ -130,6 +133,8 @@ pub(crate) struct Live {
     /// Made for the first child: most calls have none.
     room_for_children: OnceLock<Arc<Semaphore>>,
     children: Mutex<Vec<Weak<Live>>>,
+    /// How many forms its server has asked for.
+    forms: AtomicUsize,
     /// What its tool is doing.
     watched: Mutex<Option<Watched>>,
 }
@@ -137,7 +142,7 @@ pub(crate) struct Live {
 impl Engine {
     /// An engine for these tools. Without a policy it asks; without an approver it refuses what it
     /// would ask.
-    pub fn builder(registry: impl Into<Arc<Registry>>) -> EngineBuilder {
+    pub fn builder(registry: impl Into<SharedRegistry>) -> EngineBuilder {
         EngineBuilder::new(registry.into())
     }
 
@@ -162,9 +167,14 @@ impl Engine {
         &self.core.journal
     }
 
-    /// The tools.
-    pub fn registry(&self) -> &Registry {
-        &self.core.registry
+    /// The tools as they are now.
+    pub fn registry(&self) -> Arc<Registry> {
+        self.core.registry.snapshot()
+    }
+
+    /// What its calls are judged in.
+    pub fn setting(&self) -> &Setting {
+        &self.core.setting
     }
 
     /// Tracks calls that somebody else judges and runs, in the same journal.

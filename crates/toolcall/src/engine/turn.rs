@@ -39,7 +39,12 @@ pub(crate) struct TurnState {
     open: AtomicUsize,
     all_ended: Notify,
     cancel_bell: Notify,
+    trace: OnceLock<Trace>,
 }
+
+/// Names and values that are handed on to whoever a tool calls, such as a W3C trace context. They
+/// are carried as they came; nothing here reads them.
+pub type Trace = Arc<[(Arc<str>, Arc<str>)]>;
 
 /// A call on its way. Await it for the outcome; dropping it changes nothing.
 pub struct CallHandle {
@@ -54,11 +59,17 @@ impl Turn {
             open: AtomicUsize::new(0),
             all_ended: Notify::new(),
             cancel_bell: Notify::new(),
+            trace: OnceLock::new(),
         };
         Self {
             core,
             state: Arc::new(state),
         }
+    }
+
+    /// Hands this on to whoever the tools of this turn call. The first one counts.
+    pub fn set_trace(&self, trace: impl Into<Trace>) {
+        let _first = self.state.trace.set(trace.into());
     }
 
     /// Begins a call. This waits while too many endings are unreported.
@@ -172,6 +183,11 @@ impl Nest {
     /// What stops the call.
     pub(crate) fn stop(&self) -> &Stop {
         &self.parent.stop
+    }
+
+    /// What is handed on.
+    pub(crate) fn trace(&self) -> &[(Arc<str>, Arc<str>)] {
+        self.parent.turn.trace.get().map_or(&[], |trace| trace)
     }
 
     /// The tool gave a sign of life.
@@ -352,6 +368,7 @@ impl<'a> Entrance<'a> {
             place: OnceLock::new(),
             room_for_children: OnceLock::new(),
             children: Mutex::default(),
+            forms: AtomicUsize::new(0),
             watched: Mutex::new(None),
         });
         self.turn.open.fetch_add(1, Ordering::AcqRel);

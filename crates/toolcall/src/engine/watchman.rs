@@ -42,6 +42,8 @@ pub(crate) struct Watched {
     limit: Duration,
     /// Whether the tool gave a sign of life since the last look.
     has_signed: bool,
+    /// How many forms of it a person has before them: that takes as long as it takes.
+    open_forms: usize,
     seen: Option<Seen>,
 }
 
@@ -51,6 +53,7 @@ struct Seen {
     first: Instant,
     sign: Instant,
     beat: Instant,
+    latest: Instant,
 }
 
 /// Which of its two steps a tool is in.
@@ -66,6 +69,7 @@ impl Watched {
             phase,
             limit,
             has_signed: false,
+            open_forms: 0,
             seen: None,
         }
     }
@@ -76,8 +80,14 @@ impl Watched {
             first: now,
             sign: now,
             beat: now,
+            latest: now,
         });
-        if std::mem::take(&mut self.has_signed) {
+        let waits = self.open_forms > 0;
+        if waits {
+            seen.first += now - seen.latest;
+        }
+        seen.latest = now;
+        if std::mem::take(&mut self.has_signed) || waits {
             seen.sign = now;
         }
         seen
@@ -105,6 +115,20 @@ impl Live {
     pub(crate) fn sign(&self) {
         if let Some(watched) = &mut *locked(&self.watched) {
             watched.has_signed = true;
+        }
+    }
+
+    /// The tool's time stands still while a person has a form of it before them.
+    pub(super) fn stop_the_clock(&self) {
+        if let Some(watched) = &mut *locked(&self.watched) {
+            watched.open_forms += 1;
+        }
+    }
+
+    /// It goes on.
+    pub(super) fn restart_the_clock(&self) {
+        if let Some(watched) = &mut *locked(&self.watched) {
+            watched.open_forms = watched.open_forms.saturating_sub(1);
         }
     }
 

@@ -231,7 +231,13 @@ async fn questions_that_wait_are_judged_again_when_a_rule_comes() {
     assert_eq!(waiting.status(), Status::Asking);
 
     let rule = waiting.questions()[0].question.offers[0].clone();
-    rulebook.remember(&rule, Effect::Allow).unwrap();
+    let occasion = Occasion {
+        when: engine.journal().now(),
+        session: SessionId::new("elsewhere"),
+        call: waiting.id().clone(),
+        title: "the same".into(),
+    };
+    rulebook.remember(&rule, Effect::Allow, &occasion).unwrap();
     let outcome = first.await;
     assert_eq!(outcome.ending(), &Ending::Completed);
     assert_eq!(

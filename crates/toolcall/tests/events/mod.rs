@@ -9,10 +9,11 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::json;
 use toolcall::{
-    Announced, Beat, CallId, Canceller, Content, Decision, Effect, Ending, Event, Exit, Finish,
-    Input, InputGrowth, Intent, Judge, Kind, Lifetime, Location, Output, OutputBudget, Plan,
-    PlanEntry, PlanStatus, Prepared, Printed, Priority, Progress, Question, QuestionId, Remembered,
-    Restatement, Rule, RuleName, SessionId, Sketch, ToolResult, Touch,
+    Announced, Beat, CallId, Canceller, Content, Decision, Effect, Ending, Event, Exit, Field,
+    Finish, Form, FormAnswered, FormQuestion, FormReply, Input, InputGrowth, Intent, Judge, Kind,
+    Lifetime, Location, Need, Output, OutputBudget, Plan, PlanEntry, PlanStatus, Prepared, Printed,
+    Priority, Progress, Question, QuestionId, Remembered, Restatement, Rule, RuleName, SessionId,
+    Sketch, Takes, ToolResult, Touch,
 };
 
 /// How a call begins, with or without its input.
@@ -31,6 +32,7 @@ pub(crate) fn any_event() -> impl Strategy<Value = Event> {
     prop_oneof![
         2 => any_beginning(),
         2 => any_question().prop_map(Event::Asked),
+        2 => any_form(),
         4 => any_decision().prop_map(Event::Decided),
         4 => Just(Event::Started),
         5 => any_passing(),
@@ -142,6 +144,32 @@ fn any_question() -> impl Strategy<Value = Arc<Question>> {
             because: RuleName::new("rule"),
         })
     })
+}
+
+/// Asked or answered, under the ids of all questions.
+fn any_form() -> impl Strategy<Value = Event> {
+    let asked = any_question_id().prop_map(|id| {
+        let field = Field::new("sure", Takes::Flag, Need::Required);
+        Event::FormAsked(Arc::new(FormQuestion {
+            id,
+            session: SessionId::new("session"),
+            call: CallId::new("call"),
+            form: Form::new("a server", "Sure?", vec![field]).expect("a form"),
+        }))
+    });
+    let replies = [
+        FormReply::Accepted(vec!["sure".into()]),
+        FormReply::Declined { reason: None },
+        FormReply::Declined {
+            reason: Some("nobody there".into()),
+        },
+        FormReply::Cancelled,
+    ];
+    let answered = (any_question_id(), prop::sample::select(replies.to_vec()));
+    let answered = answered.prop_map(|(question, reply)| {
+        Event::FormAnswered(Arc::new(FormAnswered { question, reply }))
+    });
+    prop_oneof![asked, answered]
 }
 
 fn any_decision() -> impl Strategy<Value = Arc<Decision>> {

@@ -1,0 +1,71 @@
+//! The forms of a call's server, folded.
+//! What is answered to one changes no verdict and starts nothing.
+
+use std::sync::Arc;
+
+use super::ToolCall;
+use crate::event::Event;
+use crate::form::{FormAnswered, FormQuestion};
+use crate::irregularity::Irregularity;
+use crate::moment::Moment;
+
+/// A form and, once there is one, what was answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormAsking {
+    /// The form.
+    pub question: Arc<FormQuestion>,
+    /// The answer.
+    pub answer: Option<Arc<FormAnswered>>,
+}
+
+impl ToolCall {
+    /// The forms of its server, oldest first.
+    pub fn forms(&self) -> &[FormAsking] {
+        &self.forms
+    }
+
+    /// Whether a form is open.
+    pub(super) fn has_open_form(&self) -> bool {
+        self.forms.iter().any(|asking| asking.answer.is_none())
+    }
+
+    /// Only a tool that acts has a server that asks. No verdict depends on what is answered.
+    pub(super) fn form_asked(
+        &mut self,
+        event: &Event,
+        question: &Arc<FormQuestion>,
+        at: Moment,
+    ) -> Result<(), Irregularity> {
+        if !self.has_started() {
+            let event = event.name();
+            return Err(Irregularity::NotRunning { event });
+        }
+        self.require_new(&question.id)?;
+        self.forms.push(FormAsking {
+            question: question.clone(),
+            answer: None,
+        });
+        self.steps.asking_since.get_or_insert(at);
+        Ok(())
+    }
+
+    pub(super) fn form_answered(
+        &mut self,
+        answer: &Arc<FormAnswered>,
+        at: Moment,
+    ) -> Result<(), Irregularity> {
+        let id = &answer.question;
+        let mut forms = self.forms.iter_mut();
+        let asking = forms
+            .find(|asking| asking.question.id == *id)
+            .ok_or_else(|| Irregularity::NeverAsked(id.clone()))?;
+        if asking.answer.is_some() {
+            return Err(Irregularity::AnsweredTwice(id.clone()));
+        }
+        asking.answer = Some(answer.clone());
+        if !self.is_asking() {
+            self.steps.stop_asking(at);
+        }
+        Ok(())
+    }
+}

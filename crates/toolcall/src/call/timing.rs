@@ -1,0 +1,59 @@
+//! How long each step of a call took.
+//! It adds up moments that it is given; it reads no clock.
+
+use std::time::Duration;
+
+use crate::moment::Moment;
+
+/// How long each step took. `queued + waited + ran = total`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timing {
+    /// Before it ran, without the time a question was open.
+    pub queued: Duration,
+    /// While a question was open.
+    pub waited: Duration,
+    /// While it ran, without the time a question was open.
+    pub ran: Duration,
+    /// From the announcement to the end.
+    pub total: Duration,
+}
+
+/// When what happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Steps {
+    pub(super) announced: Moment,
+    pub(super) started: Option<Moment>,
+    pub(super) ended: Option<Moment>,
+    pub(super) asking_since: Option<Moment>,
+    pub(super) waited_before_start: Duration,
+    pub(super) waited_while_running: Duration,
+    pub(super) latest: Moment,
+}
+
+impl Steps {
+    pub(super) fn stop_asking(&mut self, at: Moment) {
+        let waited = self
+            .asking_since
+            .take()
+            .map_or(Duration::ZERO, |since| at.since(since));
+        match self.started {
+            None => self.waited_before_start += waited,
+            Some(_) => self.waited_while_running += waited,
+        }
+    }
+
+    pub(super) fn timing(mut self, now: Moment) -> Timing {
+        let end = self.ended.unwrap_or(now.max(self.latest));
+        self.stop_asking(end);
+        let before = self.started.unwrap_or(end).since(self.announced);
+        let after = self
+            .started
+            .map_or(Duration::ZERO, |started| end.since(started));
+        Timing {
+            queued: before.saturating_sub(self.waited_before_start),
+            waited: self.waited_before_start + self.waited_while_running,
+            ran: after.saturating_sub(self.waited_while_running),
+            total: end.since(self.announced),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What a call would do, found out without making it.
+//! Nothing is announced, asked, run or kept.
+
+use std::sync::Arc;
+
+use super::Engine;
+use super::watchman::slow_to_prepare;
+use crate::event::{Ending, Prepared};
+use crate::look::{Gate, Look};
+use crate::request::{ToolRequest, read_input};
+use crate::text::{LONGEST_REASON, clean_line};
+use crate::tool::ToolError;
+
+impl Engine {
+    /// The intent that this request would be judged by, as its tool states it now, or how the call
+    /// would end before it came to that.
+    pub async fn rehearse(&self, request: ToolRequest) -> Result<Prepared, Ending> {
+        let core = &self.core;
+        let (_, input) = read_input(request.input, core.limits.input_bytes);
+        let Some(entry) = core.registry.find(&request.tool) else {
+            let tools = core.registry.snapshot();
+            return Err(Ending::failed(tools.explain_unknown(&request.tool)));
+        };
+        let input = input.map_err(Ending::failed)?;
+        entry.check(&input).map_err(Ending::failed)?;
+        let gate = Gate {
+            rulebook: core.rulebook.clone(),
+            setting: core.setting.clone(),
+        };
+        let look = Look::new(input.clone(), entry.clone(), core.host.clone(), gate);
+        let stating = async {
+            let intent = entry.tool.prepare(&look).await?;
+            Ok(look.settle(look.complete(intent)).await)
+        };
+        let limit = core.limits.prepare;
+        let stated = tokio::time::timeout(limit, stating).await;
+        match stated.unwrap_or_else(|_| Err(slow_to_prepare(limit))) {
+            Ok(intent) => Ok(Prepared { input, intent }),
+            Err(error) => Err(ending(&error)),
+        }
+    }
+}
+
+fn ending(error: &ToolError) -> Ending {
+    let reason: Arc<str> = clean_line(error.reason(), LONGEST_REASON).into();
+    match error.is_denied() {
+        true => Ending::denied(reason),
+        false => Ending::failed(reason),
+    }
+}

@@ -1,0 +1,104 @@
+//! Writes the fields of a form as a JSON schema, as MCP and ACP carry it.
+//! What it writes is read back as the same fields.
+
+use serde_json::{Map, Value, json};
+
+use super::{Choice, Field, Need, Takes, TextFormat, TextRules};
+
+pub(super) fn schema(fields: &[Field]) -> Value {
+    let properties: Map<String, Value> = fields
+        .iter()
+        .map(|described| (described.name.to_string(), field(described)))
+        .collect();
+    let required: Vec<&str> = fields
+        .iter()
+        .filter(|field| field.need == Need::Required)
+        .map(|field| &*field.name)
+        .collect();
+    let mut schema = json!({"type": "object", "properties": properties});
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    schema
+}
+
+pub(super) fn field(field: &Field) -> Value {
+    let mut map = Map::new();
+    let mut put = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            map.insert(key.to_owned(), value);
+        }
+    };
+    put("type", Some(type_of(&field.takes).into()));
+    put("title", field.title.as_deref().map(Value::from));
+    put("description", field.description.as_deref().map(Value::from));
+    match &field.takes {
+        Takes::Text(rules) => put_text(rules, &mut put),
+        Takes::Number { least, most } => {
+            put("minimum", least.map(Value::from));
+            put("maximum", most.map(Value::from));
+        }
+        Takes::Integer { least, most } => {
+            put("minimum", least.map(Value::from));
+            put("maximum", most.map(Value::from));
+        }
+        Takes::Flag => {}
+        Takes::OneOf(choices) => {
+            let (key, options) = options("oneOf", choices);
+            put(key, Some(options));
+        }
+        Takes::SomeOf {
+            choices,
+            least,
+            most,
+        } => {
+            let (key, options) = options("anyOf", choices);
+            let items = match key {
+                "enum" => json!({"type": "string", "enum": options}),
+                _ => json!({key: options}),
+            };
+            put("items", Some(items));
+            put("minItems", least.map(Value::from));
+            put("maxItems", most.map(Value::from));
+        }
+    }
+    put("default", field.default.clone());
+    Value::Object(map)
+}
+
+fn put_text(rules: &TextRules, put: &mut impl FnMut(&str, Option<Value>)) {
+    put("minLength", rules.shortest.map(Value::from));
+    put("maxLength", rules.longest.map(Value::from));
+    put("pattern", rules.pattern.as_deref().map(Value::from));
+    let format = rules.format.as_ref().map(|format| match format {
+        TextFormat::Email => "email",
+        TextFormat::Uri => "uri",
+        TextFormat::Date => "date",
+        TextFormat::DateTime => "date-time",
+        TextFormat::Unknown(name) => name,
+    });
+    put("format", format.map(Value::from));
+}
+
+fn type_of(takes: &Takes) -> &'static str {
+    match takes {
+        Takes::Text(_) | Takes::OneOf(_) => "string",
+        Takes::Number { .. } => "number",
+        Takes::Integer { .. } => "integer",
+        Takes::Flag => "boolean",
+        Takes::SomeOf { .. } => "array",
+    }
+}
+
+/// Choices are a plain list unless one of them has a title; then all get one.
+fn options(titled: &'static str, choices: &[Choice]) -> (&'static str, Value) {
+    if choices.iter().all(|choice| choice.title.is_none()) {
+        let values: Vec<&str> = choices.iter().map(|choice| &*choice.value).collect();
+        return ("enum", values.into());
+    }
+    let option = |choice: &Choice| {
+        let title = choice.title.as_ref().unwrap_or(&choice.value);
+        json!({"const": &*choice.value, "title": &**title})
+    };
+    (titled, choices.iter().map(option).collect())
+}

@@ -1,0 +1,221 @@
+//! A JSON schema, and inputs checked against it within a bound.
+//! A schema may come from a stranger: it costs neither the stack nor more time than it is given.
+
+mod cost;
+mod graph;
+mod read;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{PatternOptions, ValidationError, Validator};
+use serde_json::Value;
+use thiserror::Error;
+
+use self::cost::Engine;
+use self::graph::Graph;
+use crate::request::{DEEPEST, depth_exceeds};
+use crate::text::clean_line;
+
+const MOST_VIOLATIONS: usize = 20;
+const MOST_BACKTRACKS: usize = 10_000;
+/// What one pattern may take once it is compiled, in bytes.
+const LARGEST_PLAIN_PATTERN: usize = 256 * 1024;
+const LARGEST_PATTERN: usize = 1024 * 1024;
+
+const MOST_PARTS_HERE: usize = 100;
+const STACK_FOR_A_PART: usize = 16 * 1024;
+
+/// How many steps a check may take: a schema applied to a value is one.
+const MOST_STEPS: u64 = 1_000_000;
+/// Saying what is wrong takes longer than finding that something is.
+const MOST_STEPS_TO_EXPLAIN: u64 = 50_000;
+
+/// A schema that inputs can be checked against.
+pub(crate) struct Schema {
+    validator: Validator,
+    engine: Engine,
+    graph: Graph,
+}
+
+/// Whether `format` is checked, or only says something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Formats {
+    /// As the draft of the schema has it.
+    AsWritten,
+    /// Those that are known.
+    Checked,
+}
+
+/// Why a schema cannot be used.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub(crate) enum SchemaError {
+    #[error("it is nested more than {DEEPEST} deep")]
+    TooDeep,
+    #[error("it has more than {0} parts")]
+    TooMany(usize),
+    #[error("`{0}` leads nowhere within it; write the part into `$defs`")]
+    Unknown(String),
+    #[error("a part of it has an `$id`; only the whole may have one")]
+    Embedded,
+    #[error("it refers to itself without going into the input")]
+    Circular,
+    #[error("checking one value against it would take more than {0} steps")]
+    TooCostly(u64),
+    #[error("there is no room to compile it")]
+    NoRoom,
+    #[error("it is no valid JSON schema: {0}")]
+    Invalid(String),
+}
+
+impl Schema {
+    /// Reads a schema. What would cost too much is refused before anything walks it.
+    pub(crate) fn compile(schema: &Value) -> Result<Self, SchemaError> {
+        Self::compile_with(schema, Formats::AsWritten)
+    }
+
+    /// The same, with a say in what is checked.
+    pub(crate) fn compile_with(schema: &Value, formats: Formats) -> Result<Self, SchemaError> {
+        if depth_exceeds(schema, DEEPEST) {
+            return Err(SchemaError::TooDeep);
+        }
+        let graph = Graph::read(schema)?;
+        let (validator, engine) = on_enough_stack(graph.parts.len(), || build(schema, formats))?;
+        Ok(Self {
+            validator,
+            engine,
+            graph,
+        })
+    }
+
+    /// Checks an input. The error names every violation with its place.
+    pub(crate) fn check(&self, input: &Value) -> Result<(), String> {
+        let Some(steps) = self.graph.steps(input, self.engine, MOST_STEPS) else {
+            return Err("it would take too long to check the input; make it smaller".to_owned());
+        };
+        match self.validator.is_valid(input) {
+            true => Ok(()),
+            false if steps > MOST_STEPS_TO_EXPLAIN => {
+                Err("the input does not fit the schema, and is too large to say where".to_owned())
+            }
+            false => {
+                let said = self.explain(input, "the input");
+                Err(format!("the input does not fit the schema: {said}"))
+            }
+        }
+    }
+
+    /// Checks one plain value.
+    pub(crate) fn check_value(&self, value: &Value) -> Result<(), String> {
+        let Some(_steps) = self.graph.steps(value, self.engine, MOST_STEPS) else {
+            return Err("it would take too long to check; make it shorter".to_owned());
+        };
+        match self.validator.is_valid(value) {
+            true => Ok(()),
+            // What is wrong with a whole value is said of `value`, which is `it` here.
+            false => Err(self.explain(value, "it").replace("it: value ", "it ")),
+        }
+    }
+
+    fn explain(&self, input: &Value, whole: &str) -> String {
+        let mut errors = self.validator.iter_errors(input);
+        let mut said: Vec<String> = errors
+            .by_ref()
+            .take(MOST_VIOLATIONS)
+            .map(|e| describe(&e, whole))
+            .collect();
+        let more = errors.count();
+        if more > 0 {
+            said.push(format!("and {more} more"));
+        }
+        said.join("; ")
+    }
+}
+
+/// Patterns that look around or back need an engine whose matches may take longer.
+fn build(schema: &Value, formats: Formats) -> Result<(Validator, Engine), SchemaError> {
+    let options = || match formats {
+        Formats::AsWritten => jsonschema::options(),
+        Formats::Checked => jsonschema::options().should_validate_formats(true),
+    };
+    let linear = PatternOptions::regex().size_limit(LARGEST_PLAIN_PATTERN);
+    if let Ok(validator) = options().with_pattern_options(linear).build(schema) {
+        return Ok((validator, Engine::Linear));
+    }
+    let backtracking = PatternOptions::fancy_regex()
+        .backtrack_limit(MOST_BACKTRACKS)
+        .size_limit(LARGEST_PATTERN);
+    match options().with_pattern_options(backtracking).build(schema) {
+        Ok(validator) => Ok((validator, Engine::Backtracking)),
+        Err(error) => Err(SchemaError::Invalid(error.to_string())),
+    }
+}
+
+/// Compiling follows references on the stack, perhaps through every part: many of them get a
+/// thread with room for that.
+fn on_enough_stack<T: Send>(
+    parts: usize,
+    compile: impl FnOnce() -> Result<T, SchemaError> + Send,
+) -> Result<T, SchemaError> {
+    if parts <= MOST_PARTS_HERE {
+        return compile();
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(parts * STACK_FOR_A_PART);
+        let compiling = thread.spawn_scoped(scope, compile);
+        let compiled = compiling.ok().and_then(|thread| thread.join().ok());
+        compiled.unwrap_or(Err(SchemaError::NoRoom))
+    })
+}
+
+/// Says what is wrong where, without repeating the value: it may be long or secret.
+fn describe(error: &ValidationError<'_>, whole: &str) -> String {
+    let place = error.instance_path().as_str();
+    let at = |key: &str| format!("`{place}/{}`", key.replace('~', "~0").replace('/', "~1"));
+    let text = match error.kind() {
+        ValidationErrorKind::Required { property } => match property.as_str() {
+            Some(name) => format!("{} is missing", at(name)),
+            None => format!("`{place}` lacks {property}"),
+        },
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            let names: Vec<String> = unexpected.iter().map(|name| at(name)).collect();
+            format!("{} is not known", names.join(", "))
+        }
+        ValidationErrorKind::Type { kind } => {
+            format!(
+                "{} must be {}, not {}",
+                root(place, whole),
+                expected(kind),
+                kind_of(error.instance())
+            )
+        }
+        _ => format!("{}: {}", root(place, whole), error.masked()),
+    };
+    clean_line(&text, 300)
+}
+
+fn root(place: &str, whole: &str) -> String {
+    match place {
+        "" => whole.to_owned(),
+        place => format!("`{place}`"),
+    }
+}
+
+fn expected(kind: &TypeKind) -> String {
+    match kind {
+        TypeKind::Single(one) => one.to_string(),
+        TypeKind::Multiple(several) => {
+            let names: Vec<String> = several.iter().map(|one| one.to_string()).collect();
+            names.join(" or ")
+        }
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

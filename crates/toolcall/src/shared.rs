@@ -1,0 +1,64 @@
+//! A registry that changes while engines use it: tools of servers come, change and go.
+//! Whoever looks sees one state as a whole; a call keeps the tool that it found.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::watch;
+
+use crate::locked::locked;
+use crate::registry::{Entry, Registry};
+
+/// A registry that several share and any of them may change. Cheap to clone.
+#[derive(Clone)]
+pub struct SharedRegistry(Arc<Inner>);
+
+struct Inner {
+    current: Mutex<Arc<Registry>>,
+    generation: watch::Sender<u64>,
+}
+
+impl SharedRegistry {
+    /// Begins with these tools.
+    pub fn new(registry: impl Into<Arc<Registry>>) -> Self {
+        Self(Arc::new(Inner {
+            current: Mutex::new(registry.into()),
+            generation: watch::Sender::new(0),
+        }))
+    }
+
+    /// The tools as they are now.
+    pub fn snapshot(&self) -> Arc<Registry> {
+        locked(&self.0.current).clone()
+    }
+
+    /// Changes the tools in one step. Calls that found their tool before keep it.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Registry) -> T) -> T {
+        let mut current = locked(&self.0.current);
+        let result = change(Arc::make_mut(&mut current));
+        drop(current);
+        self.0.generation.send_modify(|generation| *generation += 1);
+        result
+    }
+
+    /// Counts the changes, for whoever wants to hear of them.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.0.generation.subscribe()
+    }
+
+    /// The tool of this name or alias.
+    pub(crate) fn find(&self, name: &str) -> Option<Arc<Entry>> {
+        locked(&self.0.current).find(name).cloned()
+    }
+}
+
+impl From<Registry> for SharedRegistry {
+    fn from(registry: Registry) -> Self {
+        Self::new(registry)
+    }
+}
+
+impl From<Arc<Registry>> for SharedRegistry {
+    fn from(registry: Arc<Registry>) -> Self {
+        Self::new(registry)
+    }
+}
