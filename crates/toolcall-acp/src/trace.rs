@@ -27,6 +27,13 @@ impl TraceContext {
         Self(meta::TRACE.iter().filter_map(entry).collect())
     }
 
+    /// Its entries, for what the tools of a turn call.
+    pub(crate) fn handed_on(&self) -> toolcall::Trace {
+        let entries = self.0.iter();
+        let entries = entries.map(|(key, value)| (Arc::from(&**key), Arc::from(value.as_str())));
+        entries.collect()
+    }
+
     /// Its entries, to be put into another `_meta`.
     pub fn entries(&self) -> &[(Cow<'static, str>, String)] {
         &self.0

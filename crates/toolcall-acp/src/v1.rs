@@ -9,6 +9,7 @@ pub mod decode;
 mod encode;
 mod extras;
 mod fields;
+mod fill;
 mod host;
 mod printed;
 mod reporter;

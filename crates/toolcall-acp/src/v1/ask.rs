@@ -7,8 +7,11 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::Value;
 use toolcall::text::clean_line;
-use toolcall::{Answer, Approver, BoxFuture, Input, Lifetime, Question, Rule};
+use toolcall::{
+    Answer, Approver, BoxFuture, FormAnswer, FormQuestion, Input, Lifetime, Question, Rule,
+};
 
+use super::fill::{self, FormRequest, NO_FORMS};
 use super::subject;
 use super::update::{Locations, write_input};
 use super::{Reports, Session};
@@ -20,11 +23,34 @@ use crate::trace::TraceContext;
 pub(crate) struct Asker {
     pub(crate) peer: Peer,
     pub(crate) reports: Reports,
+    /// Whether the client shows forms.
+    pub(crate) forms: Forms,
     /// Whose calls it asks about, once there is one.
     pub(crate) session: Arc<OnceLock<Weak<Session>>>,
 }
 
+/// Whether a client shows forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forms {
+    Shown,
+    Unknown,
+}
+
 impl Asker {
+    async fn show(&self, question: &FormQuestion) -> FormAnswer {
+        if self.forms == Forms::Unknown {
+            return FormAnswer::declined_because(NO_FORMS);
+        }
+        // What the tool did until it asked is told first.
+        self.reports.told(&question.call).await;
+        let request = FormRequest {
+            question,
+            trace: self.reports.current_trace(),
+        };
+        let answer = self.peer.request("elicitation/create", &request);
+        fill::read_answer(answer.await)
+    }
+
     /// A client answers so when it cancels the turn. Its `session/cancel` may reach us later, for
     /// it takes another way than answers do.
     fn cancel_turn(&self) {
@@ -52,6 +78,10 @@ impl Approver for Asker {
             }
             answer
         })
+    }
+
+    fn fill<'a>(&'a self, question: &'a Arc<FormQuestion>) -> BoxFuture<'a, FormAnswer> {
+        Box::pin(self.show(question))
     }
 }
 

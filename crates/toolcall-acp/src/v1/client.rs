@@ -12,7 +12,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use toolcall::{CallId, EngineBuilder};
 
-use super::ask::Asker;
+use super::ask::{Asker, Forms};
 use super::host::{ClientHost, Commands};
 use super::session::Session;
 use super::{Printing, Reporter};
@@ -45,6 +45,8 @@ pub struct Capabilities {
     pub terminal: bool,
     /// Zed's extension for the output of commands.
     pub terminal_output: bool,
+    /// `elicitation/create` in its form mode.
+    pub forms: bool,
 }
 
 impl From<&ClientCapabilities> for Capabilities {
@@ -58,6 +60,10 @@ impl From<&ClientCapabilities> for Capabilities {
             write_text: offered.fs.write_text_file,
             terminal: offered.terminal,
             terminal_output: extension == Some(&Value::Bool(true)),
+            forms: offered
+                .elicitation
+                .as_ref()
+                .is_some_and(|modes| modes.supports_form()),
         }
     }
 }
@@ -125,6 +131,10 @@ impl Client {
         let asker = Asker {
             peer: peer.clone(),
             reports: reports.clone(),
+            forms: match offers.forms {
+                true => Forms::Shown,
+                false => Forms::Unknown,
+            },
             session: opened.clone(),
         };
         let host = |local| -> Arc<dyn toolcall::Host> {

@@ -9,8 +9,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use toolcall::text::clean_block;
 use toolcall::{
-    Blob, Change, Content, FileBody, FileEdit, Link, Progress, Resource, ResourceBody, Spill,
-    ToolCall,
+    Blob, Change, Content, FileBody, FileEdit, FormReply, Link, Progress, Resource, ResourceBody,
+    Spill, ToolCall,
 };
 
 use super::printed::{Stage, as_text};
@@ -86,6 +86,7 @@ pub(crate) fn before_the_end(call: &ToolCall, view: View) -> Vec<Item<'_>> {
     }
     push_all(&mut items, call.preview());
     push_all(&mut items, view.shown(call));
+    items.extend(unanswered_forms(call));
     if let Some(progress) = call.progress() {
         items.push(Item::Ours(Part::Progress, progress_line(progress).into()));
     }
@@ -116,11 +117,25 @@ pub(crate) fn at_the_end(call: &ToolCall, view: View) -> Vec<Item<'_>> {
             push_all(&mut items, result);
         }
     }
+    items.extend(unanswered_forms(call));
     push_output(&mut items, call, view);
     if items.is_empty() {
         items.push(Item::Ours(Part::None, "(no output)".into()));
     }
     items
+}
+
+/// That a server asked something that nobody could answer, and why.
+fn unanswered_forms(call: &ToolCall) -> impl Iterator<Item = Item<'_>> {
+    call.forms().iter().filter_map(|asking| {
+        let FormReply::Declined { reason: Some(why) } = &asking.answer.as_ref()?.reply else {
+            return None;
+        };
+        let by = on_one_line(asking.question.form.by());
+        Some(Item::note(format!(
+            "`{by}` asked for input, which was declined: {why}"
+        )))
+    })
 }
 
 /// A call that printed into a terminal is shown by it.

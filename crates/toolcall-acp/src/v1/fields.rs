@@ -3,7 +3,7 @@
 
 use std::ops::{BitOr, BitOrAssign};
 
-use toolcall::{Asking, Event, Kind, Prepared, Sketch, ToolCall};
+use toolcall::{Asking, Event, FormReply, Kind, Prepared, Sketch, ToolCall};
 
 use super::content::before_the_end;
 use super::view::View;
@@ -119,8 +119,17 @@ pub(crate) fn changed(call: &ToolCall, event: &Event, printing: Printing) -> (Fi
         ),
         Event::InputArrived(_) => (Fields::INPUT, Urgency::WithNext),
         Event::Prepared(prepared) => (prepared_anew(call, prepared), Urgency::WithNext),
-        // The request for permission follows: before it everything must be told.
-        Event::Asked(_) => (Fields::NONE, Urgency::Now),
+        // A request follows: before it everything must be told.
+        Event::Asked(_) | Event::FormAsked(_) => (Fields::NONE, Urgency::Now),
+        Event::FormAnswered(answer) => match answer.reply {
+            // Why nobody could answer is shown with the call.
+            FormReply::Declined { reason: Some(_) } => {
+                (content_beside_terminal(call, printing), Urgency::Paced)
+            }
+            FormReply::Declined { reason: None }
+            | FormReply::Accepted(_)
+            | FormReply::Cancelled => (Fields::NONE, Urgency::WithNext),
+        },
         Event::Decided(_) | Event::Exited(_) | Event::StatusUnknown(_) => {
             (Fields::NONE, Urgency::WithNext)
         }

@@ -83,11 +83,13 @@ impl Session {
 
     /// Begins to answer a prompt. [`Prompt::end`] says what to answer.
     pub fn begin(self: &Arc<Self>, request: &PromptRequest) -> Arc<Prompt> {
-        self.reports
-            .trace(TraceContext::from_meta(request.meta.as_ref()));
+        let trace = TraceContext::from_meta(request.meta.as_ref());
+        let turn = self.engine.turn();
+        turn.set_trace(trace.handed_on());
+        self.reports.trace(trace);
         let prompt = Arc::new(Prompt {
             session: self.clone(),
-            turn: self.engine.turn(),
+            turn,
             cancelled: watch::Sender::new(false),
         });
         let mut prompts = locked(&self.prompts);

@@ -81,6 +81,10 @@ impl Reading {
 
     /// The client is asked only for what it said it has.
     fn offered(&mut self, method: &str) {
+        if method == "elicitation/create" {
+            let is_offered = self.offers.pointer("/elicitation/form").is_some();
+            return self.expect(is_offered, format_args!("{method} was not offered"));
+        }
         let offer = match method {
             "fs/read_text_file" => "/fs/readTextFile",
             "fs/write_text_file" => "/fs/writeTextFile",

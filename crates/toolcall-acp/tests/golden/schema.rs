@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use agent_client_protocol::v1::schema::{
-    CancelRequestNotification, CreateTerminalRequest, InitializeResponse, KillTerminalRequest,
-    NewSessionResponse, PromptResponse, ReadTextFileRequest, ReleaseTerminalRequest,
-    RequestPermissionRequest, SessionNotification, TerminalOutputRequest,
+    CancelRequestNotification, CreateElicitationRequest, CreateTerminalRequest, InitializeResponse,
+    KillTerminalRequest, NewSessionResponse, PromptResponse, ReadTextFileRequest,
+    ReleaseTerminalRequest, RequestPermissionRequest, SessionNotification, TerminalOutputRequest,
     WaitForTerminalExitRequest, WriteTextFileRequest,
 };
 use jsonschema::Validator;
@@ -57,7 +57,7 @@ impl Shape {
 
 /// How many items each list has. The SDK drops malformed ones without a word.
 fn items(message: &Value) -> Vec<(&'static str, usize)> {
-    const LISTS: [&str; 9] = [
+    const LISTS: [&str; 10] = [
         "/update/content",
         "/update/locations",
         "/update/entries",
@@ -65,6 +65,7 @@ fn items(message: &Value) -> Vec<(&'static str, usize)> {
         "/toolCall/locations",
         "/options",
         "/args",
+        "/requestedSchema/properties",
         "/update/content/0/content",
         "/update/_meta",
     ];
@@ -88,6 +89,10 @@ static SHAPES: LazyLock<HashMap<&'static str, Shape>> = LazyLock::new(|| {
         (
             "session/request_permission",
             Shape::of::<RequestPermissionRequest>(),
+        ),
+        (
+            "elicitation/create",
+            Shape::of::<CreateElicitationRequest>(),
         ),
         ("fs/read_text_file", Shape::of::<ReadTextFileRequest>()),
         ("fs/write_text_file", Shape::of::<WriteTextFileRequest>()),

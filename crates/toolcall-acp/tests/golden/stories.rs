@@ -6,4 +6,5 @@ mod commands;
 mod content;
 mod endings;
 mod files;
+mod forms;
 mod permission;
