@@ -1,6 +1,7 @@
 //! Commands, heard part by part: what each program is, what its words name, which rule covers it.
 //! A command that was not understood is never covered by a rule about programs.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use toolcall::{Access, Command, Part, Reading, Target, Touch};
@@ -9,7 +10,9 @@ use toolcall_shell::{LONGEST_TEXT, Words, quoted, touches, unwrapped};
 use crate::finding::{Cause, Finding, Gap, Subject, Verb};
 use crate::hearing::{Hearing, Listener, by_rule};
 use crate::mode::Deed;
-use crate::programs::{WordUse, first_hazard, only_reads, path_words, word_use};
+use crate::programs::{
+    Reach, WordUse, first_hazard, is_never_offered, offered_words, only_reads, path_words, word_use,
+};
 use crate::rule::PolicyRule;
 use crate::stance::Stance;
 use crate::wordpaths::leading_away;
@@ -205,15 +208,33 @@ impl<'a> Hearing<'a> {
                 "take that out of the repository's configuration",
             ));
         }
-        let why = format!("no rule allows `{}`", part.argv[0]);
-        let mut gap = Gap::new(why, "add an `[[allow]]` rule with `run`");
+        if part.argv[0] == "git" && self.has_repository_of_its_own(&part.cwd) {
+            let why = "the folder has a repository of its own, whose settings nobody looked at";
+            return Err(Gap::new(why, "work in that folder as a project"));
+        }
+        let mut gap = None;
         for (rule, length) in self.prefix_rules(&part.argv) {
-            match self.beyond(part, length) {
-                None => return Ok(rule),
-                Some(beyond) => gap = beyond,
+            gap = self.beyond(part, length);
+            if gap.is_none() {
+                return Ok(rule);
             }
         }
-        Err(gap)
+        Err(gap.unwrap_or_else(|| no_rule(part)))
+    }
+
+    /// Whether the tool told of a repository between the folder and the root.
+    fn has_repository_of_its_own(&self, folder: &Path) -> bool {
+        self.intent.touches.iter().any(|touch| match touch {
+            Touch::Reads(path) => repository(path).is_some_and(|around| {
+                folder.starts_with(around) && !self.setting.roots.iter().any(|root| root == around)
+            }),
+            Touch::Writes(_)
+            | Touch::Deletes(_)
+            | Touch::Moves { .. }
+            | Touch::Runs(_)
+            | Touch::Reaches(_)
+            | Touch::Unknown => false,
+        })
     }
 
     /// The rules whose words a program begins with, and how many these are.
@@ -255,6 +276,28 @@ impl<'a> Hearing<'a> {
         let path = outside.next()?;
         let why = format!("{} lies outside the roots", path.display());
         Some(Gap::new(why, "allow the path with `read` or `write`"))
+    }
+}
+
+/// The folder around a repository, if a path is one or its configuration.
+fn repository(path: &Path) -> Option<&Path> {
+    let git = match path.ends_with(".git/config") {
+        true => path.parent()?,
+        false => path,
+    };
+    git.ends_with(".git").then(|| git.parent())?
+}
+
+/// Nothing covers a program; the rule that would is named where people should write one.
+fn no_rule(part: &Part) -> Gap {
+    let why = format!("no rule allows `{}`", part.argv[0]);
+    match offered_words(&part.argv) {
+        Reach::Words(length) if !is_never_offered(&part.argv[0]) => {
+            let words = quoted(part.argv[..length].iter().map(String::as_str));
+            let change = format!("add an `[[allow]]` rule with `run = \"{words}\"`");
+            Gap::new(why, change)
+        }
+        Reach::Words(_) | Reach::Whole => Gap::new(why, "add an `[[allow]]` rule with `run`"),
     }
 }
 

@@ -2,6 +2,7 @@
 //! It says so to people; nobody may go on with a policy that has one.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::position::Position;
@@ -11,9 +12,9 @@ use crate::position::Position;
 pub struct PolicyError {
     /// The file, or another name of where it came from.
     pub file: Arc<str>,
-    /// The line, counted from 1.
+    /// The line, counted from 1; 0 if it is about the file as a whole.
     pub line: usize,
-    /// The column, counted from 1 in characters.
+    /// The column, counted from 1 in characters; 0 if it is about the file as a whole.
     pub column: usize,
     /// What is wrong.
     pub problem: String,
@@ -30,7 +31,22 @@ impl fmt::Display for PolicyError {
             problem,
             advice,
         } = self;
-        write!(out, "{file}:{line}:{column}: {problem}; {advice}")
+        match line {
+            0 => write!(out, "{file}: {problem}; {advice}"),
+            _ => write!(out, "{file}:{line}:{column}: {problem}; {advice}"),
+        }
+    }
+}
+
+impl PolicyError {
+    /// Something that is wrong with a whole file.
+    pub(crate) fn of_file(
+        file: &Path,
+        problem: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        let file = file.display().to_string();
+        Fault::new(problem, advice).at(&file.into(), Position { line: 0, column: 0 })
     }
 }
 

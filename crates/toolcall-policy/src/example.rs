@@ -86,6 +86,7 @@ fn tools(rule: &PolicyRule, example: &str) -> bool {
     let tool = ToolIdentity {
         name: name.into(),
         origin,
+        provider: "".into(),
         digest: "".into(),
     };
     let is_alone = rule.is_about_tool_alone();

@@ -1,6 +1,7 @@
 //! What was found out about one thing that a call does, and why.
 //! Findings are borrowed and cheap; words are made of them only when somebody wants to read them.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,14 +58,14 @@ pub(crate) enum Cause<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
     pub(crate) why: String,
-    pub(crate) change: &'static str,
+    pub(crate) change: Cow<'static, str>,
 }
 
 impl Gap {
-    pub(crate) fn new(why: impl Into<String>, change: &'static str) -> Self {
+    pub(crate) fn new(why: impl Into<String>, change: impl Into<Cow<'static, str>>) -> Self {
         Self {
             why: why.into(),
-            change,
+            change: change.into(),
         }
     }
 }

@@ -1,11 +1,14 @@
-//! The conscience: rules with examples, modes and protected paths, judged over what calls intend to do.
-//! It sees intents and settings only; it opens no file, asks nobody and keeps nothing.
+//! The conscience: rules with examples, modes, protected paths, trust and kept answers.
+//! Judging sees intents and settings only; files are read and written by the rulebook alone.
 //!
 //! - [`Layer`] is one policy file, or the answers that were kept. A broken one is a [`PolicyError`].
 //! - [`Rules`] is all layers together, an immutable snapshot that judges (`toolcall::Policy`).
 //! - [`Rules::explain`] tells how a verdict came about, part by part.
+//! - [`Book`] is the rulebook of a session (`toolcall::Rulebook`): files, trust and kept answers, always
+//!   as they are now.
 //! - [`helpers_named`] finds what a repository makes `git` run.
 
+mod book;
 mod checks;
 mod command;
 mod error;
@@ -33,6 +36,10 @@ mod text;
 mod wordpaths;
 mod words;
 
+pub use book::{
+    Book, BookSettings, Change, FileState, KeptId, KeptRule, Places, PolicyFile, Project,
+    ProjectFile, Sources, TrustRecord, Trusts,
+};
 pub use error::PolicyError;
 pub use explain::{Explanation, Step};
 pub use git::helpers_named;

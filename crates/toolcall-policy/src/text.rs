@@ -10,6 +10,11 @@ use crate::rule::Body;
 
 /// The rule on one line: `run = "cargo test", write = "./out.txt"`.
 pub(crate) fn text(body: &Body) -> String {
+    fields(body).join(", ")
+}
+
+/// The rule as lines of a file, without what a file says beside it.
+pub(crate) fn fields(body: &Body) -> Vec<String> {
     let mut fields = Vec::new();
     let mut list = |key: &str, values: Vec<String>| match values.as_slice() {
         [] => {}
@@ -49,7 +54,7 @@ pub(crate) fn text(body: &Body) -> String {
         body.tool.iter().map(|tool| tool.source.clone()).collect(),
     );
     list("definition", body.definition.iter().cloned().collect());
-    fields.join(", ")
+    fields
 }
 
 fn runs(body: &Body) -> Vec<String> {

@@ -2,12 +2,18 @@
 //! No case is left out silently: what needs another room is counted with the name of that room.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use serde_json::Value;
 use toolcall::{
-    Command, Intent, Kind, Origin, Policy, SessionId, Setting, ToolIdentity, Touch, Verdict,
+    Command, Intent, Kind, Moment, Origin, Policy, SessionId, Setting, ToolIdentity, Touch, Verdict,
 };
-use toolcall_policy::{Facts, Layer, PolicyError, Rules, Scope, Source, Trust, helpers_named};
+use toolcall_policy::{
+    Book, BookSettings, Facts, Layer, Places, PolicyError, Project, Rules, Scope, Source, Trust,
+    Trusts, helpers_named,
+};
 
 const CASES: &str = include_str!("hostile/cases.jsonl");
 const ROOT: &str = "/w/proj";
@@ -37,7 +43,7 @@ fn hostile_cases() {
     }
     assert_eq!(failed, Vec::<String>::new());
     let skipped: usize = skipped.values().map(Vec::len).sum();
-    assert_eq!((passed, skipped), (102, 19));
+    assert_eq!((passed, skipped), (104, 17));
 }
 
 fn fits(expected: &str, got: &str) -> bool {
@@ -54,6 +60,12 @@ fn outcome(case: &Value) -> Outcome {
     }
     if setup["policy_file"].is_string() {
         return Outcome::Judged(example_that_is_wrong());
+    }
+    if let Some(mode) = setup["policy_file_mode"].as_str() {
+        return Outcome::Judged(file_of_mode(mode));
+    }
+    if setup["workspace_policy_hash"].is_string() {
+        return Outcome::Judged(project_changed_since(&case["input"]["args"]));
     }
     let Some(intent) = intent(&case["input"]) else {
         return Outcome::Judged("error");
@@ -78,8 +90,8 @@ fn other_room(case: &Value) -> Option<&'static str> {
             .as_str()
             .is_some_and(|agent| agent.contains(text))
     };
-    if has("workspace_policy_hash") || has("policy_file_mode") || has("grant") {
-        return Some("the rulebook keeps grants, trust and files");
+    if has("grant") {
+        return Some("no grant ends by the clock: there are none with a time");
     }
     if has("history") {
         return Some("the history");
@@ -104,6 +116,65 @@ fn other_room(case: &Value) -> Option<&'static str> {
         .iter()
         .any(|text| asks_agent(text));
     is_about_options.then_some("the wire's permission requests")
+}
+
+/// A home and a project on the disk.
+fn with_book(judge: impl Fn(&Path, &dyn Fn() -> Book) -> &'static str) -> &'static str {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let base = folder.path();
+    for name in ["config", "proj/.toolcall"] {
+        fs::create_dir_all(base.join(name)).expect("a folder");
+    }
+    judge(base, &|| Book::open(book_settings(base)))
+}
+
+fn book_settings(base: &Path) -> BookSettings {
+    BookSettings {
+        places: Places {
+            config: base.join("config"),
+            state: base.join("state"),
+        },
+        roots: vec![base.join("proj")],
+        home: None,
+        layers: Vec::new(),
+    }
+}
+
+fn file_of_mode(mode: &str) -> &'static str {
+    with_book(|base, open| {
+        let path = base.join("config/policy.toml");
+        fs::write(&path, "[[allow]]\nrun = 'ls'\n").expect("written");
+        let mode = u32::from_str_radix(mode, 8).expect("a mode");
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("a mode");
+        match open().problem() {
+            Some(_) => "error",
+            None => "allow",
+        }
+    })
+}
+
+fn project_changed_since(args: &Value) -> &'static str {
+    with_book(|base, open| {
+        let (root, path) = (base.join("proj"), base.join("proj/.toolcall/policy.toml"));
+        let text = args["command"].as_str().expect("a command");
+        let judged = || {
+            let reading = toolcall_shell::read(text, &root);
+            let intent =
+                Intent::new(Kind::Execute, text).running(Command::new(text, &root, reading));
+            name(
+                &open()
+                    .rules()
+                    .judge(&intent, &Setting::new(SessionId::new("s"), &root)),
+            )
+        };
+        fs::write(&path, "[[allow]]\nrun = 'ls'\n").expect("written");
+        let project = Project::read(&root).expect("a project");
+        let trusts = Trusts::new(&book_settings(base).places);
+        trusts.trust(&project, Moment::default()).expect("trusted");
+        assert_eq!(judged(), "allow", "what was trusted holds");
+        fs::write(&path, "[[allow]]\nrun = ['ls', 'curl']\n").expect("written");
+        judged()
+    })
 }
 
 fn name(verdict: &Verdict) -> &'static str {
@@ -154,6 +225,7 @@ fn foreign(mut intent: Intent) -> Intent {
     intent.tool = ToolIdentity {
         name: "send".into(),
         origin: Origin::Mcp("s".into()),
+        provider: "".into(),
         digest: "d1".into(),
     };
     intent

@@ -144,6 +144,7 @@ fn files_hosts_and_tools_are_offered_as_they_are() {
     of_server.tool = ToolIdentity {
         name: "create_issue".into(),
         origin: Origin::Mcp("gh".into()),
+        provider: "".into(),
         digest: "abc123".into(),
     };
     let mut reaching = touching(Touch::Reaches("mcp:gh/create_issue".into()));
@@ -218,6 +219,7 @@ fn a_grant_ends_with_the_definition_it_was_for() {
     intent.tool = ToolIdentity {
         name: "x".into(),
         origin: Origin::Mcp("s".into()),
+        provider: "".into(),
         digest: "d1".into(),
     };
     let rules = rules("[[allow]]\ntool = 'mcp:s/x'\ndefinition = 'd1'\n");

@@ -1,0 +1,183 @@
+//! Every file that rules come from, as it was read at one moment.
+//! It reads and reports; what the rules say together is put together elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use super::BookSettings;
+use super::fingerprint::Fingerprint;
+use super::guarded::{self, Owner};
+use super::kept::KeptFile;
+use super::places::Places;
+use super::repository::look_around;
+use super::trust::Trusts;
+use crate::error::PolicyError;
+use crate::layer::{Layer, Scope, Source, Trust};
+use crate::rules::Facts;
+use crate::stance::Stance;
+
+/// The files that rules come from.
+#[derive(Debug)]
+pub struct Sources {
+    files: Vec<PolicyFile>,
+    helpers: Vec<String>,
+    fingerprints: Vec<Fingerprint>,
+}
+
+/// One file and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub scope: Scope,
+    /// What became of it.
+    pub state: FileState,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileState {
+    /// There is none.
+    Absent,
+    /// It holds as it stands.
+    Holds(Layer),
+    /// Nobody has trusted it, so what it allows is left out.
+    OnlyTightens(Layer),
+    /// It cannot be used, so nothing is allowed.
+    Broken(PolicyError),
+}
+
+impl Sources {
+    /// Reads every file that the rules of a session come from.
+    pub fn read(settings: &BookSettings) -> Self {
+        let mut sources = Self {
+            files: Vec::new(),
+            helpers: Vec::new(),
+            fingerprints: Vec::new(),
+        };
+        sources.read_own(settings);
+        for root in &settings.roots {
+            sources.read_project(root, settings);
+        }
+        sources
+    }
+
+    /// The files, whether they are there or not.
+    pub fn files(&self) -> &[PolicyFile] {
+        &self.files
+    }
+
+    /// The layers of all files, or what is wrong with the first broken one.
+    pub(super) fn layers(&self) -> Result<Vec<Layer>, PolicyError> {
+        let mut layers = Vec::new();
+        for file in &self.files {
+            match &file.state {
+                FileState::Absent => {}
+                FileState::Holds(layer) | FileState::OnlyTightens(layer) => {
+                    layers.push(layer.clone());
+                }
+                FileState::Broken(error) => return Err(error.clone()),
+            }
+        }
+        Ok(layers)
+    }
+
+    pub(super) fn facts(&self, settings: &BookSettings) -> Facts {
+        let Places { config, state } = &settings.places;
+        let named = [config.clone(), state.clone(), settings.places.policy()];
+        // Where links lead is protected, too: calls are judged by where their paths lead.
+        let real = named.iter().filter_map(|path| path.canonicalize().ok());
+        let real: Vec<PathBuf> = real.filter(|path| !named.contains(path)).collect();
+        Facts {
+            own_files: named.iter().cloned().chain(real).collect(),
+            git_helpers: self.helpers.clone(),
+        }
+    }
+
+    pub(super) fn into_fingerprints(self) -> Vec<Fingerprint> {
+        self.fingerprints
+    }
+
+    fn read_own(&mut self, settings: &BookSettings) {
+        let places = &settings.places;
+        self.add(&places.policy(), Scope::User, settings);
+        let everywhere = KeptFile::everywhere(places);
+        self.add(everywhere.path(), Scope::Remembered, settings);
+        if let Some(project) = settings.roots.first() {
+            let kept = KeptFile::of_project(places, project);
+            self.add(kept.path(), Scope::Remembered, settings);
+        }
+    }
+
+    fn read_project(&mut self, root: &Path, settings: &BookSettings) {
+        let trusts = Trusts::new(&settings.places);
+        self.fingerprints.push(Fingerprint::of(&trusts.path(root)));
+        self.add(&Places::project_policy(root), Scope::Project, settings);
+        let repository = look_around(root);
+        self.helpers.extend(repository.helpers);
+        self.fingerprints.extend(repository.fingerprints);
+    }
+
+    fn add(&mut self, path: &Path, scope: Scope, settings: &BookSettings) {
+        self.fingerprints.push(Fingerprint::of(path));
+        let state = state(path, scope, settings).unwrap_or_else(FileState::Broken);
+        self.files.push(PolicyFile {
+            path: path.to_owned(),
+            scope,
+            state,
+        });
+    }
+}
+
+fn state(path: &Path, scope: Scope, settings: &BookSettings) -> Result<FileState, PolicyError> {
+    let owner = match scope {
+        Scope::Project => Owner::Workspace,
+        Scope::User | Scope::Flags | Scope::Remembered => Owner::Person,
+    };
+    let Some(text) = guarded::read(path, owner)? else {
+        return Ok(FileState::Absent);
+    };
+    let trust = match scope {
+        Scope::Project => trust_in(path, &text, settings)?,
+        Scope::User | Scope::Flags | Scope::Remembered => Trust::Trusted,
+    };
+    let layer = Layer::parse(Source {
+        file: &shown(path, settings),
+        text: &text,
+        scope,
+        trust,
+        home: settings.home.as_deref(),
+    })?;
+    let may_allow = |layer: &Layer| {
+        layer
+            .rules()
+            .iter()
+            .any(|rule| rule.stance() == Stance::Allow)
+    };
+    Ok(match trust {
+        Trust::Untrusted if may_allow(&layer) => FileState::OnlyTightens(layer),
+        Trust::Trusted | Trust::Untrusted => FileState::Holds(layer),
+    })
+}
+
+/// Whether the person has trusted this text as the policy of its project.
+fn trust_in(path: &Path, text: &str, settings: &BookSettings) -> Result<Trust, PolicyError> {
+    let is_of = |root: &&PathBuf| Places::project_policy(root) == path;
+    match settings.roots.iter().find(is_of) {
+        Some(root) => Trusts::new(&settings.places).trust_in(root, ".toolcall/policy.toml", text),
+        None => Ok(Trust::Untrusted),
+    }
+}
+
+/// A path as people say it: from the project or from home.
+fn shown(path: &Path, settings: &BookSettings) -> String {
+    let from_root = |root: &PathBuf| path.strip_prefix(root).ok();
+    if let Some(path) = settings.roots.iter().find_map(from_root) {
+        return path.display().to_string();
+    }
+    let home = settings.home.as_ref();
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(path) => format!("~/{}", path.display()),
+        None => path.display().to_string(),
+    }
+}

@@ -1,0 +1,143 @@
+//! What the tests are made of: a home and a project in a temporary folder, and a book over them.
+//! It asserts nothing.
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolcall::{
+    CallId, Command, Intent, Kind, Lifetime, Moment, Occasion, Policy as _, Rule, SessionId,
+    Setting, Verdict,
+};
+use toolcall_policy::{Book, BookSettings, Places, Project, Trusts};
+
+/// A home and a project.
+pub(crate) struct Desk {
+    folder: tempfile::TempDir,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let desk = Self { folder };
+        fs::create_dir_all(desk.project()).expect("a project");
+        desk
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.path().join("proj")
+    }
+
+    pub(crate) fn places(&self) -> Places {
+        Places {
+            config: self.path().join("config"),
+            state: self.path().join("state"),
+        }
+    }
+
+    pub(crate) fn settings(&self) -> BookSettings {
+        BookSettings {
+            places: self.places(),
+            roots: vec![self.project()],
+            home: Some(self.path().to_owned()),
+            layers: Vec::new(),
+        }
+    }
+
+    pub(crate) fn book(&self) -> Book {
+        Book::open(self.settings())
+    }
+
+    pub(crate) fn setting(&self) -> Setting {
+        Setting::new(SessionId::new("s"), self.project())
+    }
+
+    /// Writes a file as its owner would, for nobody else to write.
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        let parent = path.parent().expect("a folder");
+        let mut folders = fs::DirBuilder::new();
+        folders
+            .recursive(true)
+            .mode(0o700)
+            .create(parent)
+            .expect("a folder");
+        let mut options = fs::OpenOptions::new();
+        let options = options.create(true).truncate(true).write(true).mode(0o600);
+        let mut file = options.open(&path).expect("a file");
+        std::io::Write::write_all(&mut file, text.as_bytes()).expect("written");
+        path
+    }
+
+    pub(crate) fn runs(&self, text: &str) -> Intent {
+        let reading = toolcall_shell::read(text, &self.project());
+        Intent::new(Kind::Execute, text).running(Command::new(text, self.project(), reading))
+    }
+
+    pub(crate) fn judge(&self, book: &Book, text: &str) -> Verdict {
+        book.rules().judge(&self.runs(text), &self.setting())
+    }
+
+    /// What becomes of a command in a book that is opened now.
+    pub(crate) fn says(&self, text: &str) -> &'static str {
+        name(&self.judge(&self.book(), text))
+    }
+
+    /// Trusts the project as it is.
+    pub(crate) fn trust(&self) {
+        let project = Project::read(&self.project()).expect("a project");
+        let trusts = Trusts::new(&self.places());
+        trusts.trust(&project, moment()).expect("trusted");
+    }
+
+    /// The text of the only file of kept answers.
+    pub(crate) fn kept_text(&self) -> String {
+        let kept = fs::read_dir(self.path().join("state/kept")).expect("kept answers");
+        let paths = kept.map(|entry| entry.expect("an entry").path());
+        let mut files =
+            paths.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+        let only = files.next().expect("a file");
+        assert_eq!(files.next(), None);
+        fs::read_to_string(only).expect("a text")
+    }
+}
+
+pub(crate) fn name(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Allow { .. } => "allow",
+        Verdict::Ask { .. } => "ask",
+        Verdict::Deny { .. } => "deny",
+    }
+}
+
+pub(crate) fn reason(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Deny { reason, .. } => reason.to_string(),
+        Verdict::Allow { .. } | Verdict::Ask { .. } => panic!("not denied: {verdict:?}"),
+    }
+}
+
+pub(crate) fn moment() -> Moment {
+    Moment::from_micros(1_790_000_000_000_000)
+}
+
+pub(crate) fn occasion(title: &str) -> Occasion {
+    Occasion {
+        when: moment(),
+        session: SessionId::new("s1"),
+        call: CallId::new("call-7"),
+        title: title.into(),
+    }
+}
+
+pub(crate) fn rule(text: &str, lifetime: Lifetime) -> Rule {
+    Rule {
+        text: Arc::from(text),
+        lifetime,
+    }
+}
