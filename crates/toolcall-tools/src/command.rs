@@ -34,6 +34,8 @@ mod sandbox;
 mod supervise;
 mod supervisor;
 
+pub(crate) use caller::Mark;
+pub use caller::is_inside_a_command;
 pub use environment::of_commands;
 pub use jobs::{JobError, JobId, JobOutput, JobStatus, Jobs};
 pub use runner::{Commands, DEFAULT_GRACE};

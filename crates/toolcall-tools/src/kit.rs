@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use thiserror::Error;
-use toolcall::{Host, Registry, RegistryError};
+use toolcall::{Host, Registry, RegistryError, SharedRegistry};
 
 use crate::command::{Commands, Jobs, Sandbox, Supervisor};
 use crate::host::LocalHost;
 use crate::local::{Bin, Files, Spills};
+use crate::mcp::{ServerSettings, Servers, ServersError, Surroundings};
 use crate::tools::{
     CommandOutput, DeleteFile, EditFile, Fetch, FindPath, ListDirectory, MoveFile, ReadFile,
     RunCommand, SearchFiles, StopCommand, Thinking, TodoWrite, WebSearch, WriteFile,
@@ -36,6 +37,8 @@ pub struct KitSettings {
     pub fetch: FetchSettings,
     /// Where the web is searched. Without it there is no tool for that.
     pub search: Option<SearchSettings>,
+    /// Servers whose tools the session has, too: only those that somebody trusts.
+    pub servers: Vec<ServerSettings>,
 }
 
 impl KitSettings {
@@ -48,6 +51,7 @@ impl KitSettings {
             sandbox: None,
             fetch: FetchSettings::default(),
             search: None,
+            servers: Vec::new(),
         }
     }
 }
@@ -72,6 +76,9 @@ pub enum KitError {
     /// A tool could not be registered.
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    /// The servers cannot be used together.
+    #[error(transparent)]
+    Servers(#[from] ServersError),
 }
 
 /// The tools of one session, and the host that they act on. Dropped, it ends what still runs in
@@ -84,6 +91,8 @@ pub struct Kit {
     jobs: Arc<Jobs>,
     fetch: FetchSettings,
     search: Option<SearchSettings>,
+    roots: Vec<PathBuf>,
+    servers: Vec<ServerSettings>,
 }
 
 impl Kit {
@@ -117,6 +126,8 @@ impl Kit {
             jobs: Arc::new(jobs),
             fetch: settings.fetch,
             search: settings.search,
+            roots: settings.roots,
+            servers: settings.servers,
         })
     }
 
@@ -147,6 +158,14 @@ impl Kit {
             tools.add(WebSearch::new(search)?)?;
         }
         Ok(())
+    }
+
+    /// The servers, which nobody started yet. What they offer comes into this registry, which has
+    /// the other tools already.
+    pub fn servers(&self, tools: &SharedRegistry) -> Result<Servers, KitError> {
+        let surroundings = Surroundings::new(self.roots.clone(), std::env::vars_os());
+        let servers = Servers::new(self.servers.clone(), &surroundings, tools.clone())?;
+        Ok(servers)
     }
 
     /// Ends what still runs in the background, and waits until it is gone.

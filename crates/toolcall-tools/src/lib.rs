@@ -12,6 +12,8 @@ mod kit;
 pub mod local;
 #[cfg(unix)]
 mod locked;
+#[cfg(unix)]
+pub mod mcp;
 pub mod tools;
 pub mod web;
 #[cfg(unix)]

@@ -30,17 +30,27 @@ const LOOKS_IN_VAIN: usize = 50;
 /// How much of a reason is told.
 const LONGEST_REASON: usize = 600;
 
+/// The variable that every process of a command carries.
+const MARK: &str = "TOOLCALL_COMMAND";
+
+/// Whether this very program was started by a command that a call ran. What only people should do
+/// is refused then; a command that takes the mark off is not stopped by this.
+pub fn is_inside_a_command() -> bool {
+    std::env::var_os(MARK).is_some()
+}
+
 /// What every process of a command carries in its environment, so that it can be found again even
 /// if its supervisor is killed.
-pub(super) struct Mark {
-    pub(super) name: OsString,
-    pub(super) value: OsString,
+#[derive(Clone)]
+pub(crate) struct Mark {
+    pub(crate) name: OsString,
+    pub(crate) value: OsString,
 }
 
 impl Mark {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            name: "TOOLCALL_COMMAND".into(),
+            name: MARK.into(),
             value: crate::local::fresh_name().trim_start_matches('.').into(),
         }
     }
@@ -48,6 +58,12 @@ impl Mark {
     fn entry(&self) -> Vec<u8> {
         let parts = [self.name.as_os_str(), "=".as_ref(), &self.value];
         parts.map(|part| part.as_encoded_bytes()).concat()
+    }
+
+    /// Kills every process that carries the mark, until nobody does.
+    pub(crate) fn sweep(&self) {
+        let mark = self.entry();
+        sweep(|process| process.carries(&mark));
     }
 }
 
@@ -218,14 +234,7 @@ impl Drop for Supervised {
 impl Remains {
     /// Kills what still carries the command's mark or is in its session, until nothing does.
     fn end(&self) {
-        let until = Instant::now() + LONGEST_SWEEP;
-        let mut in_vain = 0;
-        while in_vain < LOOKS_IN_VAIN && Instant::now() < until {
-            in_vain = match processes::kill_each(|process| self.includes(process)) {
-                0 => in_vain + 1,
-                _ => 0,
-            };
-        }
+        sweep(|process| self.includes(process));
         if let Some(folder) = &self.folder {
             // It was made by the supervisor, which may have got to removing it.
             std::fs::remove_dir_all(folder).ok();
@@ -234,5 +243,17 @@ impl Remains {
 
     fn includes(&self, process: &processes::Process) -> bool {
         process.session == self.session || process.carries(&self.mark)
+    }
+}
+
+/// Kills what is meant until it is seen no more.
+fn sweep(is_meant: impl Fn(&processes::Process) -> bool) {
+    let until = Instant::now() + LONGEST_SWEEP;
+    let mut in_vain = 0;
+    while in_vain < LOOKS_IN_VAIN && Instant::now() < until {
+        in_vain = match processes::kill_each(&is_meant) {
+            0 => in_vain + 1,
+            _ => 0,
+        };
     }
 }

@@ -2,7 +2,7 @@
 //! It sets no variable of the process itself.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// What is set for every command: nobody is there to page, to type a password or to see colours.
 const SET: [(&str, &str); 4] = [
@@ -13,6 +13,9 @@ const SET: [(&str, &str); 4] = [
 ];
 
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// How many settings of `git` are in the environment.
+const GIT_COUNT: &str = "GIT_CONFIG_COUNT";
 
 /// What would open a window and wait for somebody.
 const UNSET: [&str; 2] = ["SSH_ASKPASS", "GIT_ASKPASS"];
@@ -26,10 +29,25 @@ pub fn of_commands(
     env.entry("PATH".into())
         .or_insert_with(|| USUAL_PATH.into());
     for name in UNSET {
-        env.remove(name.as_ref() as &std::ffi::OsStr);
+        env.remove(OsStr::new(name));
     }
     env.extend(SET.map(|(name, value)| (name.into(), value.into())));
+    refuse_bare_repositories(&mut env);
     env
+}
+
+/// A folder that looks like the inside of a repository brings its own settings, which may run
+/// anything, and any clone can hold such a folder. `git` uses it only where it is named.
+fn refuse_bare_repositories(env: &mut BTreeMap<OsString, OsString>) {
+    let count = env.get(OsStr::new(GIT_COUNT));
+    let count = count.and_then(|count| count.to_str()?.parse().ok());
+    let at: u32 = count.unwrap_or(0);
+    env.insert(GIT_COUNT.into(), (at + 1).to_string().into());
+    env.insert(
+        format!("GIT_CONFIG_KEY_{at}").into(),
+        "safe.bareRepository".into(),
+    );
+    env.insert(format!("GIT_CONFIG_VALUE_{at}").into(), "explicit".into());
 }
 
 #[cfg(test)]
@@ -49,7 +67,24 @@ mod tests {
             .iter()
             .map(|(name, value)| format!("{}={}", name.display(), value.display()))
             .collect();
-        let expected = "GIT_PAGER=cat GIT_TERMINAL_PROMPT=0 PAGER=cat PATH=/bin TERM=dumb";
+        let expected = "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.bareRepository \
+            GIT_CONFIG_VALUE_0=explicit GIT_PAGER=cat GIT_TERMINAL_PROMPT=0 PAGER=cat PATH=/bin \
+            TERM=dumb";
         assert_eq!(shown.join(" "), expected);
+    }
+
+    #[test]
+    fn settings_of_git_that_are_there_stay() {
+        let agent = [
+            ("GIT_CONFIG_COUNT", "1"),
+            ("GIT_CONFIG_KEY_0", "user.name"),
+            ("GIT_CONFIG_VALUE_0", "me"),
+        ];
+        let env = of_commands(agent.map(|(name, value)| (name.into(), value.into())));
+        let get = |name: &str| env.get(OsStr::new(name)).and_then(|value| value.to_str());
+        assert_eq!(get("GIT_CONFIG_COUNT"), Some("2"));
+        assert_eq!(get("GIT_CONFIG_KEY_0"), Some("user.name"));
+        assert_eq!(get("GIT_CONFIG_KEY_1"), Some("safe.bareRepository"));
+        assert_eq!(get("GIT_CONFIG_VALUE_1"), Some("explicit"));
     }
 }

@@ -1,6 +1,9 @@
 //! A tool that runs a command, here or in the background.
 //! What was read of the text is what is stated, judged and run.
 
+mod repositories;
+mod scripts;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -79,8 +82,10 @@ impl Tool for RunCommand {
         };
         let reading = toolcall_shell::read(&input.command, &cwd);
         let reading = settled(reading, look).await?;
-        let files = toolcall_shell::touches(&reading);
+        let mut files = toolcall_shell::touches(&reading);
+        files.extend(repositories::between(&reading, look).await);
         let mut command = Command::new(&*input.command, cwd, reading);
+        command.scripts = scripts::seen(&command, look).await;
         command.env = input
             .env
             .iter()
@@ -97,6 +102,7 @@ impl Tool for RunCommand {
 
     async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
         let command = stated(scope)?;
+        scripts::check(command, scope).await?;
         if input.background {
             return self.start(command, scope);
         }

@@ -131,7 +131,7 @@ impl Web {
     fn client(&self, target: &Target, addresses: Vec<SocketAddr>) -> Result<Client, WebError> {
         let built = Client::builder()
             .dns_resolver(Arc::new(Pinned(addresses)))
-            .tls_backend_preconfigured(tls(target)?)
+            .tls_backend_preconfigured(tls(target.url().scheme())?)
             .redirect(reqwest::redirect::Policy::none())
             // Through a proxy, the address that is connected to is not the one that was checked.
             .no_proxy()
@@ -158,13 +158,13 @@ impl Resolve for Pinned {
 
 /// The crypto provider is named here, because a library cannot know whether its process set one.
 /// Certificates are the system's, so that those of a company work; plain http trusts none.
-fn tls(target: &Target) -> Result<ClientConfig, WebError> {
+pub(crate) fn tls(scheme: &str) -> Result<ClientConfig, WebError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let no_certificates = |error: rustls::Error| WebError::Certificates(error.to_string());
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(no_certificates)?;
-    if !target.is_secure() {
+    if scheme != "https" {
         let none = RootCertStore::empty();
         return Ok(builder.with_root_certificates(none).with_no_client_auth());
     }

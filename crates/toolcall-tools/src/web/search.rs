@@ -38,7 +38,7 @@ pub enum SearchSettings {
     },
 }
 
-/// A key that no message shows.
+/// A key, or another value that no message shows.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -46,6 +46,11 @@ impl Secret {
     /// Keeps a key.
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into())
+    }
+
+    /// The key, for the one who sends it.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
     }
 }
 

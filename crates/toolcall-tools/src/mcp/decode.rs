@@ -1,0 +1,67 @@
+//! Small pieces of what servers send, read without trust in their types.
+//! Nothing fails as a whole because of one member, and nothing hidden passes unseen.
+
+use serde_json::Value;
+use toolcall::text::clean_block;
+
+/// Text for models with the characters taken out that only models see, and how many those were.
+pub(super) fn without_tags(text: &str) -> (String, usize) {
+    let is_tag = |c: &char| ('\u{e0000}'..='\u{e007f}').contains(c);
+    let hidden = text.chars().filter(is_tag).count();
+    match hidden {
+        0 => (text.to_owned(), 0),
+        _ => (text.chars().filter(|c| !is_tag(c)).collect(), hidden),
+    }
+}
+
+/// The same for every text of a value.
+pub(super) fn value_without_tags(value: Value) -> (Value, usize) {
+    let mut hidden = 0;
+    let mut clean = |text: &str| {
+        let (text, some) = without_tags(text);
+        hidden += some;
+        text
+    };
+    let value = map_texts(value, &mut clean);
+    (value, hidden)
+}
+
+fn map_texts(value: Value, clean: &mut impl FnMut(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(clean(&text)),
+        Value::Array(items) => items
+            .into_iter()
+            .map(|item| map_texts(item, clean))
+            .collect(),
+        Value::Object(map) => map
+            .into_iter()
+            .map(|(key, item)| (clean(&key), map_texts(item, clean)))
+            .collect(),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
+    }
+}
+
+/// A schema whose words for models hide nothing. What it asks for stays as it is.
+pub(super) fn clean_schema(schema: Value) -> Value {
+    match schema {
+        Value::Object(map) => map
+            .into_iter()
+            .map(|(key, item)| match item {
+                Value::String(text) if matches!(key.as_str(), "description" | "title") => {
+                    (key, Value::String(clean_block(&text)))
+                }
+                item => (key, clean_schema(item)),
+            })
+            .collect(),
+        Value::Array(items) => items.into_iter().map(clean_schema).collect(),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
+    }
+}
+
+/// A text of at most so many bytes, cut between characters.
+pub(super) fn capped(text: &str, most: usize) -> String {
+    match text.len() > most {
+        true => format!("{}…", &text[..text.floor_char_boundary(most)]),
+        false => text.to_owned(),
+    }
+}

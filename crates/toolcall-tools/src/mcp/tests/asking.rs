@@ -1,0 +1,91 @@
+//! A server's form: carried to the person by the call that runs, and answered by nobody else.
+//! No secret is asked for, and no address is opened.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolcall::{
+    AllowAll, Answer, Approver, BoxFuture, FormAnswer, FormQuestion, FormValues, Question,
+};
+
+use super::fake::{Fake, settings, tool, with_engine};
+use crate::locked::locked;
+
+/// Fills in every form with the same value, and keeps who asked what.
+#[derive(Clone, Default)]
+struct Person {
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Approver for Person {
+    fn ask<'a>(&'a self, _question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
+        Box::pin(async { Answer::reject() })
+    }
+
+    fn fill<'a>(&'a self, question: &'a Arc<FormQuestion>) -> BoxFuture<'a, FormAnswer> {
+        let form = &question.form;
+        locked(&self.seen).push(format!("{}: {}", form.by(), form.message()));
+        let values = form
+            .fields()
+            .iter()
+            .map(|field| (field.name.to_string(), json!("Ada")));
+        let answer = FormAnswer::Accepted(FormValues::new(values.collect()));
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+/// A server that asks this before it answers, and answers with what it was told.
+fn asking(params: Value) -> Fake {
+    Fake::new(move |_, mut talk| {
+        let params = params.clone();
+        async move {
+            talk.begin(json!([tool("work")])).await;
+            let call = talk.call().await;
+            let request = json!({"jsonrpc": "2.0", "id": "e", "method": "elicitation/create", "params": params});
+            talk.say(request).await;
+            let answer = talk.hear().await.expect("an answer");
+            talk.answer_text(&call, &answer["result"].to_string()).await;
+            talk.echo().await;
+        }
+    })
+}
+
+fn form(field: &str) -> Value {
+    let schema = json!({"type": "object", "properties": {field: {"type": "string"}}});
+    json!({"mode": "form", "message": "Who are you?", "requestedSchema": schema})
+}
+
+/// What the server was told, and what the person saw.
+async fn told(params: Value) -> (String, Vec<String>) {
+    let (fake, person) = (asking(params), Person::default());
+    let approver = person.clone();
+    let session = with_engine(vec![(settings("fake"), fake)], |engine| {
+        engine.policy(AllowAll).approver(approver)
+    });
+    session.servers.start();
+    session.servers.settled().await;
+    let said = session.said("work").await;
+    let seen = locked(&person.seen).clone();
+    (said, seen)
+}
+
+#[tokio::test]
+async fn a_form_is_carried_to_the_person_and_back() {
+    let (said, seen) = told(form("name")).await;
+    assert_eq!(seen, ["fake: Who are you?"]);
+    let answer: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(
+        answer,
+        json!({"action": "accept", "content": {"name": "Ada"}})
+    );
+}
+
+#[tokio::test]
+async fn no_secret_and_no_address_reaches_the_person() {
+    let url = json!({"mode": "url", "message": "Open", "url": "https://example.com", "elicitationId": "1"});
+    for params in [form("password"), form("api_key"), url] {
+        let (said, seen) = told(params).await;
+        let answer: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!((&answer["action"], seen), (&json!("decline"), Vec::new()));
+    }
+}

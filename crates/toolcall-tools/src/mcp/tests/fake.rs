@@ -1,0 +1,304 @@
+//! A server that is a script, and a session that uses it.
+//! It asserts only what every script relies on.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf, split,
+};
+use toolcall::{
+    AllowAll, BoxFuture, CustomTool, Definition, Ending, Engine, EngineBuilder, Event, Outcome,
+    Progress, Registry, SharedRegistry, ToolCall, ToolRequest,
+};
+
+use super::super::dial::{Dial, Wire};
+use super::super::ears::Ears;
+use super::super::servers::{Servers, Surroundings};
+use super::super::settings::{Program, ServerSettings};
+use super::super::status::{ServerState, ServerStatus};
+use crate::locked::locked;
+
+pub(super) const NEWEST_LEGACY: &str = "2025-11-25";
+
+/// The server's end of a wire.
+pub(super) struct Talk {
+    reader: BufReader<ReadHalf<DuplexStream>>,
+    writer: WriteHalf<DuplexStream>,
+    /// What came while something else was waited for.
+    pub(super) passed: Vec<Value>,
+}
+
+impl Talk {
+    fn new(stream: DuplexStream) -> Self {
+        let (reader, writer) = split(stream);
+        Self {
+            reader: BufReader::new(reader),
+            writer,
+            passed: Vec::new(),
+        }
+    }
+
+    /// The next message; none when the client is gone.
+    pub(super) async fn hear(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        match self.reader.read_line(&mut line).await {
+            Ok(1..) => Some(serde_json::from_str(&line).expect("the client writes JSON")),
+            Ok(0) | Err(_) => None,
+        }
+    }
+
+    /// The next message of this method; it waits for ever if the client is gone.
+    pub(super) async fn expect(&mut self, method: &str) -> Value {
+        loop {
+            match self.hear().await {
+                Some(message) if message["method"] == method => return message,
+                Some(other) => self.passed.push(other),
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    pub(super) async fn say_bytes(&mut self, bytes: &[u8]) {
+        // A client that hung up does not hear it.
+        self.writer.write_all(bytes).await.ok();
+    }
+
+    pub(super) async fn say(&mut self, message: Value) {
+        self.say_bytes(format!("{message}\n").as_bytes()).await;
+    }
+
+    pub(super) async fn answer(&mut self, request: &Value, result: Value) {
+        self.say(json!({"jsonrpc": "2.0", "id": request["id"], "result": result}))
+            .await;
+    }
+
+    pub(super) async fn refuse(&mut self, request: &Value, code: i64, message: &str) {
+        let error = json!({"code": code, "message": message});
+        self.say(json!({"jsonrpc": "2.0", "id": request["id"], "error": error}))
+            .await;
+    }
+
+    pub(super) async fn notify(&mut self, method: &str, params: Value) {
+        self.say(json!({"jsonrpc": "2.0", "method": method, "params": params}))
+            .await;
+    }
+
+    /// Greets as servers of this version do that know no other.
+    pub(super) async fn greet(&mut self, version: &str) {
+        let discover = self.expect("server/discover").await;
+        self.refuse(&discover, -32601, "Method not found").await;
+        let initialize = self.expect("initialize").await;
+        self.initialized(&initialize, version).await;
+    }
+
+    pub(super) async fn initialized(&mut self, initialize: &Value, version: &str) {
+        let result = json!({
+            "protocolVersion": version,
+            "capabilities": {"tools": {"listChanged": true}},
+            "serverInfo": {"name": "fake", "version": "1"},
+        });
+        self.answer(initialize, result).await;
+        self.expect("notifications/initialized").await;
+    }
+
+    pub(super) async fn list(&mut self, tools: Value) {
+        let request = self.expect("tools/list").await;
+        self.answer(&request, json!({"tools": tools})).await;
+    }
+
+    /// Greets and lists.
+    pub(super) async fn begin(&mut self, tools: Value) {
+        self.greet(NEWEST_LEGACY).await;
+        self.list(tools).await;
+    }
+
+    pub(super) async fn call(&mut self) -> Value {
+        self.expect("tools/call").await
+    }
+
+    pub(super) async fn answer_text(&mut self, request: &Value, text: &str) {
+        let content = json!([{"type": "text", "text": text}]);
+        self.answer(request, json!({"content": content})).await;
+    }
+
+    /// Answers every call with its tool's name, until the client is gone.
+    pub(super) async fn echo(mut self) {
+        while let Some(message) = self.hear().await {
+            if message["method"] == "tools/call" {
+                let name = message["params"]["name"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned();
+                self.answer_text(&message, &name).await;
+            }
+        }
+    }
+}
+
+/// A tool that takes anything.
+pub(super) fn tool(name: &str) -> Value {
+    json!({"name": name, "description": format!("Does {name}."), "inputSchema": {"type": "object"}})
+}
+
+type Script = dyn Fn(usize, Talk) -> BoxFuture<'static, ()> + Send + Sync;
+
+/// A server that plays a script, anew for each connection.
+#[derive(Clone)]
+pub(super) struct Fake {
+    pub(super) dials: Arc<AtomicUsize>,
+    script: Arc<Script>,
+}
+
+impl Fake {
+    /// The script gets the number of the connection, from 0, and its wire.
+    pub(super) fn new<F, Fut>(script: F) -> Self
+    where
+        F: Fn(usize, Talk) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        Self {
+            dials: Arc::default(),
+            script: Arc::new(move |number, talk| Box::pin(script(number, talk))),
+        }
+    }
+
+    /// A server with these tools that answers every call with the tool's name.
+    pub(super) fn echoing(tools: Value) -> Self {
+        Self::new(move |_, mut talk| {
+            let tools = tools.clone();
+            async move {
+                talk.begin(tools).await;
+                talk.echo().await;
+            }
+        })
+    }
+
+    pub(super) fn dialled(&self) -> usize {
+        self.dials.load(Ordering::SeqCst)
+    }
+}
+
+impl Dial for Fake {
+    fn dial(&self, _ears: Arc<Ears>) -> BoxFuture<'_, Result<Wire, String>> {
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let number = self.dials.fetch_add(1, Ordering::SeqCst);
+        tokio::spawn((self.script)(number, Talk::new(theirs)));
+        let (reader, writer) = split(ours);
+        Box::pin(std::future::ready(Ok(Wire::Lines {
+            reader: Box::new(reader),
+            writer: Box::new(writer),
+            process: None,
+        })))
+    }
+}
+
+/// A session with servers.
+pub(super) struct Session {
+    pub(super) servers: Servers,
+    pub(super) registry: SharedRegistry,
+    pub(super) engine: Engine,
+    pub(super) progress: Arc<Mutex<Vec<Progress>>>,
+}
+
+pub(super) fn settings(name: &str) -> ServerSettings {
+    ServerSettings::new(name, Program::new("fake", ["--server"], []))
+}
+
+/// A session with one server, called `fake`, that is started and settled.
+pub(super) async fn session(fake: &Fake) -> Session {
+    let session = unstarted(vec![(settings("fake"), fake.clone())]);
+    session.servers.start();
+    session.servers.settled().await;
+    session
+}
+
+pub(super) fn unstarted(servers: Vec<(ServerSettings, Fake)>) -> Session {
+    with_engine(servers, |engine| engine.policy(AllowAll))
+}
+
+pub(super) fn with_engine(
+    servers: Vec<(ServerSettings, Fake)>,
+    adjust: impl FnOnce(EngineBuilder) -> EngineBuilder,
+) -> Session {
+    let mut built_in = Registry::new();
+    let definition = Definition::new("read_file", "Reads.", json!({"type": "object"}));
+    let tool = CustomTool::new(definition, |_, _| async { Ok("built in") });
+    built_in.add_any(Arc::new(tool)).unwrap();
+    let registry = SharedRegistry::new(built_in);
+    let dialled = servers
+        .into_iter()
+        .map(|(settings, fake)| (settings, Box::new(fake) as Box<dyn Dial>));
+    let surroundings = Surroundings::new(vec!["/w".into()], []);
+    let servers = Servers::dialled(dialled.collect(), &surroundings, registry.clone()).unwrap();
+    let progress = Arc::<Mutex<Vec<Progress>>>::default();
+    let seen = progress.clone();
+    let engine =
+        Engine::builder(registry.clone())
+            .cwd("/w")
+            .reader(move |_: &ToolCall, event: &Event| {
+                if let Event::Progressed(progress) = event {
+                    locked(&seen).push(progress.clone());
+                }
+            });
+    Session {
+        servers,
+        registry,
+        engine: adjust(engine).build(),
+        progress,
+    }
+}
+
+impl Session {
+    pub(super) async fn call(&self, tool: &str) -> Outcome {
+        self.engine.run(ToolRequest::new(tool, json!({}))).await
+    }
+
+    /// What a call says in the end: its texts, or why it failed.
+    pub(super) async fn said(&self, tool: &str) -> String {
+        said(&self.call(tool).await)
+    }
+
+    pub(super) fn status(&self) -> ServerStatus {
+        self.servers.status().remove(0)
+    }
+
+    pub(super) fn failure(&self) -> String {
+        match self.status().state {
+            ServerState::Failed { reason } => reason.to_string(),
+            other => panic!("the server is {other:?}"),
+        }
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        let registry = self.registry.snapshot();
+        let names = registry.definitions().map(|tool| tool.name.to_string());
+        names.collect()
+    }
+
+    /// Waits until the registry changed once more.
+    pub(super) async fn changed(&self, change: impl Future<Output = ()>) {
+        let mut changes = self.registry.changes();
+        changes.mark_unchanged();
+        change.await;
+        changes.changed().await.expect("the registry is there");
+    }
+}
+
+pub(super) fn said(outcome: &Outcome) -> String {
+    match outcome.ending() {
+        Ending::Completed => {
+            let texts = outcome
+                .result()
+                .content
+                .iter()
+                .map(|content| match content {
+                    toolcall::Content::Text(text) => text.to_string(),
+                    other => format!("{other:?}"),
+                });
+            texts.collect::<Vec<_>>().join(" | ")
+        }
+        other => format!("{}: {}", other.name(), other.reason().unwrap_or_default()),
+    }
+}

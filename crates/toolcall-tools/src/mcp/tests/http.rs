@@ -1,0 +1,173 @@
+//! A server that is reached by streamable HTTP, answered line by line from a socket of our own.
+//! What rmcp does on the wire is its own business; here only what comes of it.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use toolcall::{AllowAll, Engine, SharedRegistry, ToolRequest};
+use url::Url;
+
+use super::super::servers::{Servers, Surroundings};
+use super::super::settings::{Address, ServerSettings};
+use super::super::status::ServerState;
+use super::fake::{said, tool};
+use crate::locked::locked;
+
+/// What a request had in its head.
+type Heads = Arc<Mutex<Vec<String>>>;
+
+/// Answers every request as this function says: a status line and a body.
+async fn site(answer: fn(&Value) -> (String, String)) -> (Url, Heads) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp?key=hunter22", listener.local_addr().unwrap());
+    let heads = Heads::default();
+    let seen = heads.clone();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(serve(stream, seen.clone(), answer));
+        }
+    });
+    (Url::parse(&url).unwrap(), heads)
+}
+
+async fn serve(stream: TcpStream, heads: Heads, answer: fn(&Value) -> (String, String)) {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let (mut head, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            match stream.read_line(&mut line).await {
+                Ok(1..) => {}
+                Ok(0) | Err(_) => return,
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            head.push_str(&line);
+            if line == "\r\n" {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).await.unwrap();
+        locked(&heads).push(head.clone());
+        let (status, body) = match head.starts_with("POST") {
+            true => answer(&serde_json::from_slice(&body).unwrap()),
+            false => (
+                "405 Method Not Allowed\r\ncontent-type: text/plain".to_owned(),
+                String::new(),
+            ),
+        };
+        let length = body.len();
+        let whole = format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\n\r\n{body}");
+        stream.write_all(whole.as_bytes()).await.ok();
+    }
+}
+
+fn respond(message: &Value) -> (String, String) {
+    let json = |value: Value| {
+        (
+            "200 OK\r\ncontent-type: application/json".to_owned(),
+            value.to_string(),
+        )
+    };
+    let result =
+        |result: Value| json(json!({"jsonrpc": "2.0", "id": message["id"], "result": result}));
+    match message["method"].as_str().unwrap_or_default() {
+        "initialize" => result(
+            json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                                      "serverInfo": {"name": "web", "version": "1"}}),
+        ),
+        "tools/list" => result(json!({"tools": [tool("work"), tool("stream")]})),
+        "tools/call" if message["params"]["name"] == "stream" => {
+            let token = &message["params"]["_meta"]["progressToken"];
+            let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress",
+                                  "params": {"progressToken": token, "progress": 1, "total": 2}});
+            let done = json!({"jsonrpc": "2.0", "id": message["id"],
+                              "result": {"content": [{"type": "text", "text": "streamed"}]}});
+            let events = format!("data: {progress}\n\ndata: {done}\n\n");
+            (
+                "200 OK\r\ncontent-type: text/event-stream".to_owned(),
+                events,
+            )
+        }
+        "tools/call" => {
+            result(json!({"content": [{"type": "hologram"}, {"type": "text", "text": "worked"}]}))
+        }
+        "server/discover" => json(
+            json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}}),
+        ),
+        _ => ("202 Accepted".to_owned(), String::new()),
+    }
+}
+
+async fn session(url: Url) -> (Servers, Engine) {
+    let address = Address::new(url, [("X-Key", "hunter22")]);
+    let registry = SharedRegistry::new(toolcall::Registry::new());
+    let surroundings = Surroundings::new(vec!["/w".into()], []);
+    let servers = vec![ServerSettings::new("web", address)];
+    let servers = Servers::new(servers, &surroundings, registry.clone()).unwrap();
+    servers.start();
+    servers.settled().await;
+    (servers, Engine::builder(registry).policy(AllowAll).build())
+}
+
+#[tokio::test]
+async fn a_server_on_the_web_is_called() {
+    let (url, heads) = site(respond).await;
+    let (servers, engine) = session(url).await;
+    assert_eq!(
+        servers.status()[0].state,
+        ServerState::Ready,
+        "{:?}",
+        servers.status()
+    );
+    let outcome = engine.run(ToolRequest::new("work", json!({}))).await;
+    let expected =
+        r#"(a block of type `hologram` that cannot be shown: {"type":"hologram"}) | worked"#;
+    assert_eq!(said(&outcome), expected);
+    let outcome = engine.run(ToolRequest::new("stream", json!({}))).await;
+    assert_eq!(said(&outcome), "streamed");
+    let sent = locked(&heads).clone();
+    assert!(
+        sent.iter().all(|head| head.contains("x-key: hunter22")),
+        "{sent:?}"
+    );
+    servers.close().await;
+}
+
+#[tokio::test]
+async fn a_site_that_is_no_server_is_told_without_its_secrets() {
+    let refuse = |_: &Value| {
+        (
+            "500 Oh No\r\ncontent-type: text/html".to_owned(),
+            "<html>hunter22".to_owned(),
+        )
+    };
+    let (url, _) = site(refuse).await;
+    let (servers, _engine) = session(url).await;
+    let status = servers.status().remove(0);
+    assert!(
+        matches!(status.state, ServerState::Failed { .. }),
+        "{status:?}"
+    );
+    assert!(!format!("{status:?}").contains("hunter22"), "{status:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_sign_in_says_so() {
+    let refuse = |_: &Value| {
+        (
+            "401 Unauthorized\r\nwww-authenticate: Bearer".to_owned(),
+            String::new(),
+        )
+    };
+    let (url, _) = site(refuse).await;
+    let (servers, _engine) = session(url).await;
+    let expected = ServerState::Failed {
+        reason: "it wants a sign-in; put a token into `headers`".into(),
+    };
+    assert_eq!(servers.status()[0].state, expected);
+}

@@ -1,0 +1,190 @@
+//! Servers that are real processes, made of the shell: what they get, what they leave, how they end.
+//! They wait for processes that others end; nothing else shows that a process is gone.
+
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tempfile::TempDir;
+use toolcall::{AllowAll, Engine, SharedRegistry, ToolRequest};
+
+use super::super::servers::{Servers, Surroundings};
+use super::super::settings::{Program, ServerSettings};
+use super::super::status::ServerState;
+use super::fake::said;
+
+/// A server whose one tool, `work`, does `$1`, after `$2` was done at its start.
+const SERVER: &str = r#"
+    answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
+    text() { answer "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"$1\"}]}"; }
+    eval "$2"
+    while read -r line; do
+        id=${line#*\"id\":}; id=${id%%,*}
+        case $line in
+        *'"server/discover"'*) answer '"error":{"code":-32601,"message":"no"}' ;;
+        *'"initialize"'*) answer '"result":{"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"0"}}' ;;
+        *'"tools/list"'*) answer '"result":{"tools":[{"name":"work","inputSchema":{"type":"object"}}]}' ;;
+        *'"tools/call"'*) eval "$1" ;;
+        esac
+    done
+"#;
+
+pub(super) struct Shell {
+    pub(super) servers: Servers,
+    pub(super) engine: Engine,
+    folder: TempDir,
+}
+
+/// A session whose server does this when it is called, and this when it starts.
+pub(super) async fn shell(on_call: &str, on_start: &str) -> Shell {
+    let args = ["-c", SERVER, "server", on_call, on_start];
+    let program = Program::new("sh", args, [("TOKEN", "hunter22")]);
+    started(ServerSettings::new("sh", program)).await
+}
+
+async fn started(settings: ServerSettings) -> Shell {
+    let folder = TempDir::with_prefix("toolcall-mcp-").unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let env = [
+        ("PATH", path),
+        ("AGENT_KEY", OsString::from("secret-of-the-agent")),
+    ];
+    let env = env.map(|(name, value)| (OsString::from(name), value));
+    let surroundings = Surroundings::new(vec![folder.path().to_owned()], env);
+    let registry = SharedRegistry::new(toolcall::Registry::new());
+    let servers = Servers::new(vec![settings], &surroundings, registry.clone()).unwrap();
+    servers.start();
+    servers.settled().await;
+    Shell {
+        servers,
+        engine: Engine::builder(registry).policy(AllowAll).build(),
+        folder,
+    }
+}
+
+impl Shell {
+    pub(super) async fn said(&self) -> String {
+        said(&self.engine.run(ToolRequest::new("work", json!({}))).await)
+    }
+
+    fn failure(&self) -> String {
+        match &self.servers.status()[0].state {
+            ServerState::Failed { reason } => reason.to_string(),
+            other => panic!("the server is {other:?}"),
+        }
+    }
+
+    /// Whether a process whose id the server wrote into this file is there.
+    fn is_alive(&self, file: &str) -> bool {
+        let pid =
+            std::fs::read_to_string(self.folder.path().join(file)).expect("the server wrote it");
+        let status = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+        status.is_ok_and(|status| !status.contains(") Z "))
+    }
+
+    fn wait_until_gone(&self, file: &str) {
+        let until = Instant::now() + Duration::from_secs(20);
+        while self.is_alive(file) {
+            assert!(
+                Instant::now() < until,
+                "the process of `{file}` is still there"
+            );
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Children in the group of the server, and in sessions of their own.
+const CHILDREN: &str =
+    "sleep 300 & echo $! > child; setsid sleep 301 & echo $! > loner; echo $$ > server";
+
+#[tokio::test]
+async fn a_server_gets_its_variables_and_no_keys_of_the_agent() {
+    let shell = shell(r#"text "$TOKEN,$AGENT_KEY,$PWD""#, "").await;
+    let folder = shell.folder.path().display().to_string();
+    assert_eq!(shell.said().await, format!("hunter22,,{folder}"));
+    let status = format!("{:?}", shell.servers.status());
+    assert!(!status.contains("hunter22"), "{status}");
+}
+
+#[tokio::test]
+async fn a_server_that_dies_tells_why_without_its_secrets() {
+    let shell = shell("echo \"out of luck, $TOKEN\" >&2; exit 3", "").await;
+    let expected = "failed: the server `sh` is gone: it ended (exit status: 3); the last it said: out of luck, …";
+    assert_eq!(shell.said().await, expected);
+    // It is started again at its next use.
+    assert_eq!(shell.said().await, expected);
+}
+
+#[tokio::test]
+async fn a_server_that_dies_at_its_start_tells_why() {
+    let shell = shell("", "echo missing library >&2; exit 127").await;
+    let expected = "it ended (exit status: 127); the last it said: missing library";
+    assert_eq!(shell.failure(), expected);
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_told() {
+    let missing = ServerSettings::new("sh", Program::new("no-such-program-anywhere", [], []));
+    let shell = started(missing).await;
+    let expected = "`no-such-program-anywhere` is not found; install it, or write its whole path";
+    assert_eq!(shell.failure(), expected);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn nothing_of_a_server_is_left_when_it_is_closed() {
+    let shell = shell("text done", CHILDREN).await;
+    assert_eq!(shell.said().await, "done");
+    assert!(
+        ["server", "child", "loner"]
+            .iter()
+            .all(|file| shell.is_alive(file))
+    );
+    shell.servers.close().await;
+    assert!(
+        !["server", "child", "loner"]
+            .iter()
+            .any(|file| shell.is_alive(file))
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn nothing_of_a_server_is_left_when_it_crashes() {
+    let shell = shell("kill -9 $$", CHILDREN).await;
+    let reason = shell.said().await;
+    assert!(reason.contains("it ended (signal: 9"), "{reason}");
+    assert!(
+        !["server", "child", "loner"]
+            .iter()
+            .any(|file| shell.is_alive(file))
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_of_a_server_is_left_when_its_session_is_dropped() {
+    let mut shell = shell("text done", &format!("trap '' TERM; {CHILDREN}")).await;
+    let unused = Servers::new(
+        Vec::new(),
+        &Surroundings::new(Vec::new(), []),
+        toolcall::Registry::new().into(),
+    );
+    drop(std::mem::replace(&mut shell.servers, unused.unwrap()));
+    for file in ["server", "child", "loner"] {
+        shell.wait_until_gone(file);
+    }
+}
+
+#[tokio::test]
+async fn a_flood_of_errors_blocks_nobody() {
+    let shell = shell(
+        "head -c 16777216 /dev/zero >&2; echo the end >&2; text done",
+        "",
+    )
+    .await;
+    assert_eq!(shell.said().await, "done");
+    let log = shell.servers.status()[0].log.concat();
+    assert!(log.len() < 1024 * 1024, "{}", log.len());
+}

@@ -1,0 +1,143 @@
+//! A tool of a server as a tool of ours: it states what it reaches and hands the call on.
+//! Nothing its server claims makes it look safer, and it runs only as it was shown.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolcall::text::{clean_block, clean_line};
+use toolcall::{AnyTool, BoxFuture, Definition, Intent, Look, Scope, ToolError, ToolResult, Touch};
+
+use super::call::{Asked, CallFault};
+use super::decode::capped;
+use super::listing::Offered;
+use super::result::result_of;
+use super::server::Server;
+
+/// A description is shown to people up to here.
+const LONGEST_SHOWN: usize = 1_500;
+
+/// A tool of a server.
+pub(super) struct McpTool {
+    definition: Definition,
+    server: Arc<Server>,
+    offered: Arc<Offered>,
+}
+
+impl McpTool {
+    /// Registered by this name.
+    pub(super) fn new(name: Arc<str>, server: Arc<Server>, offered: Arc<Offered>) -> Self {
+        let mut definition = offered.definition.clone();
+        definition.native_name = Some(definition.name);
+        definition.name = name;
+        Self {
+            definition,
+            server,
+            offered,
+        }
+    }
+
+    fn intent(&self, look: &Look) -> Intent {
+        let mut intent = look.infer();
+        let reaches = format!("mcp:{}/{}", self.server.name(), self.offered.native());
+        intent.touches.retain(|touch| *touch != Touch::Unknown);
+        intent.touches.insert(0, Touch::Reaches(reaches.into()));
+        let title = match &self.offered.display.title {
+            Some(title) => title,
+            None => &intent.title,
+        };
+        intent.title = format!("{}: {title}", self.server.name());
+        intent.showing(self.introduction())
+    }
+
+    /// Which tool this is, whose, and what is said about it by whom.
+    fn introduction(&self) -> String {
+        let native = clean_line(self.offered.native(), 100);
+        let provider = clean_line(&self.server.provider, LONGEST_SHOWN);
+        let mut text = format!(
+            "The tool `{native}` of the MCP server `{}`: {provider}",
+            self.server.name()
+        );
+        let description = self.definition.description.trim();
+        if !description.is_empty() {
+            let description = clean_block(&capped(description, LONGEST_SHOWN));
+            text += &format!("\n\nThe server says of it: {description}");
+        }
+        let claims = self.claims();
+        if !claims.is_empty() {
+            text += &format!(
+                "\n\nThe server claims (nobody checked): {}",
+                claims.join(", ")
+            );
+        }
+        text
+    }
+
+    fn claims(&self) -> Vec<&'static str> {
+        let claims = self.definition.annotations;
+        let said = |claim: Option<bool>, yes: &'static str, no: &'static str| {
+            claim.map(|is_so| if is_so { yes } else { no })
+        };
+        let all = [
+            said(claims.read_only, "it changes nothing", "it changes things"),
+            said(claims.destructive, "it may destroy", "it destroys nothing"),
+            said(
+                claims.open_world,
+                "it reaches the outside",
+                "it stays inside",
+            ),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
+    async fn call(&self, input: Arc<Value>, scope: &Scope) -> Result<ToolResult, ToolError> {
+        let connection = tokio::select! {
+            connected = self.server.connected() => connected.map_err(ToolError::new)?,
+            () = scope.cancelled() => return Err(ToolError::new("the call was stopped")),
+        };
+        self.require_unchanged()?;
+        let asked = Asked {
+            tool: self.offered.native(),
+            input,
+            scope,
+        };
+        match connection.call(asked).await {
+            Ok(answer) => {
+                self.server.worked();
+                result_of(answer)
+            }
+            Err(CallFault::Said(why)) => Err(ToolError::new(why)),
+            Err(CallFault::Gone) => Err(ToolError::new(self.server.why_gone(&connection).await)),
+        }
+    }
+
+    /// A server may have been started again, or have changed its mind, since the call was shown.
+    fn require_unchanged(&self) -> Result<(), ToolError> {
+        match self.server.offers(&self.offered) {
+            true => Ok(()),
+            false => Err(ToolError::new(format!(
+                "the server `{}` has changed or removed `{}` since this call was prepared; call it \
+                 again to see what it is now",
+                self.server.name(),
+                self.offered.native()
+            ))),
+        }
+    }
+}
+
+impl AnyTool for McpTool {
+    fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    fn prepare<'a>(&'a self, look: &'a Look) -> BoxFuture<'a, Result<Intent, ToolError>> {
+        Box::pin(std::future::ready(Ok(self.intent(look))))
+    }
+
+    fn run<'a>(
+        &'a self,
+        input: Arc<Value>,
+        scope: &'a Scope,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(self.call(input, scope))
+    }
+}
