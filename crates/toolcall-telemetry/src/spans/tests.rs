@@ -1,0 +1,174 @@
+//! The parts of a call's life as spans, against what the heart itself says of its times.
+//! Events come in any order; those out of place are refused by the journal, not by us.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use proptest::prelude::*;
+use toolcall::{
+    Announced, Clock, Decision, Effect, Ending, Form, FormAnswered, FormQuestion, FormReply, Input,
+    Intent, Journal, Judge, Kind, Outline, Prepared, Question, QuestionId, RuleName, Ticket,
+    Timing, ToolResult,
+};
+
+use super::*;
+use crate::reader::SpanReader;
+
+/// What happens next, after how long.
+type Step = (u64, Happening);
+
+#[derive(Clone, Copy, Debug)]
+enum Happening {
+    Asked(u8),
+    Answered(u8),
+    Ruled,
+    Started,
+    FormAsked(u8),
+    FormAnswered(u8),
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    prop_oneof![
+        (0..3_u8).prop_map(Happening::Asked),
+        (0..3_u8).prop_map(Happening::Answered),
+        Just(Happening::Ruled),
+        Just(Happening::Started),
+        (3..6_u8).prop_map(Happening::FormAsked),
+        (3..6_u8).prop_map(Happening::FormAnswered),
+    ]
+}
+
+#[derive(Clone, Default)]
+struct HandClock(Arc<AtomicU64>);
+
+impl Clock for HandClock {
+    fn now(&self) -> Moment {
+        Moment::from_micros(self.0.load(Ordering::SeqCst))
+    }
+}
+
+fn id(number: u8) -> QuestionId {
+    QuestionId::new(format!("question-{number}"))
+}
+
+fn decision(question: Option<QuestionId>, by: Judge) -> Event {
+    Event::Decided(Arc::new(Decision {
+        question,
+        effect: Effect::Allow,
+        by,
+    }))
+}
+
+fn event(happening: Happening, call: &CallId) -> Event {
+    let session = SessionId::new("session");
+    match happening {
+        Happening::Asked(number) => Event::Asked(Arc::new(Question {
+            id: id(number),
+            session,
+            call: call.clone(),
+            subject: Arc::new(Prepared {
+                input: Arc::default(),
+                intent: Intent::new(Kind::Other, "Something"),
+            }),
+            offers: Vec::new(),
+            because: RuleName::new("rule"),
+        })),
+        Happening::Answered(number) => decision(Some(id(number)), Judge::Unseen),
+        Happening::Ruled => decision(None, Judge::Rule(RuleName::new("rule"))),
+        Happening::Started => Event::Started,
+        Happening::FormAsked(number) => Event::FormAsked(Arc::new(FormQuestion {
+            id: id(number),
+            session,
+            call: call.clone(),
+            form: Form::new("server", "Which?", Vec::new()).unwrap(),
+        })),
+        Happening::FormAnswered(number) => Event::FormAnswered(Arc::new(FormAnswered {
+            question: id(number),
+            reply: FormReply::Cancelled,
+        })),
+    }
+}
+
+/// Lives through the steps, and returns the spans and what the heart says of the times.
+fn live(steps: &[Step]) -> (Vec<Span>, Timing) {
+    let queue = Queue::new(1000);
+    let spans = Arc::new(Spans::new(Content::LeftOut, queue.clone()));
+    let clock = HandClock::default();
+    let journal = Journal::new(SessionId::new("session"))
+        .with_clock(clock.clone())
+        .with_reader(SpanReader::new(spans));
+    let call = CallId::new("call");
+    let announced = Announced {
+        tool: "tool".into(),
+        model_id: None,
+        parent: None,
+        input: Some(Input::Text("".into())),
+        outline: Outline::inferred(Kind::Other),
+    };
+    journal
+        .announce(&call, announced, Ticket::default())
+        .unwrap();
+    for (after, happening) in steps {
+        clock.0.fetch_add(*after, Ordering::SeqCst);
+        let _out_of_place = journal.write(&call, event(*happening, &call));
+    }
+    let ended = journal.finish(&call, Ending::failed("over"), ToolResult::default());
+    let ended = ended.unwrap();
+    (queue.drain(), ended.timing(Moment::default()))
+}
+
+fn lasted(span: &Span) -> Duration {
+    Duration::from_nanos(span.end_time_unix_nano - span.start_time_unix_nano)
+}
+
+proptest! {
+    /// Waiting for a person never counts as work, nor anything twice.
+    #[test]
+    fn the_parts_of_a_call_add_up(
+        steps in proptest::collection::vec((0..5_u64, happening()), 0..24)
+    ) {
+        let (mut spans, timing) = live(&steps);
+        let whole = spans.pop().unwrap();
+        prop_assert_eq!(lasted(&whole), timing.total);
+        let sum = |name: &str| spans.iter().filter(|span| span.name == name).map(lasted).sum();
+        let told = Timing {
+            queued: sum("queue"),
+            waited: sum("wait_for_person"),
+            ran: sum("run"),
+            total: lasted(&whole),
+        };
+        prop_assert_eq!(told, timing);
+        for next in spans.windows(2) {
+            prop_assert!(next[0].end_time_unix_nano <= next[1].start_time_unix_nano);
+        }
+        for part in &spans {
+            prop_assert_eq!(&part.parent_span_id, &whole.span_id);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_kept_of_a_call_that_ended() {
+    let queue = Queue::new(8);
+    let spans = Arc::new(Spans::new(Content::LeftOut, queue));
+    let journal = Journal::new(SessionId::new("session"));
+    let journal = journal.with_reader(SpanReader::new(spans.clone()));
+    let announced = || Announced {
+        tool: "tool".into(),
+        model_id: None,
+        parent: None,
+        input: None,
+        outline: Outline::default(),
+    };
+    for number in 0..100 {
+        let call = CallId::new(format!("call-{number}"));
+        journal
+            .announce(&call, announced(), Ticket::default())
+            .unwrap();
+        journal
+            .finish(&call, Ending::failed("over"), ToolResult::default())
+            .unwrap();
+    }
+    assert!(locked(&spans.open).calls.is_empty());
+}

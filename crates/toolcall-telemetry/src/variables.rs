@@ -1,0 +1,343 @@
+//! Settings from the variables that every OpenTelemetry program reads.
+//! The variables are handed in: the environment itself is not looked at.
+
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+
+use crate::content::{Content, Redact};
+use crate::settings::{Endpoint, Settings, SettingsError};
+
+const DISABLED: &str = "OTEL_SDK_DISABLED";
+const EXPORTER: &str = "OTEL_TRACES_EXPORTER";
+const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+const TRACES_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+const HEADERS: [&str; 2] = [
+    "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+];
+const PROTOCOL: [&str; 2] = [
+    "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+];
+const TIMEOUT: [&str; 2] = [
+    "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
+    "OTEL_EXPORTER_OTLP_TIMEOUT",
+];
+const DELAY: &str = "OTEL_BSP_SCHEDULE_DELAY";
+const ROOM: &str = "OTEL_BSP_MAX_QUEUE_SIZE";
+const SERVICE: &str = "OTEL_SERVICE_NAME";
+const RESOURCE: &str = "OTEL_RESOURCE_ATTRIBUTES";
+const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+
+/// The most spans that may be asked to wait: each of them may hold a few kilobytes.
+const MOST_ROOM: usize = 65_536;
+
+impl Settings {
+    /// What these variables say; nothing unless one of them names an endpoint and none turns it off.
+    /// Content is redacted by `redact` if they ask for it.
+    pub fn from_variables(
+        variable: impl Fn(&str) -> Option<String>,
+        redact: Redact,
+    ) -> Result<Option<Self>, SettingsError> {
+        let variables = Variables(&variable);
+        if variables.is_true(DISABLED) || variables.says(EXPORTER, "none") {
+            return Ok(None);
+        }
+        let Some(endpoint) = variables.endpoint()? else {
+            return Ok(None);
+        };
+        variables.check_protocol()?;
+        let mut settings = variables.with_headers(Settings::to(endpoint))?;
+        variables.name(&mut settings)?;
+        if let Some(timeout) = variables.first(TIMEOUT) {
+            settings.timeout = timeout.millis()?;
+        }
+        if let Some(delay) = variables.get(DELAY) {
+            settings.delay = delay.millis()?;
+        }
+        if let Some(room) = variables.get(ROOM) {
+            let room = usize::try_from(room.number()?).unwrap_or(MOST_ROOM);
+            settings.room = room.min(MOST_ROOM);
+        }
+        if variables.is_true(CONTENT) {
+            settings.content = Content::Sent(redact);
+        }
+        Ok(Some(settings))
+    }
+}
+
+struct Variables<'a>(&'a dyn Fn(&str) -> Option<String>);
+
+/// A variable that is set to something.
+struct Set {
+    name: &'static str,
+    value: String,
+}
+
+impl Variables<'_> {
+    /// Set to nothing is not set.
+    fn get(&self, name: &'static str) -> Option<Set> {
+        let value = (self.0)(name)?.trim().to_owned();
+        (!value.is_empty()).then_some(Set { name, value })
+    }
+
+    fn first(&self, names: [&'static str; 2]) -> Option<Set> {
+        names.into_iter().find_map(|name| self.get(name))
+    }
+
+    fn says(&self, name: &'static str, word: &str) -> bool {
+        let set = self.get(name);
+        set.is_some_and(|set| set.value.eq_ignore_ascii_case(word))
+    }
+
+    fn is_true(&self, name: &'static str) -> bool {
+        self.says(name, "true")
+    }
+
+    /// The address of traces as it is, or that of a collector with the path of traces below it.
+    fn endpoint(&self) -> Result<Option<Endpoint>, SettingsError> {
+        if let Some(set) = self.get(TRACES_ENDPOINT) {
+            return Endpoint::parse(set.name, &set.value).map(Some);
+        }
+        match self.get(ENDPOINT) {
+            Some(set) => Ok(Some(Endpoint::parse(set.name, &set.value)?.of_traces())),
+            None => Ok(None),
+        }
+    }
+
+    fn check_protocol(&self) -> Result<(), SettingsError> {
+        match self.first(PROTOCOL) {
+            Some(set) if set.value != "http/protobuf" => Err(SettingsError::Protocol(set.name)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn with_headers(&self, settings: Settings) -> Result<Settings, SettingsError> {
+        let Some(set) = self.first(HEADERS) else {
+            return Ok(settings);
+        };
+        let mut headers = set.pairs()?.into_iter();
+        headers.try_fold(settings, |settings, (name, value)| {
+            settings.header_of(set.name, &name, &value)
+        })
+    }
+
+    /// The name of the service goes before one among the attributes.
+    fn name(&self, settings: &mut Settings) -> Result<(), SettingsError> {
+        if let Some(set) = self.get(RESOURCE) {
+            settings.resource = set.pairs()?;
+        }
+        let mut named = None;
+        settings.resource.retain(|(key, value)| {
+            let is_name = key == "service.name";
+            if is_name {
+                named = Some(value.clone());
+            }
+            !is_name
+        });
+        let own = self.get(SERVICE).map(|set| set.value);
+        if let Some(name) = own.or(named) {
+            settings.service = name;
+        }
+        Ok(())
+    }
+}
+
+impl Set {
+    fn number(&self) -> Result<u64, SettingsError> {
+        let number = self.value.parse().ok().filter(|number| *number > 0);
+        number.ok_or(SettingsError::Number(self.name))
+    }
+
+    fn millis(&self) -> Result<Duration, SettingsError> {
+        self.number().map(Duration::from_millis)
+    }
+
+    /// `key=value,key=value`, with values percent-encoded.
+    fn pairs(&self) -> Result<Vec<(String, String)>, SettingsError> {
+        let entries = self.value.split(',').map(str::trim);
+        entries
+            .filter(|entry| !entry.is_empty())
+            .map(|entry| pair(entry).ok_or(SettingsError::Pairs(self.name)))
+            .collect()
+    }
+}
+
+fn pair(entry: &str) -> Option<(String, String)> {
+    let (key, value) = entry.split_once('=')?;
+    let key = key.trim();
+    let value = percent_decode_str(value.trim()).decode_utf8().ok()?;
+    (!key.is_empty()).then(|| (key.to_owned(), value.into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn read(variables: &[(&str, &str)]) -> Result<Option<Settings>, SettingsError> {
+        let variable = |name: &str| {
+            let mut all = variables.iter();
+            all.find(|(known, _)| *known == name)
+                .map(|(_, value)| (*value).to_owned())
+        };
+        Settings::from_variables(variable, Redact::nothing())
+    }
+
+    fn check(variables: &[(&str, &str)], expected: &Expect) {
+        expected.assert_debug_eq(&read(variables).unwrap());
+    }
+
+    fn fails(variables: &[(&str, &str)], expected: &Expect) {
+        let mut all = vec![(ENDPOINT, "http://collector:4318")];
+        all.splice(0..0, variables.iter().copied());
+        expected.assert_eq(&read(&all).unwrap_err().to_string());
+    }
+
+    #[test]
+    fn without_an_endpoint_there_is_nothing() {
+        for variables in [
+            &[][..],
+            &[(SERVICE, "mine"), (HEADERS[1], "a=b")],
+            &[(ENDPOINT, " ")],
+            &[(ENDPOINT, "http://collector"), (DISABLED, "True")],
+            &[(ENDPOINT, "http://collector"), (EXPORTER, "none")],
+        ] {
+            assert!(read(variables).unwrap().is_none(), "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn a_collector_is_enough() {
+        check(
+            &[(ENDPOINT, "http://collector:4318/")],
+            &expect![[r#"
+            Some(
+                Settings {
+                    endpoint: Endpoint(http://collector:4318/v1/traces),
+                    headers: {},
+                    service: "toolcall",
+                    resource: [],
+                    timeout: 10s,
+                    delay: 5s,
+                    room: 2048,
+                    content: LeftOut,
+                },
+            )
+        "#]],
+        );
+    }
+
+    #[test]
+    fn everything_can_be_set_and_no_secret_is_shown() {
+        check(
+            &[
+                (TRACES_ENDPOINT, "https://collector/otlp?key=hidden"),
+                (ENDPOINT, "http://another"),
+                (HEADERS[1], "authorization=Bearer%20hidden, x-team = a=b ,"),
+                (PROTOCOL[1], "http/protobuf"),
+                (TIMEOUT[1], "2500"),
+                (DELAY, "100"),
+                (ROOM, "99999999"),
+                (SERVICE, "mine"),
+                (
+                    RESOURCE,
+                    "service.name=theirs,deployment.environment.name=caf%C3%A9",
+                ),
+                (CONTENT, "true"),
+            ],
+            &expect![[r#"
+                Some(
+                    Settings {
+                        endpoint: Endpoint(https://collector/otlp),
+                        headers: {
+                            "authorization": Sensitive,
+                            "x-team": Sensitive,
+                        },
+                        service: "mine",
+                        resource: [
+                            (
+                                "deployment.environment.name",
+                                "café",
+                            ),
+                        ],
+                        timeout: 2.5s,
+                        delay: 100ms,
+                        room: 65536,
+                        content: Sent(
+                            Redact,
+                        ),
+                    },
+                )
+            "#]],
+        );
+        let settings = read(&[(ENDPOINT, "http://c"), (HEADERS[0], "x=Bearer%20hidden")]);
+        let settings = settings.unwrap().unwrap();
+        assert_eq!(settings.headers["x"], "Bearer hidden");
+    }
+
+    #[test]
+    fn the_service_may_be_named_among_the_attributes() {
+        let settings = read(&[(ENDPOINT, "http://c"), (RESOURCE, "service.name=theirs")]);
+        let settings = settings.unwrap().unwrap();
+        assert_eq!((&*settings.service, settings.resource), ("theirs", vec![]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_and_not_quoted() {
+        fails(
+            &[(ENDPOINT, "hidden")],
+            &expect![
+                "`OTEL_EXPORTER_OTLP_ENDPOINT` is no address; write one like `http://localhost:4318`"
+            ],
+        );
+        fails(
+            &[(TRACES_ENDPOINT, "ftp://hidden/")],
+            &expect![
+                "`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is no address; write one like `http://localhost:4318`"
+            ],
+        );
+        fails(
+            &[(ENDPOINT, "http://me:hidden@host")],
+            &expect![
+                "`OTEL_EXPORTER_OTLP_ENDPOINT` holds a user or a password; put them into `OTEL_EXPORTER_OTLP_HEADERS`"
+            ],
+        );
+        fails(
+            &[(HEADERS[1], "hidden")],
+            &expect!["`OTEL_EXPORTER_OTLP_HEADERS` is no list like `key=value,other=value`"],
+        );
+        fails(
+            &[(HEADERS[0], "a b=hidden")],
+            &expect![
+                "`OTEL_EXPORTER_OTLP_TRACES_HEADERS` has a name or a value that no header can have"
+            ],
+        );
+        fails(
+            &[(HEADERS[0], "a=hidden%0A")],
+            &expect![
+                "`OTEL_EXPORTER_OTLP_TRACES_HEADERS` has a name or a value that no header can have"
+            ],
+        );
+        fails(
+            &[(RESOURCE, "=hidden")],
+            &expect!["`OTEL_RESOURCE_ATTRIBUTES` is no list like `key=value,other=value`"],
+        );
+        fails(
+            &[(TIMEOUT[0], "-1")],
+            &expect!["`OTEL_EXPORTER_OTLP_TRACES_TIMEOUT` is no whole number above zero"],
+        );
+        fails(
+            &[(DELAY, "0")],
+            &expect!["`OTEL_BSP_SCHEDULE_DELAY` is no whole number above zero"],
+        );
+        fails(
+            &[(PROTOCOL[0], "grpc")],
+            &expect![
+                "`OTEL_EXPORTER_OTLP_TRACES_PROTOCOL` asks for a protocol that is not spoken here; write `http/protobuf`"
+            ],
+        );
+    }
+}

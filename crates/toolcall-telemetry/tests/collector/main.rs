@@ -1,0 +1,11 @@
+//! Real engines with telemetry, against a collector of our own that speaks OTLP over a real socket.
+//! One binary, so that what the stories share is compiled once.
+
+mod content;
+mod delivery;
+mod many;
+mod receiver;
+mod stage;
+mod stranger;
+mod tree;
+mod turns;
