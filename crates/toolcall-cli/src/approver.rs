@@ -1,15 +1,17 @@
-//! Answers questions about calls: a person at the terminal, or nobody but a flag.
+//! Answers questions about calls, and forms: a person at the terminal, or nobody but a flag.
 //! Whoever answers is named on the screen.
+
+mod fill;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::oneshot;
-use toolcall::{Answer, Approver, BoxFuture, Question};
+use toolcall::{Answer, Approver, BoxFuture, FormAnswer, FormQuestion, Question, Rule};
 
 use crate::pace::Pace;
 use crate::screen::Screen;
-use crate::view::{DIM, INDENT, painted, width, wrapped};
+use crate::view::{DIM, INDENT, lifetime, one_line, painted, width, wrapped};
 
 const TIME_TO_READ: u64 = 800;
 
@@ -59,7 +61,11 @@ impl ScreenApprover {
         let is_first = !self.has_answered.swap(true, Ordering::Relaxed);
         match question.offers.first() {
             Some(rule) if !is_first => {
-                self.say(&format!("{why}: always {}", rule.text));
+                self.say(&format!(
+                    "{why}: always, {}: {}",
+                    lifetime(rule.lifetime),
+                    rule.text
+                ));
                 Answer::AllowAlways(rule.clone())
             }
             Some(_) | None => self.say_yes(why),
@@ -72,24 +78,30 @@ impl ScreenApprover {
     }
 
     async fn ask_person(&self, question: &Question) -> Answer {
-        for rule in question.offers.iter().take(1) {
-            self.say(&format!("always would allow: {}", rule.text));
-        }
+        self.show_offers(&question.offers);
         loop {
-            let typed = self
-                .prompt("y yes   n no   a always   r no, and say why: ")
-                .await;
+            let typed = self.prompt(&choices(&question.offers)).await;
             match typed.as_deref().map(str::trim) {
                 None => return Answer::unanswered("nobody answered"),
                 Some("y" | "yes") => return Answer::AllowOnce,
                 Some("n" | "no") => return Answer::reject(),
-                Some("a" | "always") => match question.offers.first() {
-                    Some(rule) => return Answer::AllowAlways(rule.clone()),
-                    None => self.say("there is no rule to keep; answer y or n"),
-                },
                 Some("r") => return self.ask_reason().await,
-                Some(_) => self.say("please type y, n, a or r"),
+                Some(typed) => match offered(&question.offers, typed) {
+                    Some(rule) => return Answer::AllowAlways(rule.clone()),
+                    None => self.say("please type one of the letters or numbers"),
+                },
             }
+        }
+    }
+
+    /// The exact rules that may be kept, each with how long it holds.
+    fn show_offers(&self, offers: &[Rule]) {
+        for (number, rule) in offers.iter().enumerate() {
+            let (number, text) = (number + 1, one_line(&rule.text));
+            self.say(&format!(
+                "{number}  always, {}: {text}",
+                lifetime(rule.lifetime)
+            ));
         }
     }
 
@@ -126,6 +138,22 @@ impl ScreenApprover {
     }
 }
 
+/// What may be typed.
+fn choices(offers: &[Rule]) -> String {
+    let always = match offers.len() {
+        0 => String::new(),
+        1 => "   1 always".to_owned(),
+        many => format!("   1-{many} always"),
+    };
+    format!("y yes   n no{always}   r no, and say why: ")
+}
+
+/// The rule that a number stands for.
+fn offered<'o>(offers: &'o [Rule], typed: &str) -> Option<&'o Rule> {
+    let number: usize = typed.parse().ok()?;
+    offers.get(number.checked_sub(1)?)
+}
+
 impl Approver for ScreenApprover {
     fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
@@ -136,5 +164,31 @@ impl Approver for ScreenApprover {
                 Answering::No(why) => Answer::unanswered(why),
             }
         })
+    }
+
+    /// A flag answers questions about permission and nothing else: it has no values to give.
+    fn fill<'a>(&'a self, question: &'a Arc<FormQuestion>) -> BoxFuture<'a, FormAnswer> {
+        Box::pin(async move {
+            match self.answering {
+                Answering::ByPerson if self.voice == Voice::Silent => {
+                    FormAnswer::declined_because("no form is shown among events for programs")
+                }
+                Answering::ByPerson => fill::fill(&question.form, self).await,
+                Answering::Yes(_) | Answering::YesThenAlways(_) => {
+                    FormAnswer::declined_because("nobody is there to fill in a form")
+                }
+                Answering::No(why) => FormAnswer::declined_because(why),
+            }
+        })
+    }
+}
+
+impl fill::Console for ScreenApprover {
+    fn say(&self, text: &str) {
+        ScreenApprover::say(self, text);
+    }
+
+    async fn prompt(&self, prompt: &str) -> Option<String> {
+        ScreenApprover::prompt(self, prompt).await
     }
 }

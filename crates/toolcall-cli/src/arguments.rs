@@ -1,10 +1,23 @@
 //! What can be said on the command line, and the help that explains it.
 //! It only describes; nothing is done here.
 
+mod history;
+mod mcp;
+mod policy;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+
+pub(crate) use history::{
+    Calling, Counting, Exporting, Grouping, HistoryTask, Leaving, Named, Pruning, Remembering,
+    Searching, Showing, Undoing, Verifying, Wanted,
+};
+pub(crate) use mcp::{Adding, Here, McpTask, Removing, Serving, Testing};
+pub(crate) use policy::{
+    Checking, Explaining, Forgetting, ModeName, PolicyTask, Ruled, Ruling, Trusting, Trying,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -12,6 +25,11 @@ Examples:
   toolcall tools                       the built-in tools
   toolcall call read_file path=README.md line=1 limit=5
   toolcall call run_command command='cargo --version'
+  toolcall policy explain 'cargo test && rm -rf target'
+  toolcall history                     what was called, and how it ended
+  toolcall stats                       what all of it adds up to
+  toolcall trust                       what this project may allow itself
+  toolcall mcp add time -- uvx mcp-server-time
   toolcall completions fish            a completion script, for `source`
 
 Write a tool of your own: `cargo run --package toolcall --example custom_tool`
@@ -19,13 +37,13 @@ Write a tool of your own: `cargo run --package toolcall --example custom_tool`
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
-  toolcall demo                                    answer y, n, a (always) or r (no, and why)
+  toolcall demo                                    answer y, n, r (no, and why) or a number (always)
   toolcall demo --json | grep '\"finished\"'         how every call ended
   toolcall demo --wire | less -S                   ACP, line by line
   NO_COLOR=1 toolcall demo --yes                   plain text
 
 Without a terminal the demo answers its own questions and does not wait between steps.
-Ctrl-C cancels what is running; every call still ends, and the table is shown.
+Ctrl-C cancels what is running; every call still ends, and the timeline is shown.
 ";
 
 const TOOLS_EXAMPLES: &str = "\
@@ -34,6 +52,8 @@ Examples:
   toolcall tools edit_file             what it takes, in full
   toolcall tools --json | jq '.[].name'
   toolcall tools --lint                advice for authors; exit code 1 if there is any
+
+MCP servers that are set up are started to ask what they offer; see `toolcall mcp list`.
 ";
 
 const CALL_EXAMPLES: &str = "\
@@ -46,9 +66,22 @@ Examples:
   toolcall call fetch url=https://example.com --wire
 
 A value is read as the tool's schema says: text as it is, everything else as JSON.
-Reads beneath the folder are silent; everything else is asked about on the terminal.
+Calls are kept: see `toolcall history`, and `toolcall history undo last` to take an edit back.
+What may be done is up to your policy (`toolcall policy list`). Without one, reads beneath the
+folder are silent; everything else is asked about on the terminal.
 Exit codes: 0 completed, 1 failed, 2 not understood, 3 denied, 124 timed out,
 130 cancelled (Ctrl-C), 4 broken off.
+";
+
+const TRUST_EXAMPLES: &str = "\
+Examples:
+  toolcall trust                       look at what the project brings, and decide
+  toolcall trust ../other --yes
+  toolcall trust --revoke
+
+A project's `.toolcall/policy.toml` and `.mcp.json` are shown, with what changed since they were
+last trusted. Until then that policy only tightens, and those servers are not started. Trust is for
+exactly this content: a change ends it.
 ";
 
 const COMPLETIONS_EXAMPLES: &str = "\
@@ -81,6 +114,21 @@ pub(crate) enum Task {
     /// Make one call of one tool, from announcement to ending
     #[command(after_help = CALL_EXAMPLES)]
     Call(Request),
+    /// Explain, check and list the rules that calls are judged by
+    #[command(subcommand)]
+    Policy(PolicyTask),
+    /// Look at what was called: sessions, timelines, single calls; undo, export, verify, forget
+    #[command(after_help = history::EXAMPLES)]
+    History(Box<Remembering>),
+    /// Count calls: success, run times, waiting, denials, by tool, kind, agent or day
+    #[command(after_help = history::STATS_EXAMPLES)]
+    Stats(Counting),
+    /// Trust the policy and the MCP servers of a project, as they are now
+    #[command(after_help = TRUST_EXAMPLES)]
+    Trust(Trusting),
+    /// Set up, list and try MCP servers, whose tools are used like the built-in ones
+    #[command(subcommand)]
+    Mcp(McpTask),
     /// Print a completion script for your shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
@@ -131,6 +179,8 @@ pub(crate) struct Request {
     /// The folder to work in; the current one if left out
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cwd: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) ruling: Ruling,
     /// Answer every question with yes
     #[arg(long)]
     pub(crate) yes: bool,
@@ -144,4 +194,7 @@ pub(crate) struct Request {
     /// else
     #[arg(long, conflicts_with = "events")]
     pub(crate) wire: bool,
+    /// Keep nothing of this call in the history
+    #[arg(long)]
+    pub(crate) no_history: bool,
 }

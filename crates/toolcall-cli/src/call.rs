@@ -7,12 +7,13 @@ use std::io::{IsTerminal as _, stdin, stdout};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
-use toolcall::{Content, Ending, Engine, Outcome, ToolRequest};
+use toolcall::{Content, Ending, Engine, EngineBuilder, Outcome, ToolRequest};
 use toolcall_acp::v1::{Prompt, StopReason};
 
 use crate::approver::{Answering, ScreenApprover, Voice};
 use crate::arguments::Request;
 use crate::pace::Pace;
+use crate::recording::Recording;
 use crate::screen::{self, Screen};
 use crate::view::{self, JsonLines, Lines, wrapped};
 use crate::wire::{self, Consent, Scene};
@@ -24,7 +25,7 @@ const NOBODY: &str = "there is no terminal to ask at; add --yes to allow it";
 
 /// Makes the call.
 pub(crate) async fn run(request: Request, workshop: Workshop) -> anyhow::Result<ExitCode> {
-    let tools = workshop.registry()?;
+    let tools = workshop.tools_for(&request.tool).await;
     let input = match input::read(&request, &tools) {
         Ok(input) => input,
         Err(error) => {
@@ -32,13 +33,22 @@ pub(crate) async fn run(request: Request, workshop: Workshop) -> anyhow::Result<
             return Ok(ExitCode::from(NOT_UNDERSTOOD));
         }
     };
+    for warning in workshop.warnings() {
+        anstream::eprintln!("warning: {warning}");
+    }
+    let recording = match request.no_history {
+        true => Recording::off(),
+        false => workshop.record("toolcall call"),
+    };
+    let engine = recording.keep(workshop.engine());
     let (screen, writing) = screen::open()?;
     let asked = ToolRequest::new(&*request.tool, input);
     let code = match request.wire {
-        true => over_the_wire(&request, asked, &workshop, screen).await?,
-        false => here(&request, asked, &workshop, &screen).await?,
+        true => over_the_wire(&request, asked, &workshop, engine, screen).await?,
+        false => here(&request, asked, &workshop, engine, &screen).await?,
     };
     workshop.close().await;
+    recording.finish();
     writing.finish()?;
     Ok(code)
 }
@@ -47,6 +57,7 @@ async fn here(
     request: &Request,
     asked: ToolRequest,
     workshop: &Workshop,
+    engine: EngineBuilder,
     screen: &Screen,
 ) -> anyhow::Result<ExitCode> {
     let voice = match request.events {
@@ -54,14 +65,16 @@ async fn here(
         false => Voice::Aloud,
     };
     let approver = ScreenApprover::new(answering(request), voice, screen.clone(), Pace::AtOnce);
-    let builder = workshop.engine()?.approver(approver);
+    let builder = engine.approver(approver);
     let engine = match request.events {
         true => builder.reader(JsonLines::new(screen.clone())).build(),
         false => builder
             .reader(Lines::new(screen.clone(), view::width()))
             .build(),
     };
+    let span = workshop.tracing().turn(&engine);
     let outcome = carry(&engine, asked).await;
+    drop(span);
     if !request.events {
         show_result(screen, &outcome);
     }
@@ -89,6 +102,7 @@ async fn over_the_wire(
     request: &Request,
     asked: ToolRequest,
     workshop: &Workshop,
+    engine: EngineBuilder,
     screen: Screen,
 ) -> anyhow::Result<ExitCode> {
     let scene = Scene {
@@ -102,15 +116,18 @@ async fn over_the_wire(
     };
     let ending = Arc::new(OnceLock::new());
     let seen = ending.clone();
+    let tracing = workshop.tracing().clone();
     let answer = move |prompt: Arc<Prompt>| {
         let (asked, seen) = (asked.clone(), seen.clone());
+        let span = tracing.turn(prompt.session().engine());
         async move {
+            let _until_it_is_answered = span;
             let outcome = prompt.turn().call(asked).await.await;
             let _once = seen.set(outcome.ending().clone());
             StopReason::EndTurn
         }
     };
-    wire::show(scene, screen, workshop.engine()?, answer).await?;
+    wire::show(scene, screen, engine, answer).await?;
     // Interrupted before its end, it was cancelled.
     Ok(ending.get().map_or(ExitCode::from(CANCELLED), exit_code))
 }

@@ -9,21 +9,53 @@ use std::io::{IsTerminal as _, stdin, stdout};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use toolcall::{Engine, EngineBuilder};
+use toolcall::{Engine, EngineBuilder, Registry, SessionId};
 use toolcall_acp::v1::{Prompt, StopReason};
+use toolcall_history::{Archive, Period};
 use toolcall_tools::command::Supervisor;
 
 use crate::approver::{Answering, ScreenApprover, Voice};
-use crate::arguments::Wishes;
+use crate::arguments::{Grouping, Wishes};
+use crate::history::timeline;
 use crate::pace::Pace;
+use crate::recording::Recording;
 use crate::screen::{self, Screen};
-use crate::view::{self, DIM, JsonLines, Lines, Table, painted};
+use crate::stats;
+use crate::view::{self, DIM, JsonLines, Lines, painted};
 use crate::wire::{self, Consent, Form, Scene, Shown};
-use crate::workshop::{Walls, Workshop};
+use crate::workshop::{Crew, Plan, Walls, Workshop};
 use project::Project;
 use story::{Narrator, Story};
 
 const CANCELLED: u8 = 130;
+
+const WHAT_NEXT: [(&str, &str); 7] = [
+    (
+        "every event, for programs:",
+        "cargo run --release -- demo --json",
+    ),
+    (
+        "what an editor is sent:",
+        "cargo run --release -- demo --wire",
+    ),
+    ("the tools:", "cargo run --release -- tools"),
+    (
+        "what the rules say:",
+        "cargo run --release -- policy explain 'git push'",
+    ),
+    (
+        "one call of your own:",
+        "cargo run --release -- call list_directory path=.",
+    ),
+    (
+        "what was kept of it:",
+        "cargo run --release -- history call last",
+    ),
+    (
+        "a tool of your own:",
+        "cargo run -p toolcall --example custom_tool",
+    ),
+];
 
 /// What comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +69,15 @@ enum Format {
 pub(crate) async fn run(wishes: Wishes, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
     let format = format(wishes);
     let project = Project::make()?;
-    let (root, state) = (project.root(), project.state());
-    let workshop = Workshop::with_state(Some(&root), state, supervisor, Walls::None)?;
+    let workshop = Workshop::open(Plan {
+        folder: Some(project.root()),
+        session: SessionId::new("session-1"),
+        person: project.person(),
+        supervisor,
+        walls: Walls::None,
+        layers: Vec::new(),
+        crew: Crew::Every,
+    })?;
     let (screen, writing) = screen::open()?;
     let code = match format {
         Format::Wire(form) => tell_over_the_wire(form, &workshop, screen).await?,
@@ -65,16 +104,24 @@ async fn tell_here(
     screen: &Screen,
 ) -> anyhow::Result<ExitCode> {
     let narrator = Narrator::new(voice(format), screen.clone());
-    let table = Table::default();
+    let recording = match format {
+        Format::Text => workshop.record("toolcall demo"),
+        Format::Json | Format::Wire(_) => Recording::off(),
+    };
     let approver = ScreenApprover::new(answering(wishes), voice(format), screen.clone(), pace());
-    let builder = engine(workshop)?.approver(approver).reader(table.clone());
+    let builder = recording.keep(engine(workshop)?).approver(approver);
     let engine = match format {
         Format::Text | Format::Wire(_) => builder.reader(Lines::new(screen.clone(), view::width())),
         Format::Json => builder.reader(JsonLines::new(screen.clone())),
     };
-    let code = play(&engine.build(), &narrator).await;
-    if format == Format::Text {
-        close(screen, &table);
+    let engine = engine.build();
+    let span = workshop.tracing().turn(&engine);
+    let code = play(&engine, &narrator).await;
+    drop(span);
+    match recording.archive() {
+        Some(Ok(archive)) => close(screen, &archive)?,
+        Some(Err(trouble)) => anstream::eprintln!("warning: there is no timeline: {trouble}"),
+        None => {}
     }
     Ok(code)
 }
@@ -91,9 +138,12 @@ async fn tell_over_the_wire(
         text: "Tell the story.".to_owned(),
     };
     let narrator = Arc::new(Narrator::new(Voice::Silent, screen.clone()));
+    let tracing = workshop.tracing().clone();
     let answer = move |prompt: Arc<Prompt>| {
         let narrator = narrator.clone();
+        let span = tracing.turn(prompt.session().engine());
         async move {
+            let _until_it_is_told = span;
             let engine = prompt.session().engine();
             let story = Story::new(engine, prompt.turn(), &narrator, pace());
             let _told = story.tell().await;
@@ -124,11 +174,11 @@ async fn play(engine: &Engine, narrator: &Narrator) -> ExitCode {
     code
 }
 
-/// The built-in tools, one of a guest, and the rules of the story.
+/// The built-in tools and one of a guest, under the rules of the story.
 fn engine(workshop: &Workshop) -> anyhow::Result<EngineBuilder> {
-    let mut tools = workshop.registry()?;
+    let mut tools = Registry::clone(&workshop.tools());
     tools.add(word_count::WordCount { pace: pace() })?;
-    Ok(workshop.engine_with(tools).policy(project::policy))
+    Ok(workshop.engine_with(tools))
 }
 
 fn voice(format: Format) -> Voice {
@@ -155,32 +205,20 @@ fn pace() -> Pace {
     }
 }
 
-fn close(screen: &Screen, table: &Table) {
+/// What was kept of it, as a timeline and in figures.
+fn close(screen: &Screen, archive: &Archive) -> anyhow::Result<()> {
     screen.line("");
-    for line in table.lines() {
+    for line in timeline(archive)? {
         screen.line(&line);
     }
     screen.line("");
-    for (what, command) in [
-        (
-            "every event, for programs:",
-            "cargo run --release -- demo --json",
-        ),
-        (
-            "what an editor is sent:",
-            "cargo run --release -- demo --wire",
-        ),
-        ("the tools:", "cargo run --release -- tools"),
-        (
-            "one call of your own:",
-            "cargo run --release -- call list_directory path=.",
-        ),
-        (
-            "a tool of your own:",
-            "cargo run -p toolcall --example custom_tool",
-        ),
-    ] {
+    for line in stats::figures(&archive.stats(Period::ALL)?, Grouping::Tool, view::width()) {
+        screen.line(&line);
+    }
+    screen.line("");
+    for (what, command) in WHAT_NEXT {
         let what = painted(DIM, &format!("{what:<26}"));
         screen.line(&format!("  {what} {command}"));
     }
+    Ok(())
 }

@@ -6,10 +6,25 @@ mod arguments;
 mod call;
 mod completions;
 mod demo;
+mod history;
+mod mcp;
 mod pace;
+mod places;
+mod policy;
+mod recording;
+mod ruling;
 mod screen;
+mod servers;
+mod stats;
+#[cfg(feature = "telemetry")]
+mod telemetry;
+#[cfg(not(feature = "telemetry"))]
+#[path = "telemetry_off.rs"]
+mod telemetry;
 mod tools;
+mod trust;
 mod view;
+mod when;
 mod wire;
 mod workshop;
 
@@ -20,7 +35,8 @@ use clap::Parser;
 use toolcall_tools::command::Supervisor;
 
 use arguments::{Arguments, Task};
-use workshop::{Walls, Workshop};
+use places::Person;
+use workshop::{Crew, Plan, Walls, Workshop, new_session};
 
 fn main() -> ExitCode {
     // First of all: a process that was started to supervise a command does that and nothing else.
@@ -47,17 +63,40 @@ fn run(supervisor: Supervisor) -> anyhow::Result<ExitCode> {
         match task {
             Task::Demo(wishes) => demo::run(wishes, supervisor).await,
             Task::Tools(listing) => {
-                let workshop = Workshop::open(None, supervisor, Walls::None)?;
-                tools::list(&listing, &workshop.registry()?)
+                let workshop = Workshop::open(Plan {
+                    session: new_session(),
+                    folder: None,
+                    person: Person::here()?,
+                    supervisor,
+                    walls: Walls::None,
+                    layers: Vec::new(),
+                    crew: Crew::Every,
+                })?;
+                let listed = tools::list(&listing, &*workshop.every_tool().await);
+                workshop.close().await;
+                listed
             }
             Task::Call(request) => {
-                let walls = match request.sandbox {
-                    true => Walls::Sandbox,
-                    false => Walls::None,
-                };
-                let workshop = Workshop::open(request.cwd.as_deref(), supervisor, walls)?;
+                let person = Person::here()?;
+                let workshop = Workshop::open(Plan {
+                    session: new_session(),
+                    folder: request.cwd.clone(),
+                    layers: ruling::layers(&request.ruling, &person)?,
+                    crew: Crew::Every,
+                    person,
+                    supervisor,
+                    walls: match request.sandbox {
+                        true => Walls::Sandbox,
+                        false => Walls::None,
+                    },
+                })?;
                 call::run(request, workshop).await
             }
+            Task::Policy(task) => policy::run(task, supervisor).await,
+            Task::Mcp(task) => mcp::run(task, supervisor).await,
+            Task::History(wanted) => history::run(*wanted).await,
+            Task::Stats(counting) => stats::run(&counting),
+            Task::Trust(trusting) => trust::run(&trusting),
             Task::Completions { shell } => completions::print(shell),
         }
     });

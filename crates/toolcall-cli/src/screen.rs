@@ -52,6 +52,15 @@ pub(crate) fn open() -> anyhow::Result<(Screen, Writing)> {
     Ok((screen, writing))
 }
 
+/// Shows lines that are all there already, however many.
+pub(crate) fn print(lines: &[String]) -> anyhow::Result<()> {
+    let (screen, writing) = open()?;
+    if !lines.is_empty() {
+        screen.line(&lines.join("\n"));
+    }
+    writing.finish()
+}
+
 impl Screen {
     /// Shows a line.
     pub(crate) fn line(&self, line: &str) -> Audience {

@@ -1,4 +1,4 @@
-//! How calls look: as lines for people, as JSON for programs, as a table at the end.
+//! How calls look: as lines for people, as JSON for programs, as a timeline at the end.
 //! Views read calls and events; they never change or decide anything.
 
 mod diff;
@@ -7,13 +7,15 @@ mod line;
 mod row;
 mod style;
 mod subject;
-mod table;
+mod timeline;
 
-pub(crate) use json::JsonLines;
+pub(crate) use diff::preview;
+pub(crate) use json::{JsonLines, event_json};
 pub(crate) use line::Lines;
-pub(crate) use style::{BOLD, BUSY, DIM, GOOD, painted};
+pub(crate) use row::event_detail;
+pub(crate) use style::{ATTENTION, BAD, BOLD, BUSY, DIM, GOOD, PLAIN, painted};
 pub(crate) use subject::subject;
-pub(crate) use table::Table;
+pub(crate) use timeline::{Timeline, outcome};
 
 /// How far lines are indented that belong to the one above.
 pub(crate) const INDENT: &str = "          ";
@@ -35,6 +37,19 @@ pub(crate) fn one_line(text: &str) -> String {
     toolcall::text::clean_block(text).replace('\n', "⏎")
 }
 
+/// A text in exactly so many columns: cut with a sign, or followed by spaces.
+pub(crate) fn fitted(text: &str, columns: usize) -> String {
+    let mut clean = toolcall::text::clean_line(text, columns);
+    let mut graphemes = columns;
+    // Some take two columns.
+    while textwrap::core::display_width(&clean) > columns && graphemes > 0 {
+        graphemes -= 1;
+        clean = toolcall::text::clean_line(text, graphemes);
+    }
+    let left = columns.saturating_sub(textwrap::core::display_width(&clean));
+    clean + &" ".repeat(left)
+}
+
 /// A text over as many indented lines as it needs.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let options = textwrap::Options::new(width)
@@ -45,4 +60,21 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let clean = toolcall::text::clean_block(text);
     let lines = textwrap::wrap(&clean, options);
     lines.into_iter().map(|line| line.into_owned()).collect()
+}
+
+/// So many of something, in words.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        many => format!("{many} {noun}s"),
+    }
+}
+
+/// How long and where a rule holds.
+pub(crate) fn lifetime(lifetime: toolcall::Lifetime) -> &'static str {
+    match lifetime {
+        toolcall::Lifetime::Session => "in this session",
+        toolcall::Lifetime::Project => "in this project",
+        toolcall::Lifetime::Everywhere => "everywhere",
+    }
 }

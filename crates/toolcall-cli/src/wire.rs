@@ -18,7 +18,6 @@ use crate::screen::{Audience, Screen};
 use crate::view::{BUSY, GOOD, painted};
 
 const PIPE: usize = 64 * 1024;
-const SESSION: &str = "session-1";
 
 /// How a line is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,17 +68,15 @@ where
     let (near, far) = duplex(PIPE);
     let (reader, writer) = split(near);
     let (peer, transport) = connect(reader, writer, Limits::default());
+    let session = engine.session().clone();
     let engine = std::sync::Mutex::new(Some(engine));
-    let cwd = scene.cwd.clone();
     let open = move |_: Setting| {
         let engine = engine.lock().ok().and_then(|mut engine| engine.take());
-        engine
-            .unwrap_or_else(|| unreachable!("there is one session"))
-            .setting(Setting::new(SessionId::new(SESSION), &cwd))
+        engine.unwrap_or_else(|| unreachable!("there is one session"))
     };
     let answer = move |prompt, _| answer(prompt);
     let agent = tokio::spawn(serve(Client::new(peer), transport, open, answer));
-    let mut onlooker = Onlooker::new(far, screen, scene);
+    let mut onlooker = Onlooker::new(far, screen, scene, session);
     let listened = tokio::select! {
         listened = onlooker.listen() => listened,
         _interrupted = tokio::signal::ctrl_c() => return Ok(Shown::Interrupted),
@@ -95,6 +92,7 @@ struct Onlooker {
     writer: WriteHalf<DuplexStream>,
     screen: Screen,
     scene: Scene,
+    session: SessionId,
 }
 
 /// Who sent a line.
@@ -105,13 +103,14 @@ enum From {
 }
 
 impl Onlooker {
-    fn new(far: DuplexStream, screen: Screen, scene: Scene) -> Self {
+    fn new(far: DuplexStream, screen: Screen, scene: Scene, session: SessionId) -> Self {
         let (reader, writer) = split(far);
         Self {
             lines: BufReader::new(reader).lines(),
             writer,
             screen,
             scene,
+            session,
         }
     }
 
@@ -122,7 +121,7 @@ impl Onlooker {
         let place = json!({"cwd": self.scene.cwd, "mcpServers": []});
         self.ask(1, "session/new", place).await?;
         let text = json!([{"type": "text", "text": self.scene.text}]);
-        let prompt = json!({"sessionId": SESSION, "prompt": text});
+        let prompt = json!({"sessionId": self.session.as_str(), "prompt": text});
         self.ask(2, "session/prompt", prompt).await
     }
 

@@ -62,7 +62,7 @@ fn the_demo_shows_diffs_reasons_and_near_names() {
     let text = printed(&["demo", "--yes"]);
     for shown in [
         "          -     echo \"Hi $1\"\n          +     echo \"Hello, $1!\"\n",
-        "answered by --yes: always \"edit_file\" writing\n          \"/",
+        "answered by --yes: always, in this session: write = \"./src/greet.sh\"\n",
         "the model is told: not allowed: `rm` is never run",
         "`oldText` is not in the file. The nearest is",
         "`/path` must be string, not number",
@@ -70,6 +70,23 @@ fn the_demo_shows_diffs_reasons_and_near_names() {
         "████████████████████ 100%  4 of 4 files",
     ] {
         assert!(text.contains(shown), "`{shown}` is not in:\n{text}");
+    }
+}
+
+#[test]
+fn the_demo_ends_with_its_timeline_and_its_figures() {
+    let text = printed(&["demo"]);
+    let (_, end) = text.split_once("\n  call    ending       title").unwrap();
+    for shown in [
+        "\n  call-1  ✓ completed  Search \"TODO\"",
+        "\n  call-8  ✗ denied     cd src && rm -rf .",
+        "\n  call-9  ■ cancelled  sh watch.sh",
+        "\n  call-14 ✗ failed     Calling read_files",
+        "█ running",
+        "\nedit_file        4 ████████  75 %",
+        "\nrun_command      3 ██████    33 %",
+    ] {
+        assert!(end.contains(shown), "`{shown}` is not in:\n{end}");
     }
 }
 

@@ -1,12 +1,15 @@
-//! The small project that the demo works on, in a temporary folder, and what may be done to it.
-//! The rules are made up for the story.
+//! The small project that the demo works on, in a temporary folder, with a policy of its own.
+//! Nothing is taken from the person's own settings.
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use tempfile::TempDir;
-use toolcall::{Intent, Part, Reading, Setting, Touch, Verdict};
+use toolcall_policy::Places;
+
+use crate::places::Person;
 
 const FILES: [(&str, &str); 5] = [
     (
@@ -58,6 +61,18 @@ wait
     (".gitignore", "/target\n"),
 ];
 
+/// What the person of the story has written into their policy.
+const POLICY: &str = r#"# The scripts of the project run without a question.
+[[allow]]
+exactly = ["sh tests/run.sh", "sh watch.sh"]
+
+[[deny]]
+run = "rm"
+because = "`rm` is never run in this project; delete single files with delete_file"
+matches = ["cd src && rm -rf ."]
+refuses = ["sh tests/run.sh"]
+"#;
+
 /// The project, and a folder for what is kept. Both are gone with it.
 pub(crate) struct Project {
     folder: TempDir,
@@ -70,10 +85,9 @@ impl Project {
         let folder = made.context("there is no place for the demo's project; set TMPDIR")?;
         let project = Self { folder };
         for (name, text) in FILES {
-            let path = project.root().join(name);
-            let parent = path.parent().unwrap_or(&path);
-            fs::create_dir_all(parent).and_then(|()| fs::write(&path, text))?;
+            write(&project.root().join(name), text)?;
         }
+        write(&project.person().places.policy(), POLICY)?;
         Ok(project)
     }
 
@@ -82,56 +96,22 @@ impl Project {
         self.folder.path().join("greetings")
     }
 
-    /// Where things are kept that the story leaves.
-    pub(crate) fn state(&self) -> PathBuf {
-        self.folder.path().join("state")
+    /// Whose policy holds in the story, and where things are kept that it leaves.
+    pub(crate) fn person(&self) -> Person {
+        let place = |name: &str| self.folder.path().join(name);
+        Person {
+            places: Places {
+                config: place("config"),
+                state: place("state"),
+            },
+            home: None,
+        }
     }
 }
 
-/// Reads and tests pass, `rm` never does, and a person decides about the rest.
-pub(crate) fn policy(intent: &Intent, setting: &Setting) -> Verdict {
-    if intent.touches.iter().any(removes) {
-        let reason = "`rm` is never run in this project; delete single files with delete_file";
-        return Verdict::deny("no-rm", reason);
-    }
-    let is_harmless = |touch: &Touch| is_read(touch, setting) || is_script(touch);
-    match intent.touches.iter().all(is_harmless) {
-        true => Verdict::allow("reads-and-scripts"),
-        false => Verdict::ask("changes", intent),
-    }
-}
-
-fn removes(touch: &Touch) -> bool {
-    parts(touch).any(|part| part.argv.first().is_some_and(|program| program == "rm"))
-}
-
-fn is_read(touch: &Touch, setting: &Setting) -> bool {
-    matches!(touch, Touch::Reads(path) if setting.contains(path))
-}
-
-/// The scripts of the project, and nothing beside them.
-fn is_script(touch: &Touch) -> bool {
-    let known = [&["sh", "tests/run.sh"], &["sh", "watch.sh"]];
-    let has_variables = matches!(touch, Touch::Runs(command) if !command.env.is_empty());
-    let mut parts = parts(touch).peekable();
-    !has_variables
-        && parts.peek().is_some()
-        && parts.all(|part| known.iter().any(|known| part.argv == *known))
-}
-
-/// The programs of an understood command.
-fn parts(touch: &Touch) -> impl Iterator<Item = &Part> {
-    let parts = match touch {
-        Touch::Runs(command) => match &command.reading {
-            Reading::Understood(parts) => parts.as_slice(),
-            Reading::Unclear(_) => &[],
-        },
-        Touch::Reads(_)
-        | Touch::Writes(_)
-        | Touch::Deletes(_)
-        | Touch::Moves { .. }
-        | Touch::Reaches(_)
-        | Touch::Unknown => &[],
-    };
-    parts.iter()
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    fs::create_dir_all(path.parent().unwrap_or(path))?;
+    fs::write(path, text)?;
+    // Whatever the mask says: a policy that others may write is refused.
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644))
 }

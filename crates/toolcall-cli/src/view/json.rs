@@ -1,15 +1,16 @@
 //! Shows every event as one JSON object, for programs.
 //! It is a way to look at a run; the store and the wire have formats of their own.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use toolcall::{
-    Decision, Effect, Event, Exit, Finish, Input, Judge, Progress, Reader, Remembered, Status,
-    Ticket, ToolCall, Touch,
+    Decision, Effect, Event, Exit, Finish, FormReply, Input, Judge, Progress, Reader, Remembered,
+    Status, Ticket, ToolCall, Touch,
 };
 
 use crate::screen::Screen;
+use crate::when::millis;
 
 /// A reader that shows JSON.
 pub(crate) struct JsonLines {
@@ -28,7 +29,7 @@ impl JsonLines {
 impl Reader for JsonLines {
     fn read(&mut self, call: &ToolCall, event: &Event, _ticket: &Ticket) {
         let mut object = facts(call, event);
-        object.insert("at_ms".into(), millis(self.began.elapsed()));
+        object.insert("at_ms".into(), millis(self.began.elapsed()).into());
         self.screen.line(&Value::Object(object).to_string());
     }
 }
@@ -44,7 +45,7 @@ fn facts(call: &ToolCall, event: &Event) -> Map<String, Value> {
         "kind": call.kind().as_str(),
         "title": call.title(),
     });
-    for part in [about, details(call, event)] {
+    for part in [about, event_json(call, event)] {
         if let Value::Object(fields) = part {
             object.extend(fields);
         }
@@ -52,7 +53,8 @@ fn facts(call: &ToolCall, event: &Event) -> Map<String, Value> {
     object
 }
 
-fn details(call: &ToolCall, event: &Event) -> Value {
+/// What one event says, beside its name.
+pub(crate) fn event_json(call: &ToolCall, event: &Event) -> Value {
     match event {
         Event::Announced(announced) => json!({
             "input": announced.input.as_ref().map(input),
@@ -69,6 +71,11 @@ fn details(call: &ToolCall, event: &Event) -> Value {
             json!({"because": question.because.to_string(), "offers": offers})
         }
         Event::Decided(decision) => decided(decision),
+        Event::FormAsked(question) => {
+            let fields = question.form.fields().iter().map(|field| &*field.name);
+            json!({"by": &**question.form.by(), "fields": fields.collect::<Vec<_>>()})
+        }
+        Event::FormAnswered(answer) => form_answered(&answer.reply),
         Event::Started | Event::Resumed => json!({}),
         Event::Progressed(progress) => progressed(progress),
         Event::Showed(shown) => json!({"pieces": shown.len()}),
@@ -108,6 +115,19 @@ fn decided(decision: &Decision) -> Value {
         Judge::Unseen => ("unseen", None),
     };
     json!({"effect": effect, "by": by, "rule": rule})
+}
+
+fn form_answered(reply: &FormReply) -> Value {
+    match reply {
+        FormReply::Accepted(fields) => {
+            let fields: Vec<&str> = fields.iter().map(|field| &**field).collect();
+            json!({"answer": "accepted", "fields": fields})
+        }
+        FormReply::Declined { reason } => {
+            json!({"answer": "declined", "reason": reason.as_deref()})
+        }
+        FormReply::Cancelled => json!({"answer": "cancelled"}),
+    }
 }
 
 fn progressed(progress: &Progress) -> Value {
@@ -163,8 +183,4 @@ fn status(status: &Status) -> &str {
         Status::Unknown(reported) => reported,
         Status::Ended => "ended",
     }
-}
-
-fn millis(span: Duration) -> Value {
-    Value::from((span.as_secs_f64() * 1e6).round() / 1e3)
 }

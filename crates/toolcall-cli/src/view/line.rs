@@ -75,7 +75,7 @@ impl Lines {
     /// What belongs under the line: what would be done, or why it was not.
     fn below(&self, event: &Event) -> Vec<String> {
         match event {
-            Event::Asked(question) => subject(&question.subject.intent, self.width),
+            Event::Asked(question) => subject(&question.subject, self.width),
             Event::Finished(finish) => match finish.ending.reason() {
                 Some(reason) => wrapped(&reason, self.width),
                 None => Vec::new(),
@@ -86,6 +86,8 @@ impl Lines {
             | Event::Prepared(_)
             | Event::Decided(_)
             | Event::Started
+            | Event::FormAsked(_)
+            | Event::FormAnswered(_)
             | Event::Progressed(_)
             | Event::Showed(_)
             | Event::Printed(_)

@@ -3,7 +3,8 @@
 
 use anstyle::Style;
 use toolcall::{
-    Decision, Effect, Ending, Event, Exit, Finish, Judge, Printed, Progress, Remembered, ToolCall,
+    Decision, Effect, Ending, Event, Exit, Finish, FormReply, Judge, Printed, Progress, Remembered,
+    ToolCall,
 };
 
 use super::style::{ATTENTION, BAD, BUSY, DIM, GOOD, PLAIN};
@@ -58,6 +59,11 @@ pub(crate) fn rows(call: &ToolCall, event: &Event) -> Vec<Row> {
             Row::new("?", "asked", ATTENTION, title).with(format!("rule `{}`", question.because))
         }
         Event::Decided(decision) => decided(decision, title),
+        Event::FormAsked(question) => {
+            let by = format!("by `{}`", question.form.by());
+            Row::new("?", "form", ATTENTION, title).with(by)
+        }
+        Event::FormAnswered(answer) => form_answered(&answer.reply, title),
         Event::Started => Row::new("▸", "running", BUSY, title),
         Event::Progressed(progress) => progressed(call.progress().unwrap_or(progress)),
         Event::Showed(_) => Row::new("▸", "showing", BUSY, title),
@@ -86,6 +92,15 @@ pub(crate) fn rows(call: &ToolCall, event: &Event) -> Vec<Row> {
     vec![row]
 }
 
+/// What one event says beside its name.
+pub(crate) fn event_detail(call: &ToolCall, event: &Event) -> String {
+    if let Event::Printed(printed) = event {
+        return format!("{} bytes", printed.to.saturating_sub(printed.from));
+    }
+    let first = rows(call, event).into_iter().next();
+    first.map(|row| row.detail).unwrap_or_default()
+}
+
 fn exited(exit: Exit, title: &str) -> Row {
     let how = match exit {
         Exit::Code(code) => format!("exit code {code}"),
@@ -105,6 +120,19 @@ fn decided(decision: &Decision, title: &str) -> Row {
     match decision.effect {
         Effect::Allow => Row::new("✓", "allowed", GOOD, title).with(by),
         Effect::Deny => Row::new("✗", "refused", BAD, title).with(by),
+    }
+}
+
+fn form_answered(reply: &FormReply, title: &str) -> Row {
+    match reply {
+        FormReply::Accepted(fields) => {
+            Row::new("✓", "filled in", GOOD, title).with(format!("{} fields", fields.len()))
+        }
+        FormReply::Declined { reason } => {
+            let why = reason.as_deref().unwrap_or_default();
+            Row::new("✗", "declined", ATTENTION, title).with(why)
+        }
+        FormReply::Cancelled => Row::new("■", "put aside", ATTENTION, title),
     }
 }
 

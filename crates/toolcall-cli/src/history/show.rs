@@ -1,0 +1,186 @@
+//! `toolcall history show`: one session as a timeline.
+//! It brings together what was kept; how a timeline looks is the view's business.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use toolcall::{Effect, Moment};
+use toolcall_history::{
+    Archive, CallLine, Filter, SessionEvent, SessionFacts, SessionLine, Speaker, Trouble,
+};
+
+use super::find::{self, filter};
+use super::list::{session_json, summary};
+use super::open;
+use crate::arguments::Showing;
+use crate::screen;
+use crate::view::{BOLD, DIM, Timeline, fitted, one_line, painted, width};
+use crate::when::{iso, local, millis, span};
+
+/// Shows a session.
+pub(super) fn run(showing: &Showing) -> anyhow::Result<ExitCode> {
+    let archive = open()?;
+    let session = find::session(&archive, &showing.session)?;
+    let mut calls = archive.calls(&Filter {
+        limit: Some(showing.wanted.limit.unwrap_or(usize::MAX)),
+        ..filter(&showing.wanted, Some(&session.id))
+    })?;
+    calls.reverse();
+    let events = archive.session_events(&session.id)?;
+    let lines = match showing.json {
+        true => vec![format!("{:#}", as_json(&session, &calls, &events))],
+        false => {
+            let mut lines = head(&session, &calls, &events);
+            lines.extend(body(&session, &calls, &events));
+            lines
+        }
+    };
+    screen::print(&lines)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The timeline of a history's latest session, without a head.
+pub(crate) fn timeline(archive: &Archive) -> Result<Vec<String>, Trouble> {
+    let Some(session) = archive.sessions()?.into_iter().next() else {
+        return Ok(Vec::new());
+    };
+    let mut calls = archive.calls(&Filter {
+        session: Some(session.id.clone()),
+        limit: Some(usize::MAX),
+        ..Filter::default()
+    })?;
+    calls.reverse();
+    Ok(body(&session, &calls, &[]))
+}
+
+type Events = [(Moment, SessionEvent)];
+
+fn head(session: &SessionLine, calls: &[CallLine], events: &Events) -> Vec<String> {
+    let agent = match facts(events) {
+        Some(facts) => format!("{} {}", session.agent, facts.agent_version),
+        None => session.agent.clone(),
+    };
+    let place = format!("{} in {}", agent.trim_end(), session.cwd);
+    let id = one_line(session.id.as_str());
+    let room = width().saturating_sub(id.chars().count() + 10);
+    let lasted = span(session.latest.since(session.began));
+    let told = format!("{}, for {lasted}; {}", local(session.began), summary(calls));
+    vec![
+        format!(
+            "session {}  {}",
+            painted(BOLD, &id),
+            fitted(&place, room).trim_end()
+        ),
+        painted(DIM, fitted(&told, width()).trim_end()),
+        String::new(),
+    ]
+}
+
+fn facts(events: &Events) -> Option<&SessionFacts> {
+    events.iter().find_map(|(_, event)| match event {
+        SessionEvent::Opened(facts) => Some(facts),
+        SessionEvent::TurnBegan
+        | SessionEvent::TurnEnded { .. }
+        | SessionEvent::Said { .. }
+        | SessionEvent::Planned(_) => None,
+    })
+}
+
+/// Calls and what was said, as it came.
+fn body(session: &SessionLine, calls: &[CallLine], events: &Events) -> Vec<String> {
+    let timeline = Timeline::new(calls, session.latest, width());
+    let mut said = events.iter().filter_map(speech).peekable();
+    let mut lines = Vec::new();
+    if !calls.is_empty() {
+        lines.push(timeline.head());
+    }
+    for call in calls {
+        while let Some((_, text)) = said.next_if(|(at, _)| *at <= call.announced) {
+            lines.push(text);
+        }
+        lines.push(timeline.line(call));
+    }
+    lines.extend(said.map(|(_, text)| text));
+    if !calls.is_empty() {
+        lines.push(painted(DIM, fitted(Timeline::LEGEND, width()).trim_end()));
+    }
+    lines
+}
+
+fn speech((at, event): &(Moment, SessionEvent)) -> Option<(Moment, String)> {
+    let (by, text) = match event {
+        SessionEvent::Said { by, text } => (by, text),
+        SessionEvent::Opened(_)
+        | SessionEvent::TurnBegan
+        | SessionEvent::TurnEnded { .. }
+        | SessionEvent::Planned(_) => return None,
+    };
+    let line = format!("  {}: {text}", speaker(*by));
+    Some((*at, painted(DIM, fitted(&line, width()).trim_end())))
+}
+
+fn speaker(by: Speaker) -> &'static str {
+    match by {
+        Speaker::Person => "person",
+        Speaker::Agent => "agent",
+        Speaker::Thought => "thought",
+    }
+}
+
+fn as_json(session: &SessionLine, calls: &[CallLine], events: &Events) -> Value {
+    let mut told = session_json(session, calls);
+    told["calls"] = calls.iter().map(call_json).collect();
+    told["events"] = events.iter().map(event_json).collect();
+    told
+}
+
+fn event_json((at, event): &(Moment, SessionEvent)) -> Value {
+    let mut told = match event {
+        SessionEvent::Opened(facts) => json!({
+            "agent": &*facts.agent,
+            "agent_version": &*facts.agent_version,
+            "client": &*facts.client,
+            "client_version": &*facts.client_version,
+            "protocol": &*facts.protocol,
+            "cwd": facts.cwd.to_string_lossy(),
+        }),
+        SessionEvent::TurnBegan => json!({}),
+        SessionEvent::TurnEnded { stop } => json!({"stop": &**stop}),
+        SessionEvent::Said { by, text } => json!({"by": speaker(*by), "text": &**text}),
+        SessionEvent::Planned(plan) => {
+            let entries = plan.entries.iter().map(|entry| &*entry.content);
+            json!({"entries": entries.collect::<Vec<&str>>()})
+        }
+    };
+    told["at"] = iso(*at).into();
+    told["event"] = event.name().replace(' ', "_").into();
+    told
+}
+
+/// A call for programs, as lists have it.
+pub(crate) fn call_json(call: &CallLine) -> Value {
+    let effect = call.effect.map(|effect| match effect {
+        Effect::Allow => "allow",
+        Effect::Deny => "deny",
+    });
+    json!({
+        "session": call.session.as_str(),
+        "call": call.id.as_str(),
+        "parent": call.parent.as_ref().map(|parent| parent.as_str()),
+        "tool": call.tool,
+        "kind": call.kind.as_str(),
+        "title": call.title,
+        "status": call.status,
+        "reason": call.reason,
+        "effect": effect,
+        "by": call.judge,
+        "rule": call.rule,
+        "announced": iso(call.announced),
+        "started": call.started.map(iso),
+        "ended": call.ended.map(iso),
+        "queued_ms": millis(call.queued),
+        "waited_ms": millis(call.waited),
+        "ran_ms": millis(call.ran),
+        "bytes": call.bytes,
+    })
+}

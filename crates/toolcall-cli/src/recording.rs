@@ -1,0 +1,89 @@
+//! One session's place in the history, while its calls are made.
+//! Nothing is refused for it: what cannot be kept is told, and calls go on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolcall::{EngineBuilder, SessionId};
+use toolcall_history::{
+    Archive, History, OnFailure, SessionEvent, SessionFacts, Settings, Trouble,
+};
+
+/// How long a person waits for a history that somebody else holds.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where a session is kept, if it is.
+pub(crate) struct Recording(Option<Arc<History>>);
+
+impl Recording {
+    /// Keeps nothing.
+    pub(crate) fn off() -> Self {
+        Self(None)
+    }
+
+    /// Opens the history at a path and begins a session there.
+    pub(crate) fn begin(path: PathBuf, session: &SessionId, facts: SessionFacts) -> Self {
+        let settings = Settings {
+            tell: Some(Arc::new(tell)),
+            ..settings()
+        };
+        let history = match History::open(path, settings) {
+            Ok(history) => history,
+            Err(trouble) => {
+                tell(Some(&trouble));
+                return Self::off();
+            }
+        };
+        if let Some(aside) = history.set_aside() {
+            let (place, damage) = (aside.place.display(), &aside.damage);
+            anstream::eprintln!(
+                "warning: the history was damaged ({damage}); it is set aside as `{place}`, and a new one begins"
+            );
+        }
+        drop(history.tell(session, SessionEvent::Opened(facts)));
+        Self(Some(Arc::new(history)))
+    }
+
+    /// An engine whose calls are kept.
+    pub(crate) fn keep(&self, engine: EngineBuilder) -> EngineBuilder {
+        match &self.0 {
+            Some(history) => engine.store(history.clone()),
+            None => engine,
+        }
+    }
+
+    /// What was kept so far, for reading.
+    pub(crate) fn archive(&self) -> Option<Result<Archive, Trouble>> {
+        self.0.as_ref().map(|history| history.archive())
+    }
+
+    /// Waits until everything is kept that can be.
+    pub(crate) fn finish(&self) {
+        let Some(history) = &self.0 else {
+            return;
+        };
+        // What is known already was told when it came about.
+        if let (Err(trouble), None) = (history.flush(), history.health().trouble) {
+            tell(Some(&trouble));
+        }
+    }
+}
+
+/// How this program keeps its history.
+pub(crate) fn settings() -> Settings {
+    Settings {
+        on_failure: OnFailure::GoOn,
+        patience: PATIENCE,
+        ..Settings::default()
+    }
+}
+
+fn tell(trouble: Option<&Trouble>) {
+    match trouble {
+        Some(trouble) => {
+            anstream::eprintln!("warning: what happens is not kept in the history: {trouble}");
+        }
+        None => anstream::eprintln!("warning: what happens is kept in the history again"),
+    }
+}

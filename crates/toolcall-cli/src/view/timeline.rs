@@ -1,0 +1,253 @@
+//! Calls of one session beside each other: how each ended, and where its time went, to scale.
+//! It draws what it is given and asks nobody.
+
+use std::time::Duration;
+
+use anstyle::Style;
+use toolcall::Moment;
+use toolcall_history::CallLine;
+
+use super::fitted;
+use super::style::{ATTENTION, BAD, BOLD, BUSY, DIM, GOOD, painted};
+use crate::when::span;
+
+/// How an ending looks.
+pub(crate) struct Sign<'a> {
+    pub(crate) symbol: &'static str,
+    pub(crate) word: &'a str,
+    pub(crate) style: Style,
+}
+
+/// How a call stands, by the word that lists have for it.
+pub(crate) fn outcome(status: &str) -> Sign<'_> {
+    let (symbol, word, style) = match status {
+        "completed" => ("✓", "completed", GOOD),
+        "failed" => ("✗", "failed", BAD),
+        "denied" => ("✗", "denied", BAD),
+        "cancelled" => ("■", "cancelled", ATTENTION),
+        "timed_out" => ("■", "timed out", BAD),
+        "interrupted" => ("■", "broken off", BAD),
+        open => ("▸", open, BUSY),
+    };
+    Sign {
+        symbol,
+        word,
+        style,
+    }
+}
+
+const ENDING: usize = 12;
+const TIME: usize = 7;
+const LEAST_TITLE: usize = 10;
+
+/// A time in which some call was alive.
+struct Busy {
+    from: Moment,
+    to: Moment,
+    /// How much time of this sort there was before.
+    before: Duration,
+}
+
+/// The bars of some calls, all on one scale.
+pub(crate) struct Timeline {
+    /// When some call was alive: in order, and apart from each other.
+    busy: Vec<Busy>,
+    total: Duration,
+    latest: Moment,
+    id: usize,
+    title: usize,
+    bar: usize,
+}
+
+impl Timeline {
+    /// What the signs mean.
+    pub(crate) const LEGEND: &'static str =
+        "  · before it ran   ░ waiting for people   █ running   (idle time is left out)";
+
+    /// A scale for these calls; what is still open lasts until the latest moment.
+    pub(crate) fn new(calls: &[CallLine], latest: Moment, width: usize) -> Self {
+        let busy = merged(calls.iter().map(|call| (call.announced, end(call, latest))));
+        let id = calls.iter().map(|call| call.id.as_str().chars().count());
+        let id = id.max().unwrap_or_default().min(width / 4);
+        // Two spaces before, one after each column.
+        let left = width.saturating_sub(2 + id + 1 + ENDING + 1 + 2 * (TIME + 1));
+        let title = left.div_ceil(2).max(LEAST_TITLE);
+        Self {
+            total: busy.last().map(Busy::after).unwrap_or_default(),
+            busy,
+            latest,
+            id,
+            title,
+            bar: left.saturating_sub(title + 1),
+        }
+    }
+
+    /// What the columns are.
+    pub(crate) fn head(&self) -> String {
+        let head = format!(
+            "  {} {} {} {:>TIME$} {:>TIME$}",
+            fitted("call", self.id),
+            fitted("ending", ENDING),
+            fitted("title", self.title),
+            "waited",
+            "ran"
+        );
+        painted(BOLD, &head)
+    }
+
+    /// One call.
+    pub(crate) fn line(&self, call: &CallLine) -> String {
+        let sign = outcome(&call.status);
+        let ending = format!("{} {}", sign.symbol, fitted(sign.word, ENDING - 2));
+        format!(
+            "  {} {} {} {:>TIME$} {:>TIME$} {}",
+            fitted(call.id.as_str(), self.id),
+            painted(sign.style, &ending),
+            fitted(&call.title, self.title),
+            span(call.waited),
+            span(call.ran),
+            self.bar(call, sign.style)
+        )
+    }
+
+    fn bar(&self, call: &CallLine, style: Style) -> String {
+        let ends = end(call, self.latest);
+        // Nobody was waited for after it had started.
+        let runs = call.started.unwrap_or(ends);
+        let asked = Moment::from_micros(
+            (runs.as_micros()).saturating_sub(u64::try_from(call.waited.as_micros()).unwrap_or(0)),
+        );
+        let [from, ask, run, to] = [call.announced, asked, runs, ends].map(|at| self.column(at));
+        let mut cells = [
+            (DIM, "·", ask.saturating_sub(from)),
+            (ATTENTION, "░", run.saturating_sub(ask)),
+            (style, "█", to.saturating_sub(run)),
+        ];
+        if cells.iter().all(|(_, _, columns)| *columns == 0) {
+            // Too short for the scale, and yet it was there.
+            let longest = match (call.started, call.waited) {
+                (Some(_), waited) if waited <= call.ran => 2,
+                (_, Duration::ZERO) => 0,
+                (_, _) => 1,
+            };
+            cells[longest].2 = 1;
+        }
+        let used: usize = cells.iter().map(|(_, _, columns)| columns).sum();
+        let before = from.min(self.bar.saturating_sub(used));
+        let drawn = cells.map(|(style, drawn, columns)| painted(style, &drawn.repeat(columns)));
+        format!("{}{}", " ".repeat(before), drawn.concat())
+    }
+
+    /// How many columns are before a moment.
+    fn column(&self, at: Moment) -> usize {
+        let begun = self.busy.partition_point(|busy| busy.from <= at);
+        let last = begun.checked_sub(1).and_then(|last| self.busy.get(last));
+        let passed = last.map(|busy| busy.before + at.min(busy.to).since(busy.from));
+        let passed = passed.unwrap_or_default();
+        let part = passed.as_secs_f64() / self.total.as_secs_f64().max(1e-6);
+        ((part * self.bar as f64).round() as usize).min(self.bar)
+    }
+}
+
+fn end(call: &CallLine, latest: Moment) -> Moment {
+    call.ended.unwrap_or(latest).max(call.announced)
+}
+
+impl Busy {
+    fn after(&self) -> Duration {
+        self.before + self.to.since(self.from)
+    }
+}
+
+/// Spans in order, those that overlap put together.
+fn merged(spans: impl Iterator<Item = (Moment, Moment)>) -> Vec<Busy> {
+    let mut sorted: Vec<(Moment, Moment)> = spans.collect();
+    sorted.sort_unstable();
+    let mut merged: Vec<Busy> = Vec::new();
+    for (from, to) in sorted {
+        match merged.last_mut() {
+            Some(busy) if from <= busy.to => busy.to = to.max(busy.to),
+            last => {
+                let before = last.map(|busy| busy.after()).unwrap_or_default();
+                merged.push(Busy { from, to, before });
+            }
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use toolcall::{CallId, Kind, SessionId};
+
+    use super::*;
+
+    #[test]
+    fn lines_fit_where_there_is_little_room() {
+        let mut long = call(1, "completed", [Some(0), Some(1), Some(5)], 0);
+        long.id = CallId::new("call-0123456789ab-0123456789ab");
+        let calls = [long, call(2, "denied", [Some(0), None, Some(4)], 3)];
+        for calls in [&calls[..], &calls[1..]] {
+            let timeline = Timeline::new(calls, Moment::default(), 60);
+            for line in calls.iter().map(|call| timeline.line(call)) {
+                let plain = anstream::adapter::strip_str(&line).to_string();
+                assert!(textwrap::core::display_width(&plain) <= 60, "{plain}");
+            }
+        }
+    }
+
+    fn call(number: u32, status: &str, times: [Option<u64>; 3], waited: u64) -> CallLine {
+        let at = |second: u64| Moment::from_micros(second * 1_000_000);
+        let [announced, started, ended] = times;
+        let ran = ended.unwrap_or(100).saturating_sub(started.unwrap_or(100));
+        CallLine {
+            session: SessionId::new("s"),
+            id: CallId::new(format!("call-{number}")),
+            parent: None,
+            tool: "tool".into(),
+            kind: Kind::Read,
+            title: format!("Call number {number} 日本語の長い題名です"),
+            status: status.into(),
+            reason: None,
+            effect: None,
+            judge: None,
+            rule: None,
+            announced: at(announced.unwrap_or_default()),
+            started: started.map(at),
+            ended: ended.map(at),
+            queued: Duration::ZERO,
+            waited: Duration::from_secs(waited),
+            ran: Duration::from_secs(ran),
+            bytes: 0,
+        }
+    }
+
+    #[test]
+    fn bars_are_to_scale_and_idle_time_is_left_out() {
+        let calls = [
+            call(1, "completed", [Some(0), Some(1), Some(5)], 0),
+            call(2, "denied", [Some(0), None, Some(4)], 3),
+            call(3, "completed", [Some(1000), Some(1000), Some(1000)], 0),
+            call(4, "running", [Some(1001), Some(1002), None], 0),
+        ];
+        let latest = Moment::from_micros(1_006_000_000);
+        let timeline = Timeline::new(&calls, latest, 80);
+        let lines = calls.iter().map(|call| timeline.line(call));
+        let lines: Vec<String> = std::iter::once(timeline.head()).chain(lines).collect();
+        let mut text = String::new();
+        for line in &lines {
+            let plain = anstream::adapter::strip_str(line).to_string();
+            assert!(textwrap::core::display_width(&plain) <= 80, "{plain}");
+            text += &format!("|{plain}\n");
+        }
+        expect![[r#"
+            |  call   ending       title                  waited     ran
+            |  call-1 ✓ completed  Call number 1 日本語…       -  4.00 s ··████████
+            |  call-2 ✗ denied     Call number 2 日本語…  3.00 s       - ··░░░░░░
+            |  call-3 ✓ completed  Call number 3 日本語…       -       -           █
+            |  call-4 ▸ running    Call number 4 日本語…       -       -           ··████████
+        "#]]
+        .assert_eq(&text);
+    }
+}
