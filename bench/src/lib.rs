@@ -7,9 +7,12 @@ use toolcall_tools::command::Supervisor;
 
 #[cfg(unix)]
 mod flood;
+mod history;
 mod judge;
 mod lane;
 mod lifecycle;
+#[cfg(unix)]
+mod mcp;
 pub mod pairs;
 pub mod row;
 #[cfg(unix)]
@@ -59,6 +62,17 @@ pub const BENCHES: &[Bench] = &[
         about: "search_files, find_path and list_directory on 50,000 files, against ripgrep",
         run: search::run,
     },
+    #[cfg(unix)]
+    Bench {
+        name: "mcp",
+        about: "calls of an MCP server's tool through engine and client, against bare rmcp",
+        run: mcp::run,
+    },
+    Bench {
+        name: "history",
+        about: "events kept, against bare batched inserts; calls with a history, against without; queries as it grows",
+        run: history::run,
+    },
     Bench {
         name: "judge",
         about: "a verdict on a typical command by many rules, against reading its text",
@@ -70,6 +84,7 @@ pub const BENCHES: &[Bench] = &[
 pub fn send(sender: &str, supervisor: Supervisor) -> ExitCode {
     match sender {
         "flood" => flood::play(supervisor),
+        "mcp" => mcp::play(),
         "search" => search::send(),
         lanes => lane::send(lanes),
     }

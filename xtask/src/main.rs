@@ -2,6 +2,8 @@
 //! It never links a crate of the workspace, so that it compiles quickly and can judge a tree that does not.
 
 mod bench;
+mod collector;
+mod servers;
 mod step;
 mod suite;
 mod tidy;

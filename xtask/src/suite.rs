@@ -1,11 +1,13 @@
 //! `cargo xtask test`: the steps that must all pass before a change is good.
-//! It holds no test itself and needs nothing but Rust and a registry.
+//! It holds no test itself; without npm and Python the servers and the collector of others are left out.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::collector;
+use crate::servers;
 use crate::step::{Step, cargo, run_all};
 
 /// What `cargo xtask test --help` ends with.
@@ -26,9 +28,16 @@ const SCHEDULES: &str = "10000";
 /// How many file operations race a mutator; a plain `cargo test` races fewer.
 const RACES: &str = "200000";
 
+/// How many times a process that writes history is killed; a plain `cargo test` kills fewer.
+const KILLS: &str = "300";
+
 /// Runs all steps; `extra` goes to `cargo test`.
 pub(crate) fn run(root: &Path, extra: Vec<OsString>) -> Result<(), String> {
-    let mut steps = vec![tests(root, extra)];
+    let strangers = [
+        (servers::PLACE, servers::prepare(root)?),
+        (collector::PLACE, collector::prepare(root)?),
+    ];
+    let mut steps = vec![tests(root, extra, strangers)];
     for package in ["toolcall", "toolcall-acp", "toolcall-tools"] {
         steps.extend(examples(root, package)?);
     }
@@ -36,12 +45,16 @@ pub(crate) fn run(root: &Path, extra: Vec<OsString>) -> Result<(), String> {
     run_all(steps)
 }
 
-fn tests(root: &Path, extra: Vec<OsString>) -> Step {
+fn tests(root: &Path, extra: Vec<OsString>, strangers: [(&str, Option<PathBuf>); 2]) -> Step {
     let mut command = cargo(root, ["test", "--workspace", "--all-features"]);
+    for (name, place) in strangers {
+        command.envs(place.map(|place| (name, place)));
+    }
     command
         .args(extra)
         .env("TOOLCALL_SCHEDULES", SCHEDULES)
-        .env("TOOLCALL_RACES", RACES);
+        .env("TOOLCALL_RACES", RACES)
+        .env("TOOLCALL_KILLS", KILLS);
     titled(command)
 }
 
@@ -111,6 +124,17 @@ mod tests {
     fn examples_are_the_rust_files_of_the_folder() {
         let here = crate::root().join("xtask/src");
         let names = example_names(&here).unwrap();
-        assert_eq!(names, ["bench", "main", "step", "suite", "tidy"]);
+        assert_eq!(
+            names,
+            [
+                "bench",
+                "collector",
+                "main",
+                "servers",
+                "step",
+                "suite",
+                "tidy"
+            ]
+        );
     }
 }

@@ -56,7 +56,7 @@ const RULES: [Rule; 12] = [
     ),
     rule(
         "direction",
-        "cli → {agent, wrap} → {acp, tools, policy, history} → toolcall",
+        "cli → {agent, wrap} → {acp, tools, policy, history, telemetry} → toolcall",
         direction::direction,
     ),
     rule(

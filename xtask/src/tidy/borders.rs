@@ -23,6 +23,8 @@ const BORDERS: [Border; 2] = [
             "crates/toolcall-tools/src/mcp/",
             "crates/toolcall-tools/src/mcp.rs",
             "crates/toolcall-tools/Cargo.toml",
+            // As above.
+            "bench/",
         ],
     },
 ];

@@ -4,13 +4,14 @@
 use super::file::{Fault, File};
 
 /// Each crate of the workspace and the crates of the workspace it may depend on.
-const DIRECTION: [(&str, &[&str]); 9] = [
+const DIRECTION: [(&str, &[&str]); 10] = [
     ("toolcall", &[]),
     ("toolcall-shell", &["toolcall"]),
     ("toolcall-policy", &["toolcall", "toolcall-shell"]),
     ("toolcall-tools", &["toolcall", "toolcall-shell"]),
     ("toolcall-acp", &["toolcall"]),
     ("toolcall-history", &["toolcall"]),
+    ("toolcall-telemetry", &["toolcall"]),
     ("toolcall-agent", MIDDLE),
     ("toolcall-wrap", MIDDLE),
     ("toolcall-cli", EVERYTHING),
@@ -21,6 +22,7 @@ const MIDDLE: &[&str] = &[
     "toolcall-tools",
     "toolcall-acp",
     "toolcall-history",
+    "toolcall-telemetry",
 ];
 const EVERYTHING: &[&str] = &[
     "toolcall",
@@ -29,11 +31,12 @@ const EVERYTHING: &[&str] = &[
     "toolcall-tools",
     "toolcall-acp",
     "toolcall-history",
+    "toolcall-telemetry",
     "toolcall-agent",
     "toolcall-wrap",
 ];
 
-/// Crates depend in one direction: cli → {agent, wrap} → {acp, tools, policy, history} → toolcall.
+/// Crates depend in one direction: cli → {agent, wrap} → {acp, tools, policy, history, telemetry} → toolcall.
 pub(crate) fn direction(file: &File) -> Vec<Fault> {
     let folder = file.path.strip_prefix("crates/");
     let Some(name) = folder.and_then(|rest| rest.strip_suffix("/Cargo.toml")) else {
