@@ -4,13 +4,12 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use toml_edit::{ArrayOfTables, DocumentMut, Table};
 use toolcall::text::clean_line;
 use toolcall::{Effect, Lifetime, Occasion};
 
 use super::guarded::{self, Owner};
-use super::places::{Places, digest, file_name};
+use super::places::{Places, digest, file_name, written};
 use crate::error::PolicyError;
 use crate::file;
 use crate::rule::PolicyRule;
@@ -197,15 +196,14 @@ impl KeptFile {
 
 /// A rule as it stands in a file, under when and for which call it was kept.
 fn block(rule: &PolicyRule, occasion: &Occasion) -> String {
-    let micros = i64::try_from(occasion.when.as_micros()).unwrap_or(i64::MAX);
-    let when = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX);
+    let when = written(occasion.when);
     let title = clean_line(&occasion.title, LONGEST_TITLE);
     let session = clean_line(&occasion.session.to_string(), LONGEST_TITLE);
     let call = clean_line(&occasion.call.to_string(), LONGEST_TITLE);
     let stance = rule.stance().as_str();
     let fields = fields(&rule.body).join("\n");
     format!(
-        "\n# Kept {when:.0}, for \"{title}\" (call {call} of session {session})\n[[{stance}]]\n{fields}\n"
+        "\n# Kept {when}, for \"{title}\" (call {call} of session {session})\n[[{stance}]]\n{fields}\n"
     )
 }
 

@@ -1,9 +1,11 @@
-//! Where the files of policy, trust and kept answers are.
+//! Where the files of policy, trust and kept answers are, and how names and times stand in them.
 //! It names places; it opens nothing.
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
+use toolcall::Moment;
 
 /// The two folders that are the person's own, outside of every workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +24,7 @@ impl Places {
 
     /// The policy of a project.
     pub fn project_policy(project: &Path) -> PathBuf {
-        project.join(".toolcall").join("policy.toml")
+        project.join(super::trust::POLICY)
     }
 
     pub(super) fn kept(&self) -> PathBuf {
@@ -47,4 +49,11 @@ pub(super) fn file_name(folder: &Path, ending: &str) -> String {
 pub(super) fn digest(bytes: &[u8]) -> String {
     let hash = Sha256::digest(bytes);
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A moment as files tell it, to the second.
+pub(super) fn written(when: Moment) -> String {
+    let micros = i64::try_from(when.as_micros()).unwrap_or(i64::MAX);
+    let when = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX);
+    format!("{when:.0}")
 }

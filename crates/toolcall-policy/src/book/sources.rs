@@ -9,7 +9,7 @@ use super::guarded::{self, Owner};
 use super::kept::KeptFile;
 use super::places::Places;
 use super::repository::look_around;
-use super::trust::Trusts;
+use super::trust::{POLICY, Trusts};
 use crate::error::PolicyError;
 use crate::layer::{Layer, Scope, Source, Trust};
 use crate::rules::Facts;
@@ -164,7 +164,7 @@ fn state(path: &Path, scope: Scope, settings: &BookSettings) -> Result<FileState
 fn trust_in(path: &Path, text: &str, settings: &BookSettings) -> Result<Trust, PolicyError> {
     let is_of = |root: &&PathBuf| Places::project_policy(root) == path;
     match settings.roots.iter().find(is_of) {
-        Some(root) => Trusts::new(&settings.places).trust_in(root, ".toolcall/policy.toml", text),
+        Some(root) => Trusts::new(&settings.places).trust_in(root, POLICY, text),
         None => Ok(Trust::Untrusted),
     }
 }

@@ -5,17 +5,19 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use toolcall::Moment;
 
 use super::guarded::{self, Owner};
-use super::places::{Places, digest, file_name};
+use super::places::{Places, digest, file_name, written};
 use crate::error::PolicyError;
 use crate::layer::Trust;
 
+/// The policy of a project, from its folder.
+pub(super) const POLICY: &str = ".toolcall/policy.toml";
+
 /// What of a project may loosen rules or start programs.
-const NAMES: [&str; 2] = [".toolcall/policy.toml", ".mcp.json"];
+const NAMES: [&str; 2] = [POLICY, ".mcp.json"];
 
 /// The files of a project that need trust, as they are now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,11 +145,9 @@ impl Trusts {
 
     /// Trusts the files of a project as they were read.
     pub fn trust(&self, project: &Project, when: Moment) -> Result<(), PolicyError> {
-        let micros = i64::try_from(when.as_micros()).unwrap_or(i64::MAX);
-        let when = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX);
         let record = TrustRecord {
             folder: project.folder.clone(),
-            when: format!("{when:.0}"),
+            when: written(when),
             files: project.files.clone(),
         };
         let path = self.path(&project.folder);
