@@ -11,8 +11,8 @@ use events::{any_announced, any_event};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use toolcall::{
-    Announced, CallId, Ending, Event, Journal, SessionId, Store, Ticket, ToolCall, ToolResult,
-    replay,
+    Announced, CallId, Ending, Event, Finish, Journal, SessionId, Store, Ticket, ToolCall,
+    ToolResult, replay,
 };
 
 use crate::ground::{Ground, Ticking, session};
@@ -66,14 +66,18 @@ fn by_id(calls: Vec<ToolCall>) -> Calls {
     calls.into_iter().map(named).collect()
 }
 
-/// What ends in dashes where output was cut may be the beginning of a key, and is not kept.
-fn prints_a_dash(writes: &[(usize, Event)]) -> bool {
-    writes.iter().any(|(_, event)| match event {
-        Event::Finished(finish) => finish
-            .output
-            .pieces()
+/// What stands where output was cut may be half a key, and is not kept then: a word of four
+/// characters, or the dashes that a key begins with.
+fn prints_half_a_key(writes: &[(usize, Event)]) -> bool {
+    let is_half_a_key = |finish: &Finish| {
+        let [head, front, back] = finish.output.pieces();
+        let is_word = |four: &[u8]| four.iter().all(u8::is_ascii_graphic);
+        [head.to_vec(), [front, back].concat()]
             .iter()
-            .any(|piece| piece.contains(&b'-')),
+            .any(|piece| piece.contains(&b'-') || piece.windows(4).any(is_word))
+    };
+    writes.iter().any(|(_, event)| match event {
+        Event::Finished(finish) => is_half_a_key(finish),
         _ => false,
     })
 }
@@ -85,7 +89,7 @@ proptest! {
     fn what_is_read_back_equals_what_was_lived(
         story in (vec(any_announced(), 1..6), vec((0..6_usize, any_event()), 0..120)),
     ) {
-        prop_assume!(!prints_a_dash(&story.1));
+        prop_assume!(!prints_half_a_key(&story.1));
         let ground = Ground::default();
         let history = ground.open();
         let lived = lived(session(), history.clone(), &story);
@@ -101,7 +105,7 @@ proptest! {
     fn a_history_that_is_opened_again_goes_on_where_it_was(
         story in (vec(any_announced(), 1..4), vec((0..4_usize, any_event()), 0..40)),
     ) {
-        prop_assume!(!prints_a_dash(&story.1));
+        prop_assume!(!prints_half_a_key(&story.1));
         let ground = Ground::default();
         let memory = Arc::new(toolcall::MemoryStore::default());
         lived(session(), memory.clone(), &story);
