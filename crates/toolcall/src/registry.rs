@@ -14,7 +14,7 @@ use crate::intent::{Intent, Kind, Sketch, ToolIdentity};
 use crate::map::Map;
 use crate::schema::Schema;
 use crate::text::clean_line;
-use crate::tool::{AnyTool, Definition, Tool, Typed};
+use crate::tool::{AnyTool, Definition, Tool, erased};
 
 const LONGEST_NAME: usize = 128;
 
@@ -60,7 +60,7 @@ impl Registry {
 
     /// Adds a typed tool.
     pub fn add(&mut self, tool: impl Tool) -> Result<&mut Self, RegistryError> {
-        self.add_any(Arc::new(Typed::new(tool)))
+        self.add_any(erased(tool))
     }
 
     /// Adds an erased tool.

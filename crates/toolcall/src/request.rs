@@ -40,6 +40,12 @@ impl ToolRequest {
         }
     }
 
+    /// With this input, as text that should be JSON.
+    pub fn text(mut self, input: impl Into<Arc<str>>) -> Self {
+        self.input = Input::Text(input.into());
+        self
+    }
+
     /// What the model called this call. Results go back under it.
     pub fn model_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.model_id = Some(id.into());

@@ -274,14 +274,19 @@ pub trait AnyTool: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
 }
 
+/// A tool with its types erased, as whoever takes tools of any type wants it.
+pub fn erased(tool: impl Tool) -> Arc<dyn AnyTool> {
+    Arc::new(Typed::new(tool))
+}
+
 /// A typed tool behind the erased trait.
-pub(crate) struct Typed<T> {
+struct Typed<T> {
     tool: T,
     definition: Definition,
 }
 
 impl<T: Tool> Typed<T> {
-    pub(crate) fn new(tool: T) -> Self {
+    fn new(tool: T) -> Self {
         let mut definition = Definition::new(T::NAME, T::DESCRIPTION, schema_of::<T::Input>());
         definition.aliases = T::ALIASES.iter().map(|alias| Arc::from(*alias)).collect();
         definition.kind = T::KIND;

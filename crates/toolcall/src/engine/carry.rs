@@ -127,13 +127,38 @@ impl Carried {
         match arriving {
             Arriving::Now(checked) => Ok(checked),
             Arriving::Later(receiver) => {
-                let Ok(input) = self.live.stop.race(receiver).await? else {
-                    return Err(Ending::interrupted("the model's input broke off").into());
+                let input = match self.live.stop.race(receiver).await {
+                    Ok(Ok(input)) => input,
+                    Ok(Err(_dropped)) => return Err(self.broken_off()?),
+                    Err(cause) => {
+                        self.keep_what_was_written()?;
+                        return Err(cause.into());
+                    }
                 };
                 let (input, checked) = read_input(input, self.core.limits.input_bytes);
                 self.write(Event::InputArrived(input))?;
                 Ok(checked)
             }
+        }
+    }
+
+    /// How the call ends whose input broke off: by whoever stopped it, if somebody did.
+    fn broken_off(&self) -> Step<Box<End>> {
+        self.keep_what_was_written()?;
+        Ok(match self.live.stop.check() {
+            Err(cause) => cause.into(),
+            Ok(()) => Ending::interrupted("the model's input broke off").into(),
+        })
+    }
+
+    /// What there is of an input that nobody goes on with, as text.
+    fn keep_what_was_written(&self) -> Step<()> {
+        let written = std::mem::take(&mut *locked(&self.live.written));
+        match written.is_empty() {
+            true => Ok(()),
+            false => self
+                .write(Event::InputArrived(Input::Text(written.into())))
+                .map(drop),
         }
     }
 

@@ -118,6 +118,8 @@ pub(crate) struct Live {
     id: CallId,
     /// As the model wrote it.
     tool: Arc<str>,
+    /// What the model has written of its input so far.
+    written: Mutex<String>,
     /// Its input, once it was read.
     attempted: OnceLock<Arc<Value>>,
     /// Where the outcome goes. Whoever takes it ends the call.

@@ -10,6 +10,7 @@ use super::{Core, Live};
 use crate::event::{Event, InputGrowth};
 use crate::ids::CallId;
 use crate::intent::Input;
+use crate::locked::locked;
 use crate::partial;
 
 /// A sketch is made when there is this much, and again whenever that has doubled.
@@ -21,7 +22,6 @@ pub struct InputStream {
     live: Arc<Live>,
     handle: CallHandle,
     complete: oneshot::Sender<Input>,
-    text: String,
     next_sketch: usize,
 }
 
@@ -37,7 +37,6 @@ impl InputStream {
             live,
             handle,
             complete,
-            text: String::new(),
             next_sketch: FIRST_SKETCH,
         }
     }
@@ -50,12 +49,17 @@ impl InputStream {
     /// More of the input. Beyond the engine's limit it is no longer collected, and the call will
     /// fail for that reason.
     pub fn grow(&mut self, delta: &str) {
-        if self.text.len() > self.core.limits.input_bytes {
+        let mut text = locked(&self.live.written);
+        if text.len() > self.core.limits.input_bytes {
             return;
         }
-        self.text.push_str(delta);
-        if self.text.len() >= self.next_sketch {
-            self.next_sketch = self.text.len() * 2;
+        text.push_str(delta);
+        let is_worth_it = text.len() >= self.next_sketch;
+        if is_worth_it {
+            self.next_sketch = text.len() * 2;
+        }
+        drop(text);
+        if is_worth_it {
             self.report();
         }
     }
@@ -65,17 +69,22 @@ impl InputStream {
         // The last sketch may end in the middle of a name.
         self.report();
         self.live.line_up(&self.core.queue);
-        let _call_has_ended = self.complete.send(Input::Text(self.text.into()));
+        let text = std::mem::take(&mut *locked(&self.live.written));
+        let _call_has_ended = self.complete.send(Input::Text(text.into()));
         self.handle
     }
 
     fn report(&self) {
-        let Some(partial) = partial::read(&self.text) else {
+        let (partial, bytes) = {
+            let text = locked(&self.live.written);
+            (partial::read(&text), text.len() as u64)
+        };
+        let Some(partial) = partial else {
             return;
         };
         let sketch = self.core.sketch(&self.live.tool, Some(&partial));
         let growth = InputGrowth {
-            bytes: self.text.len() as u64,
+            bytes,
             sketch: Arc::new(sketch),
         };
         let _call_has_ended = self

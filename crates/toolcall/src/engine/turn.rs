@@ -358,6 +358,7 @@ impl<'a> Entrance<'a> {
         let live = Arc::new(Live {
             id: id.clone(),
             tool: request.tool.clone(),
+            written: Mutex::default(),
             attempted: OnceLock::new(),
             outcome: Mutex::new(Some(outcome)),
             stop: Stop::default(),
