@@ -54,8 +54,8 @@ impl Inbound {
         Self {
             lines: Lines::new(source, limits.line),
             deepest: limits.depth.min(DEEPEST),
+            unanswered: peer.unanswered().clone(),
             peer,
-            unanswered: Arc::new(Unanswered::new(limits.requests)),
         }
     }
 
@@ -67,7 +67,11 @@ impl Inbound {
     /// The next line that is for the SDK; everything before it was dealt with. After the last one,
     /// whoever waits for the peer is told.
     pub(crate) async fn next(&mut self) -> Option<String> {
-        let line = self.next_for_sdk().await;
+        let peer = self.peer.clone();
+        let line = tokio::select! {
+            line = self.next_for_sdk() => line,
+            () = peer.hung_up() => None,
+        };
         if line.is_none() {
             self.peer.input_ended();
         }

@@ -10,6 +10,7 @@ pub mod meta;
 mod pace;
 pub mod peer;
 mod requests;
+pub mod service;
 mod trace;
 pub mod transport;
 pub mod v1;

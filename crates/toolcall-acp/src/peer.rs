@@ -6,11 +6,13 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
+use agent_client_protocol::RawJsonRpcId;
 use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 
+use crate::inbound::Unanswered;
 use crate::lane::{Closed, Lane};
 use crate::locked::locked;
 use crate::requests::{Answer, OwnId, Requests};
@@ -52,17 +54,22 @@ type Method = Arc<dyn Fn(Value) -> Answer + Send + Sync>;
 struct Shared {
     lane: Lane,
     requests: Requests,
+    unanswered: Arc<Unanswered>,
     served: Mutex<HashMap<&'static str, Method>>,
     gone: watch::Sender<bool>,
+    /// Whether nothing more is heard, although the peer may still speak.
+    hung_up: watch::Sender<bool>,
 }
 
 impl Peer {
-    pub(crate) fn new(lane: Lane, requests: Requests) -> Self {
+    pub(crate) fn new(lane: Lane, requests: Requests, unanswered: Unanswered) -> Self {
         Self(Arc::new(Shared {
             lane,
             requests,
+            unanswered: Arc::new(unanswered),
             served: Mutex::default(),
             gone: watch::Sender::new(false),
+            hung_up: watch::Sender::new(false),
         }))
     }
 
@@ -140,6 +147,19 @@ impl Peer {
         drop(gone.wait_for(|gone| *gone).await);
     }
 
+    /// Hears nothing more from the peer: the connection ends as if its input had, with what was
+    /// said until then.
+    pub fn hang_up(&self) {
+        self.0.hung_up.send_replace(true);
+    }
+
+    /// Resolves when nothing more is to be heard.
+    pub(crate) async fn hung_up(&self) {
+        let mut hung_up = self.0.hung_up.subscribe();
+        // The sender is in our hands, so it cannot go first.
+        drop(hung_up.wait_for(|so| *so).await);
+    }
+
     /// Who serves this method, if anybody does.
     pub(crate) fn server_of(&self, method: &str) -> Option<Server> {
         locked(&self.0.served).get(method).cloned().map(Server)
@@ -147,6 +167,19 @@ impl Peer {
 
     pub(crate) fn requests(&self) -> &Requests {
         &self.0.requests
+    }
+
+    /// The peer's requests that are not answered.
+    pub(crate) fn unanswered(&self) -> &Arc<Unanswered> {
+        &self.0.unanswered
+    }
+
+    /// Resolves when the answer to this request of the peer is in the lane, or the peer is gone.
+    pub(crate) async fn answered(&self, id: &RawJsonRpcId) {
+        tokio::select! {
+            () = self.0.unanswered.answered(id) => {}
+            () = self.gone() => {}
+        }
     }
 
     /// Nothing comes from the peer any more; what goes to it still does.

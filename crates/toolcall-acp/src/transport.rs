@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use self::sink::LaneSink;
 use self::threaded::Threaded;
-use crate::inbound::Inbound;
+use crate::inbound::{Inbound, Unanswered};
 use crate::lane::{Lane, Outlet};
 use crate::peer::Peer;
 use crate::requests::Requests;
@@ -75,7 +75,8 @@ pub fn connect(
     limits: Limits,
 ) -> (Peer, Transport) {
     let (lane, outlet) = Lane::new(limits.lane);
-    let peer = Peer::new(lane, Requests::new(limits.requests));
+    let (ours, theirs) = (limits.requests, limits.requests);
+    let peer = Peer::new(lane, Requests::new(ours), Unanswered::new(theirs));
     let transport = Transport {
         inbound: Inbound::new(Box::new(reader), &limits, peer.clone()),
         outlet,

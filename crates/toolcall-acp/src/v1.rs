@@ -11,14 +11,18 @@ mod extras;
 mod fields;
 mod fill;
 mod host;
+mod offer;
 mod printed;
 mod reporter;
+mod serve;
 mod session;
 mod signal;
 mod subject;
+mod tell;
 mod terminal;
 mod update;
 mod view;
+mod wish;
 
 use toolcall::{Kind, ToolCall};
 
@@ -30,6 +34,7 @@ pub use client::{CANCEL_CALL, Capabilities, Client};
 pub use encode::{encode, snapshot};
 pub use host::Commands;
 pub use reporter::{ReportCounters, Reporter, Reports};
+pub use serve::serve_agent;
 pub use session::{IntoStop, Prompt, Session};
 pub use update::Update;
 

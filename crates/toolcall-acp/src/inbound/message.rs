@@ -120,6 +120,10 @@ fn call<'a>(
             return Err(format!("`method` and `{name}` exclude each other"));
         }
     }
+    // Its answer could not be told from that to a line that could not be read.
+    if id.as_ref().is_some_and(|id| id.raw.get() == "null") {
+        return Err("a request needs an `id` that is not null".to_owned());
+    }
     let params = envelope.get(Member::Params).filter(|p| p.get() != "null");
     if params.is_some_and(|params| !params.get().starts_with(['{', '['])) {
         return Err("`params` must be an object or an array".to_owned());

@@ -12,7 +12,7 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
-use super::Inbound;
+use super::{Inbound, Unanswered};
 use crate::lane::Lane;
 use crate::peer::Peer;
 use crate::requests::Requests;
@@ -52,7 +52,11 @@ fn run(bytes: Vec<u8>, piece: usize) -> Outcome {
     let runtime = { runtime }.build().unwrap();
     runtime.block_on(async {
         let (lane, outlet) = Lane::new(LIMITS.lane);
-        let peer = Peer::new(lane.clone(), Requests::new(1));
+        let peer = Peer::new(
+            lane.clone(),
+            Requests::new(1),
+            Unanswered::new(LIMITS.requests),
+        );
         let source = Box::new(Pieces(bytes, piece));
         let mut inbound = Inbound::new(source, &LIMITS, peer);
         let mut handed_on = Vec::new();

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 
 use agent_client_protocol::RawJsonRpcId;
+use tokio::sync::Notify;
 
 use super::envelope::{Envelope, Member};
 use crate::locked::locked;
@@ -13,6 +14,8 @@ use crate::locked::locked;
 pub(crate) struct Unanswered {
     most: usize,
     ids: Mutex<HashSet<RawJsonRpcId>>,
+    /// Told whenever one is answered.
+    answered: Notify,
 }
 
 /// Why a request is not taken.
@@ -29,6 +32,7 @@ impl Unanswered {
         Self {
             most: most.max(1),
             ids: Mutex::default(),
+            answered: Notify::new(),
         }
     }
 
@@ -69,5 +73,41 @@ impl Unanswered {
     /// The request is answered.
     pub(super) fn remove(&self, id: &RawJsonRpcId) {
         locked(&self.ids).remove(id);
+        self.answered.notify_waiters();
+    }
+
+    /// Resolves when the request of this id is answered.
+    pub(crate) async fn answered(&self, id: &RawJsonRpcId) {
+        loop {
+            // Made before looking, so that nothing is missed in between.
+            let next = self.answered.notified();
+            if !self.has(id) {
+                return;
+            }
+            next.await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_waits_for_an_answer_goes_on_when_it_has_left() {
+        let unanswered = Unanswered::new(2);
+        let (one, two) = (RawJsonRpcId::Number(1), RawJsonRpcId::Number(2));
+        assert_eq!(unanswered.add(one.clone()), Ok(()));
+        assert_eq!(unanswered.add(two), Ok(()));
+        let mut waiting = pin!(unanswered.answered(&one));
+        assert_eq!(waiting.as_mut().now_or_never(), None);
+        unanswered.settle(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+        assert_eq!(waiting.as_mut().now_or_never(), None);
+        unanswered.settle(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        assert_eq!(waiting.now_or_never(), Some(()));
     }
 }

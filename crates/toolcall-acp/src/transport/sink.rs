@@ -54,10 +54,11 @@ impl Sink<String> for LaneSink {
     /// The room that was there may be gone by now. The one line that then reaches past it is
     /// bounded by this being the only sink.
     fn start_send(self: Pin<&mut Self>, line: String) -> io::Result<()> {
-        self.unanswered.settle(&line);
         self.lane
             .send_urgent(|pending| pending.extend_from_slice(line.as_bytes()))
             .map_err(broken)?;
+        // Whoever waits for the answer may speak after it now.
+        self.unanswered.settle(&line);
         Ok(())
     }
 

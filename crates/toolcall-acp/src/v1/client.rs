@@ -20,6 +20,7 @@ use crate::lane::Counters;
 use crate::locked::locked;
 use crate::meta;
 use crate::peer::{Peer, PeerError};
+use crate::service::Party;
 
 /// The extension method that stops one call.
 pub const CANCEL_CALL: &str = "_toolcall/cancel";
@@ -31,6 +32,7 @@ pub struct Client(Arc<Inner>);
 struct Inner {
     peer: Peer,
     offers: Mutex<Capabilities>,
+    who: Mutex<Party>,
     sessions: Mutex<HashMap<Box<str>, Arc<Session>>>,
 }
 
@@ -74,6 +76,7 @@ impl Client {
         let client = Self(Arc::new(Inner {
             peer,
             offers: Mutex::default(),
+            who: Mutex::default(),
             sessions: Mutex::default(),
         }));
         let inner = Arc::downgrade(&client.0);
@@ -89,6 +92,12 @@ impl Client {
     /// Add to the answer what else the agent can do.
     pub fn initialize(&self, request: &InitializeRequest) -> InitializeResponse {
         *locked(&self.0.offers) = Capabilities::from(&request.client_capabilities);
+        if let Some(info) = &request.client_info {
+            *locked(&self.0.who) = Party {
+                name: info.name.clone(),
+                version: info.version.clone(),
+            };
+        }
         let cancel = json!({"method": CANCEL_CALL});
         let meta = Meta::from_iter([(meta::CANCEL.to_owned(), cancel)]);
         InitializeResponse::new(ProtocolVersion::V1)
@@ -98,6 +107,11 @@ impl Client {
     /// What the client offers.
     pub fn capabilities(&self) -> Capabilities {
         *locked(&self.0.offers)
+    }
+
+    /// The client's name and version, if it said so.
+    pub fn who(&self) -> Party {
+        locked(&self.0.who).clone()
     }
 
     /// The connection.
@@ -151,7 +165,7 @@ impl Client {
             .approver(asker)
             .host_around(host)
             .build();
-        let session = Arc::new(Session::new(id.clone(), engine, peer, reports));
+        let session = Arc::new(Session::new(id.clone(), engine, peer, reports, self.who()));
         let _first = opened.set(Arc::downgrade(&session));
         let replaced = locked(&self.0.sessions).insert(id.as_str().into(), session.clone());
         if let Some(replaced) = replaced {
@@ -170,6 +184,15 @@ impl Client {
         let session = locked(&self.0.sessions).remove(id)?;
         session.cancel();
         Some(session)
+    }
+
+    /// Takes leave of the client: what is being answered is cancelled and told, then nothing more is
+    /// heard. The connection must go on meanwhile.
+    pub async fn leave(&self) {
+        let sessions: Vec<_> = locked(&self.0.sessions).values().cloned().collect();
+        sessions.iter().for_each(|session| session.cancel());
+        join_all(sessions.iter().map(|session| session.end())).await;
+        self.0.peer.hang_up();
     }
 
     /// The client is gone: ends every call of every session, and waits for that.

@@ -209,11 +209,10 @@ impl Host for ClientHost {
                 command: command.text.clone(),
                 reason: clean_line(&error.to_string(), 300).into(),
             };
-            // Stopped before the client has made it, nobody waits for it; it is released then.
-            let terminal = tokio::select! {
-                opened = Terminal::open(peer, session, run) => opened.map_err(not_runnable)?,
-                () = console.stopped() => return Err(HostError::Other("it was stopped".into())),
-            };
+            // Stopped before the client has made it, it is killed and released as soon as it is there, so that it is gone
+            // before the turn is answered. The engine waits for that only so long; what is made later is released then.
+            let terminal = Terminal::open(peer, session, run).await;
+            let terminal = terminal.map_err(not_runnable)?;
             let exit = terminal.carry(console).await.map_err(not_runnable)?;
             let unsaid =
                 || HostError::Other("the client does not say how the command ended".into());

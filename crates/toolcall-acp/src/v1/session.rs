@@ -2,14 +2,17 @@
 //! It keeps order: whatever a prompt did has ended and was told before the prompt is answered.
 
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use agent_client_protocol::v1::Responder;
 use agent_client_protocol::v1::schema::{
     ContentBlock, ContentChunk, PromptRequest, PromptResponse, SessionNotification, SessionUpdate,
     StopReason,
 };
-use agent_client_protocol::{Error, Result};
-use tokio::sync::watch;
+use agent_client_protocol::{Error, RequestCancellation, Result};
+use serde_json::json;
+use tokio::sync::{Mutex as Line, watch};
+use tokio::time::timeout;
 use toolcall::{CallHandle, Engine, Outcome, SessionId, ToolCall, ToolRequest, Turn};
 
 use super::encode::snapshot;
@@ -17,7 +20,14 @@ use super::{Dialect, Reports};
 use crate::lane::Closed;
 use crate::locked::locked;
 use crate::peer::Peer;
+use crate::service::{Choice, Party};
 use crate::trace::TraceContext;
+
+/// How many prompts may wait for the one that is being answered; each may be large.
+const MOST_WAITING: usize = 4;
+
+/// How long work that was broken off may take to let go of what it holds.
+const LETTING_GO: Duration = Duration::from_secs(1);
 
 /// A session that a client has open.
 pub struct Session {
@@ -25,8 +35,14 @@ pub struct Session {
     engine: Engine,
     peer: Peer,
     reports: Reports,
-    /// Those that are being answered.
+    /// The client's name and version.
+    who: Party,
+    /// Those that are being answered, or wait for that.
     prompts: Mutex<Vec<Weak<Prompt>>>,
+    /// Held by the one that is being answered: turns never interleave.
+    turns: Line<()>,
+    /// What the client knows of what may be chosen.
+    choices: Mutex<Vec<Choice>>,
 }
 
 /// Why an answer stops: a reason, or a reason or an error.
@@ -55,14 +71,23 @@ pub struct Prompt {
 }
 
 impl Session {
-    pub(crate) fn new(id: SessionId, engine: Engine, peer: Peer, reports: Reports) -> Self {
+    pub(crate) fn new(
+        id: SessionId,
+        engine: Engine,
+        peer: Peer,
+        reports: Reports,
+        who: Party,
+    ) -> Self {
         reports.follow(engine.journal());
         Self {
             id,
             engine,
             peer,
             reports,
+            who,
             prompts: Mutex::default(),
+            turns: Line::new(()),
+            choices: Mutex::default(),
         }
     }
 
@@ -76,6 +101,21 @@ impl Session {
         &self.engine
     }
 
+    /// The client's name and version.
+    pub fn who(&self) -> &Party {
+        &self.who
+    }
+
+    /// What the client knows of what may be chosen.
+    pub(crate) fn choices(&self) -> Vec<Choice> {
+        locked(&self.choices).clone()
+    }
+
+    /// The client knows these from now on. What it knew before is returned.
+    pub(crate) fn replace_choices(&self, choices: Vec<Choice>) -> Vec<Choice> {
+        std::mem::replace(&mut *locked(&self.choices), choices)
+    }
+
     /// What was told of its calls.
     pub fn reports(&self) -> &Reports {
         &self.reports
@@ -83,10 +123,15 @@ impl Session {
 
     /// Begins to answer a prompt. [`Prompt::end`] says what to answer.
     pub fn begin(self: &Arc<Self>, request: &PromptRequest) -> Arc<Prompt> {
-        let trace = TraceContext::from_meta(request.meta.as_ref());
+        let prompt = self.line_up(request);
+        self.reports.trace(trace_of(request));
+        prompt
+    }
+
+    /// A prompt that waits for its turn.
+    fn line_up(self: &Arc<Self>, request: &PromptRequest) -> Arc<Prompt> {
         let turn = self.engine.turn();
-        turn.set_trace(trace.handed_on());
-        self.reports.trace(trace);
+        turn.set_trace(trace_of(request).handed_on());
         let prompt = Arc::new(Prompt {
             session: self.clone(),
             turn,
@@ -111,24 +156,34 @@ impl Session {
         F: Future + Send + 'static,
         F::Output: IntoStop,
     {
-        let prompt = self.begin(&request);
-        // In a task: if it panics, its calls are ended and the client is answered all the same.
-        let answered = prompt.clone();
-        let mut working = tokio::spawn(async move { work(answered, request).await.into_stop() });
+        if self.answering().len() > MOST_WAITING {
+            let why =
+                "too many prompts wait in this session; send the next one when one is answered";
+            let _gone = to.respond_with_error(Error::invalid_request().data(json!(why)));
+            return;
+        }
+        let (prompt, withdrawn) = (self.line_up(&request), to.cancellation());
+        let id = to.raw_id().clone();
         tokio::spawn(async move {
-            let withdrawn = to.cancellation();
-            let done = tokio::select! {
-                done = &mut working => done.unwrap_or_else(|_| Err(Error::internal_error())),
-                () = prompt.cancelled() => Ok(StopReason::Cancelled),
-                _ = withdrawn.cancelled() => {
-                    prompt.turn.cancel();
-                    Err(Error::request_cancelled())
-                }
-                // Nobody is there to be answered; what runs is ended all the same.
-                () = prompt.session.peer.gone() => Err(Error::internal_error()),
+            let turn = tokio::select! {
+                biased;
+                turn = self.turns.lock() => Some(turn),
+                // Broken off before its turn came, it has nothing to wait for.
+                () = prompt.broken_off(&withdrawn) => None,
             };
-            working.abort();
-            let _gone = to.respond_with_result(prompt.end(done).await);
+            let done = match turn.is_some() {
+                true => {
+                    self.reports.trace(trace_of(&request));
+                    prompt.work(request, work, &withdrawn).await
+                }
+                false => Err(Error::request_cancelled()),
+            };
+            let answered = to.respond_with_result(prompt.end(done).await);
+            // The answer goes by the SDK's queue, what the next turn tells does not: it must not overtake.
+            if answered.is_ok() {
+                self.peer.answered(&id).await;
+            }
+            drop(turn);
         });
     }
 
@@ -139,11 +194,18 @@ impl Session {
         }
     }
 
-    /// Ends every call of what is being answered, and waits for that.
-    pub(crate) async fn end(&self) {
+    /// Does something while no prompt is answered; those that come meanwhile wait.
+    pub async fn undisturbed<T>(&self, work: impl Future<Output = T>) -> T {
+        let _turn = self.turns.lock().await;
+        work.await
+    }
+
+    /// Ends every call of what is being answered, and waits until nothing is.
+    pub async fn end(&self) {
         for prompt in self.answering() {
             prompt.turn.close().await;
         }
+        drop(self.turns.lock().await);
     }
 
     fn answering(&self) -> Vec<Arc<Prompt>> {
@@ -178,7 +240,50 @@ impl Session {
     }
 }
 
+fn trace_of(request: &PromptRequest) -> TraceContext {
+    TraceContext::from_meta(request.meta.as_ref())
+}
+
 impl Prompt {
+    /// Works on it until that is done or nobody wants it any more. In a task: if it panics, its
+    /// calls are ended and the client is answered all the same.
+    async fn work<W, F>(
+        self: &Arc<Self>,
+        request: PromptRequest,
+        work: W,
+        withdrawn: &RequestCancellation,
+    ) -> Result<StopReason>
+    where
+        W: FnOnce(Arc<Prompt>, PromptRequest) -> F + Send + 'static,
+        F: Future + Send + 'static,
+        F::Output: IntoStop,
+    {
+        let prompt = self.clone();
+        let mut working = tokio::spawn(async move { work(prompt, request).await.into_stop() });
+        tokio::select! {
+            done = &mut working => return done.unwrap_or_else(|_| Err(Error::internal_error())),
+            () = self.broken_off(withdrawn) => {}
+        }
+        if self.is_cancelled() {
+            // First, so that what it lets go of ends as cancelled.
+            self.turn.cancel();
+        }
+        working.abort();
+        // What it holds is let go before the prompt is answered; one that blocks is not waited for.
+        let _let_go = timeout(LETTING_GO, working).await;
+        Err(Error::request_cancelled())
+    }
+
+    /// Waits until the prompt is cancelled or withdrawn, or nobody is there to be answered; what
+    /// runs is ended all the same.
+    async fn broken_off(&self, withdrawn: &RequestCancellation) {
+        tokio::select! {
+            () = self.cancelled() => {}
+            _ = withdrawn.cancelled() => self.turn.cancel(),
+            () = self.session.peer.gone() => {}
+        }
+    }
+
     /// The session.
     pub fn session(&self) -> &Arc<Session> {
         &self.session

@@ -114,8 +114,9 @@ impl Terminal {
     pub(crate) async fn carry(mut self, console: &dyn Console) -> Result<Option<Exit>, PeerError> {
         console.show(Content::Terminal(self.id.as_str().into()));
         let stopped = tokio::select! {
-            status = self.request("terminal/wait_for_exit") => Some(status?),
+            biased;
             () = console.stopped() => None,
+            status = self.request("terminal/wait_for_exit") => Some(status?),
         };
         if stopped.is_none() {
             self.request("terminal/kill").await?;

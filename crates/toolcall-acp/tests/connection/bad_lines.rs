@@ -204,6 +204,8 @@ async fn ids_that_are_none() {
     invalid(r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#, "null", id).await;
     invalid(r#"{"jsonrpc":"2.0","id":true,"method":"m"}"#, "null", id).await;
     invalid(r#"{"jsonrpc":"2.0","id":1.5,"method":"m"}"#, "1.5", id).await;
+    let null = "a request needs an `id` that is not null";
+    invalid(r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#, "null", null).await;
     let long = format!(
         r#"{{"jsonrpc":"2.0","id":"{}","method":"m"}}"#,
         "x".repeat(2000)

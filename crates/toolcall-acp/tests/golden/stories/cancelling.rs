@@ -118,6 +118,31 @@ async fn a_terminal_is_killed_and_released() {
     wire.await.check("terminal_killed");
 }
 
+/// The client makes the terminal although it has cancelled: it is gone before the prompt is answered.
+#[tokio::test(start_paused = true)]
+async fn a_terminal_that_opens_after_a_cancel_is_released_before_the_answer() {
+    let story = Story::new(tools([shell()]))
+        .offering(json!({"terminal": true}))
+        .engine(|engine| engine.policy(AllowAll));
+    let client = |line: &Value, out: &mut Out| match line["method"].as_str() {
+        Some("terminal/create") => {
+            cancel(out);
+            out.answer(line, json!({"terminalId": "term-1"}));
+        }
+        Some("terminal/wait_for_exit") => {}
+        _ => terminal(
+            line,
+            out,
+            "",
+            &json!({"exitCode": null, "signal": "SIGKILL"}),
+        ),
+    };
+    let wire = story.play(client, |prompt| async move {
+        prompt.call(run("serve")).await;
+    });
+    wire.await.check("terminal_after_cancel");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_terminal_that_opens_too_late_is_released() {
     let story = Story::new(tools([shell()]))

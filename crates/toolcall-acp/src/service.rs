@@ -1,0 +1,290 @@
+//! What an agent does for its clients beside carrying calls, in no version's words.
+//! It names what is asked and answered; how that looks on the wire is the version's business.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use toolcall::{BoxFuture, Content, SessionId};
+
+use crate::v1::{Prompt, Session};
+
+/// An agent, as its clients use it. Whatever it does not do itself is refused.
+pub trait Service: Send + Sync + 'static {
+    /// What it is and can do.
+    fn about(&self) -> About;
+
+    /// Opens a session. What is told of it before this returns arrives before the answer does.
+    fn open(self: Arc<Self>, wish: Opening) -> BoxFuture<'static, Result<Opened, Refusal>>;
+
+    /// Answers a prompt.
+    fn answer(
+        self: Arc<Self>,
+        prompt: Arc<Prompt>,
+        said: Vec<Content>,
+    ) -> BoxFuture<'static, Result<Stop, Refusal>>;
+
+    /// A part of the list of sessions that are kept, the latest first.
+    fn list(self: Arc<Self>, _page: Page) -> BoxFuture<'static, Result<Listed, Refusal>> {
+        Box::pin(async { Err(Refusal::Unsupported) })
+    }
+
+    /// A session is closed; its prompts are cancelled already. It can be opened again.
+    fn close(self: Arc<Self>, _session: Arc<Session>) -> BoxFuture<'static, Result<(), Refusal>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Forgets a session. It was closed before.
+    fn delete(self: Arc<Self>, _session: SessionId) -> BoxFuture<'static, Result<(), Refusal>> {
+        Box::pin(async { Err(Refusal::Unsupported) })
+    }
+
+    /// The person chooses a value of an option. What holds then is the answer.
+    fn choose(
+        self: Arc<Self>,
+        _session: Arc<Session>,
+        _option: String,
+        _value: String,
+    ) -> BoxFuture<'static, Result<Vec<Choice>, Refusal>> {
+        Box::pin(async { Err(Refusal::Unsupported) })
+    }
+
+    /// Signs in by one of the ways it named.
+    fn sign_in(self: Arc<Self>, way: String) -> BoxFuture<'static, Result<(), Refusal>> {
+        Box::pin(async move {
+            Err(Refusal::Wrong(format!(
+                "there is no way to sign in `{way}`"
+            )))
+        })
+    }
+}
+
+/// What an agent is and can do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// Its name and version; nothing is said of one without a name.
+    pub party: Party,
+    /// Its name for people.
+    pub title: String,
+    /// How people sign in, if they do.
+    pub sign_in: Vec<SignIn>,
+    /// What else it can do.
+    pub skills: Skills,
+}
+
+/// One end of a connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Party {
+    /// Its name, for programs.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// A way to sign in that the agent handles itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignIn {
+    /// What it is called in a request.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+}
+
+/// What an agent can do beside answering prompts of text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skills {
+    /// It keeps sessions: they can be listed, opened again, replayed, closed and deleted.
+    pub keeps_sessions: bool,
+    /// Sessions may work in several folders.
+    pub several_roots: bool,
+    /// Prompts may have images in them.
+    pub images: bool,
+    /// Prompts may have resources in them, with their bodies.
+    pub resources: bool,
+    /// It uses MCP servers over HTTP.
+    pub mcp_over_http: bool,
+}
+
+/// A session that a client wants to have open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Which.
+    pub which: Which,
+    /// The folder it works in, absolute.
+    pub cwd: PathBuf,
+    /// Further folders that it works in, absolute.
+    pub more_roots: Vec<PathBuf>,
+    /// The servers that the client wants it to have.
+    pub servers: Vec<ServerWish>,
+    /// Who asks.
+    pub client: Party,
+}
+
+/// Which session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// A new one.
+    New,
+    /// One that is kept.
+    Kept {
+        /// Its id.
+        id: SessionId,
+        /// What of it is told again.
+        replay: Replay,
+    },
+}
+
+/// What of a kept session is told again when it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replay {
+    /// All that was said and done.
+    Whole,
+    /// Nothing: the client has it.
+    Nothing,
+}
+
+/// An MCP server that a client wants a session to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerWish {
+    /// A program that is started.
+    Program {
+        /// The server's name.
+        name: String,
+        /// The program.
+        command: PathBuf,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables that are set for it.
+        env: Vec<(String, String)>,
+    },
+    /// One that is spoken to by streamable HTTP.
+    Http {
+        /// The server's name.
+        name: String,
+        /// Its address.
+        url: String,
+        /// What goes along with every request.
+        headers: Vec<(String, String)>,
+    },
+    /// One that cannot be reached in any way that is known.
+    Other {
+        /// How it would be reached, in a word.
+        kind: String,
+    },
+}
+
+/// A session that is open now.
+pub struct Opened {
+    /// The session.
+    pub session: Arc<Session>,
+    /// What the person may choose in it.
+    pub choices: Vec<Choice>,
+    /// What begins with `/` and is understood in it.
+    pub commands: Vec<SlashCommand>,
+}
+
+/// Something that the person may choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What it is called in a request.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// What it is about.
+    pub description: String,
+    /// Which sort of choice it is.
+    pub sort: Sort,
+    /// The id of what holds now.
+    pub current: String,
+    /// What there is to choose from.
+    pub values: Vec<ChoiceValue>,
+}
+
+/// Which sort of choice something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// How much is done without asking.
+    Mode,
+    /// Who answers.
+    Model,
+}
+
+/// One of the things to choose from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChoiceValue {
+    /// What it is called in a request.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// What it means.
+    pub description: String,
+}
+
+/// A command that the person may type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlashCommand {
+    /// Its name, without the slash.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What may follow it, if anything.
+    pub hint: Option<String>,
+}
+
+/// A part of a list of sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// Only sessions of this folder.
+    pub cwd: Option<PathBuf>,
+    /// Where the part before ended, as it was told.
+    pub after: Option<String>,
+}
+
+/// Sessions that are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// The sessions.
+    pub sessions: Vec<KeptSession>,
+    /// Where the next part begins, if there is one.
+    pub next: Option<String>,
+}
+
+/// A session that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptSession {
+    /// Its id.
+    pub id: SessionId,
+    /// The folder it works in.
+    pub cwd: PathBuf,
+    /// What it is about, if that is known.
+    pub title: Option<String>,
+    /// When it was last heard of, as ISO 8601 writes it.
+    pub updated: String,
+}
+
+/// Why an answer to a prompt ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Everything is said.
+    EndOfTurn,
+    /// The model may not say more.
+    TooLong,
+    /// It asked for more rounds of calls than there may be.
+    TooManyRounds,
+    /// The model does not want to go on.
+    Refused,
+}
+
+/// Why something is not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// What was asked for makes no sense; the reason says why and what would.
+    Wrong(String),
+    /// There is no such session.
+    NoSession(String),
+    /// This agent does not do that.
+    Unsupported,
+    /// It went wrong here.
+    Failed(String),
+}
