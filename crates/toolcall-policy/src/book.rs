@@ -25,6 +25,7 @@ use crate::stance::Stance;
 use fingerprint::Fingerprint;
 use kept::KeptFile;
 
+pub use guarded::read_own;
 pub use kept::{KeptId, KeptRule};
 pub use places::Places;
 pub use sources::{FileState, PolicyFile, Sources};

@@ -43,6 +43,12 @@ fn check_allow(body: &Body, has_mcp: bool) -> Result<(), Fault> {
     if body.tool.as_ref().is_some_and(ToolName::is_many) {
         return Err(Fault::new("`tool` allows every tool", "name one tool"));
     }
+    if body.reaches.iter().any(ReachPattern::is_mode) {
+        return Err(Fault::new(
+            "`reach` allows a mode",
+            "take it out; a stricter mode needs no rule, and a looser one is always asked about",
+        ));
+    }
     if has_mcp && body.definition.is_none() {
         return Err(Fault::new(
             "a server's tool is allowed whatever its definition becomes",

@@ -133,12 +133,7 @@ impl<'a> Reader<'a> {
 
     fn mode(&self, value: &Spanned<DeValue<'_>>) -> Result<Mode, PolicyError> {
         let text = self.string(value)?;
-        let mode = Mode::ALL.into_iter().find(|mode| mode.as_str() == text);
-        mode.ok_or_else(|| {
-            let names = Mode::ALL.map(Mode::as_str);
-            let problem = format!("there is no mode `{text}`");
-            self.fault(value.span(), Fault::new(problem, nearest(text, &names)))
-        })
+        Mode::named(text).ok_or_else(|| self.fault(value.span(), unknown_mode(text)))
     }
 
     fn rules(
@@ -359,6 +354,12 @@ fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
 
 fn unknown_key(key: &str, known: &[&str]) -> Fault {
     Fault::new(format!("there is no key `{key}`"), nearest(key, known))
+}
+
+/// A mode that nobody knows.
+pub(crate) fn unknown_mode(name: &str) -> Fault {
+    let names = Mode::ALL.map(Mode::as_str);
+    Fault::new(format!("there is no mode `{name}`"), nearest(name, &names))
 }
 
 fn nearest(text: &str, known: &[&str]) -> String {

@@ -10,6 +10,7 @@ use toolcall_shell::quoted;
 
 use crate::mode::{Deed, Mode};
 use crate::protected::Protection;
+use crate::reach::mode_name;
 use crate::rule::PolicyRule;
 use crate::stance::Stance;
 
@@ -51,6 +52,8 @@ pub(crate) enum Cause<'a> {
         gap: Option<Gap>,
     },
     Limit(&'static str),
+    /// There is no mode of this name.
+    NoMode(&'a str),
     Broken(&'a str),
 }
 
@@ -78,6 +81,7 @@ impl Cause<'_> {
             Cause::Protected(protection) => format!("protected path {}", protection.name),
             Cause::Mode { mode, .. } => format!("mode {}", mode.as_str()),
             Cause::Limit(_) => "limits of what is judged".to_owned(),
+            Cause::NoMode(_) => "unknown mode".to_owned(),
             Cause::Broken(_) => "broken policy".to_owned(),
         }
     }
@@ -104,6 +108,10 @@ impl Cause<'_> {
                 )
             }
             Cause::Limit(what) => (*what).to_owned(),
+            Cause::NoMode(name) => {
+                let all = Mode::ALL.map(Mode::as_str).join("`, `");
+                format!("there is no mode `{name}`; choose one of `{all}`")
+            }
             Cause::Broken(error) => format!("the policy cannot be used: {error}"),
         }
     }
@@ -125,7 +133,7 @@ impl Cause<'_> {
             }
             (Cause::Broken(_), _) => Some("mend the policy file".to_owned()),
             (Cause::Rule(_) | Cause::Mode { .. }, Stance::Allow)
-            | (Cause::Protected(_) | Cause::Limit(_), _) => None,
+            | (Cause::Protected(_) | Cause::Limit(_) | Cause::NoMode(_), _) => None,
         }
     }
 }
@@ -141,7 +149,10 @@ impl Subject<'_> {
             Subject::Text(text) => format!("runs the text {text:?}"),
             Subject::Part(part) => format!("runs {}", shown(part)),
             Subject::Word(part, word) => format!("names `{word}` in {}", shown(part)),
-            Subject::Reach(target) => format!("reaches {target}"),
+            Subject::Reach(target) => match mode_name(target) {
+                Some(name) => format!("switches to mode {name}"),
+                None => format!("reaches {target}"),
+            },
         }
     }
 }

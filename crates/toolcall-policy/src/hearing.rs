@@ -182,6 +182,9 @@ impl<'a> Hearing<'a> {
             tell(by_rule(Subject::Reach(target), rule))
         });
         let parsed = Target::parse(target);
+        if let Target::Mode(name) = &parsed {
+            return tell(self.switch(target, name));
+        }
         let covers = |rule: &&PolicyRule| {
             let mut reaches = rule.body.reaches.iter();
             reaches.any(|reach| reach.covers(&parsed, Stance::Allow))
@@ -194,6 +197,27 @@ impl<'a> Hearing<'a> {
             None if parsed.is_mcp() => self.tool(Subject::Reach(target), Deed::Unknown, tell),
             None => tell(self.uncovered(Subject::Reach(target), Deed::Reach, None)),
         }
+    }
+
+    /// A switch to another mode. No rule allows it: a looser mode would be a rule about rules.
+    fn switch<'f>(&self, target: &'f str, name: &'f str) -> Finding<'f> {
+        let subject = Subject::Reach(target);
+        let Some(wanted) = Mode::named(name) else {
+            return Finding {
+                subject,
+                stance: Stance::Deny,
+                cause: Cause::NoMode(name),
+            };
+        };
+        let deed = self.mode.switching_to(wanted);
+        let gap = match deed == Deed::Loosen && self.mode != Mode::DenyAll {
+            true => Some(Gap::new(
+                "that is always asked about",
+                "choose the mode yourself",
+            )),
+            false => None,
+        };
+        self.uncovered(subject, deed, gap)
     }
 
     /// The rules that deny or ask about what is reached.

@@ -38,7 +38,7 @@ mod words;
 
 pub use book::{
     Book, BookSettings, Change, FileState, KeptId, KeptRule, Places, PolicyFile, Project,
-    ProjectFile, Sources, TrustRecord, Trusts,
+    ProjectFile, Sources, TrustRecord, Trusts, read_own,
 };
 pub use error::PolicyError;
 pub use explain::{Explanation, Step};

@@ -32,6 +32,10 @@ pub(crate) enum Deed {
     Inspect,
     Command,
     Reach,
+    /// A switch to a mode that lets more happen without asking.
+    Loosen,
+    /// A switch to a mode that lets no more happen.
+    Tighten,
     Unknown,
 }
 
@@ -56,6 +60,41 @@ impl Mode {
         }
     }
 
+    /// The mode of this name.
+    pub fn named(name: &str) -> Option<Mode> {
+        Mode::ALL.into_iter().find(|mode| mode.as_str() == name)
+    }
+
+    /// What happens without asking, in one sentence.
+    pub fn description(self) -> &'static str {
+        match self {
+            Mode::AllowAll => {
+                "Everything runs without a question; only deny rules, ask rules and protected paths \
+                 still hold."
+            }
+            Mode::AcceptEdits => {
+                "Files in the session's folders are read and written without a question; the rest is \
+                 asked about."
+            }
+            Mode::Ask => {
+                "Files in the session's folders are read without a question; the rest is asked about."
+            }
+            Mode::ReadOnly => {
+                "Files in the session's folders are read without a question; what changes anything is \
+                 denied."
+            }
+            Mode::DenyAll => "Every call is denied.",
+        }
+    }
+
+    /// What a switch from this mode to another amounts to.
+    pub(crate) fn switching_to(self, other: Mode) -> Deed {
+        match other < self {
+            true => Deed::Loosen,
+            false => Deed::Tighten,
+        }
+    }
+
     /// What to tell people loudly before they work in this mode.
     pub fn warning(self) -> Option<&'static str> {
         match self {
@@ -73,7 +112,7 @@ impl Mode {
             Mode::AllowAll => Stance::Allow,
             Mode::AcceptEdits if deed == Deed::WriteInside => Stance::Allow,
             Mode::AcceptEdits | Mode::Ask => match deed {
-                Deed::Nothing | Deed::ReadInside => Stance::Allow,
+                Deed::Nothing | Deed::ReadInside | Deed::Tighten => Stance::Allow,
                 Deed::ReadOutside
                 | Deed::WriteInside
                 | Deed::WriteOutside
@@ -81,6 +120,7 @@ impl Mode {
                 | Deed::Inspect
                 | Deed::Command
                 | Deed::Reach
+                | Deed::Loosen
                 | Deed::Unknown => Stance::Ask,
             },
             Mode::ReadOnly => Mode::Ask.stance(deed).max(self.floor(deed)),
@@ -97,7 +137,9 @@ impl Mode {
                 | Deed::ReadInside
                 | Deed::ReadOutside
                 | Deed::Inspect
-                | Deed::Reach => Stance::Allow,
+                | Deed::Reach
+                | Deed::Loosen
+                | Deed::Tighten => Stance::Allow,
                 Deed::WriteInside
                 | Deed::WriteOutside
                 | Deed::Delete
@@ -122,6 +164,8 @@ impl Deed {
             Deed::Inspect => "a command that only reads",
             Deed::Command => "a command",
             Deed::Reach => "reaching out",
+            Deed::Loosen => "switching to a looser mode",
+            Deed::Tighten => "switching to a mode that is no looser",
             Deed::Unknown => "a tool that does not say what it does",
         }
     }

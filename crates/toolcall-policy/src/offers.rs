@@ -10,7 +10,7 @@ use crate::hearing::Hearing;
 use crate::names::ToolName;
 use crate::paths::Pattern;
 use crate::programs::{Reach, is_never_offered, offered_words, runs_anything};
-use crate::reach::ReachPattern;
+use crate::reach::{ReachPattern, mode_name};
 use crate::rule::{Body, PolicyRule};
 use crate::stance::Stance;
 use crate::text::text;
@@ -112,6 +112,8 @@ fn add(hearing: &Hearing<'_>, touch: &Touch, breadth: Breadth, body: &mut Body) 
         }
         Touch::Reaches(target) if target.starts_with("mcp:") => add_tool(hearing, body),
         Touch::Unknown => add_tool(hearing, body),
+        // A mode is chosen each time.
+        Touch::Reaches(target) if mode_name(target).is_some() => None,
         Touch::Reaches(target) => {
             let reach = ReachPattern::parse(target).ok()?;
             if !body.reaches.contains(&reach) {

@@ -1,9 +1,11 @@
-//! Hosts and tools of servers that calls reach, and patterns of them.
+//! Hosts, tools of servers and modes that calls reach, and patterns of them.
 //! Names are compared as browsers read them; no name is looked up.
 
 use url::{Host, Url};
 
 use crate::error::Fault;
+use crate::file::unknown_mode;
+use crate::mode::Mode;
 use crate::stance::Stance;
 
 /// A pattern of what is reached, as somebody wrote it.
@@ -22,6 +24,10 @@ enum Shape {
         server: String,
         tool: String,
     },
+    /// `mode:read-only`.
+    Mode(Mode),
+    /// `mode:*`.
+    EveryMode,
     /// A host and a port, `*.` before it for everything below it.
     Host {
         name: String,
@@ -31,12 +37,17 @@ enum Shape {
 }
 
 impl ReachPattern {
-    /// A host (`docs.rs`, `*.docs.rs`, `localhost:8080`), `mcp:server/tool`, `mcp:server/*` or `*`.
+    /// A host (`docs.rs`, `*.docs.rs`, `localhost:8080`), `mcp:server/tool`, `mcp:server/*`,
+    /// `mode:read-only`, `mode:*` or `*`.
     pub(crate) fn parse(source: &str) -> Result<Self, Fault> {
-        let shape = match source.strip_prefix("mcp:") {
-            _ if source == "*" => Shape::Anything,
-            Some(rest) => mcp(source, rest)?,
-            None => host_shape(source)?,
+        let shape = if source == "*" {
+            Shape::Anything
+        } else if let Some(rest) = source.strip_prefix("mcp:") {
+            mcp(source, rest)?
+        } else if let Some(name) = mode_name(source) {
+            mode(name)?
+        } else {
+            host_shape(source)?
         };
         Ok(Self {
             source: source.to_owned(),
@@ -48,12 +59,19 @@ impl ReachPattern {
         matches!(self.shape, Shape::Mcp { .. })
     }
 
+    pub(crate) fn is_mode(&self) -> bool {
+        matches!(self.shape, Shape::Mode(_) | Shape::EveryMode)
+    }
+
     /// Whether it covers a target. What allows is compared to the letter; what denies covers all
     /// ports of a host and everything below it.
     pub(crate) fn covers(&self, target: &Target, stance: Stance) -> bool {
         let is_wide = stance != Stance::Allow;
         match (&self.shape, target) {
-            (Shape::Anything, _) => is_wide || !target.is_mcp(),
+            (Shape::Anything, Target::Host { .. } | Target::Odd) => true,
+            (Shape::Anything, Target::Mcp { .. } | Target::Mode(_)) => is_wide,
+            (Shape::Mode(mode), Target::Mode(name)) => mode.as_str() == name,
+            (Shape::EveryMode, Target::Mode(_)) => true,
             (Shape::Mcp { server, tool }, Target::Mcp { server: s, tool: t }) => {
                 s == server && (tool == "*" || t == tool)
             }
@@ -66,8 +84,8 @@ impl ReachPattern {
                 (is_host || (is_wide && is_below)) && is_port
             }
             (
-                Shape::Mcp { .. } | Shape::Host { .. },
-                Target::Mcp { .. } | Target::Host { .. } | Target::Odd,
+                Shape::Mcp { .. } | Shape::Host { .. } | Shape::Mode(_) | Shape::EveryMode,
+                Target::Mcp { .. } | Target::Host { .. } | Target::Mode(_) | Target::Odd,
             ) => false,
         }
     }
@@ -84,7 +102,9 @@ pub(crate) enum Target {
         host: String,
         port: Option<u16>,
     },
-    /// Neither: only `*` is about it.
+    /// A mode, by its name, whether there is one of that name or not.
+    Mode(String),
+    /// None of these: only `*` is about it.
     Odd,
 }
 
@@ -98,11 +118,28 @@ impl Target {
                     tool: tool.to_owned(),
                 });
         }
+        if let Some(name) = mode_name(target) {
+            return Target::Mode(name.to_owned());
+        }
         host_and_port(target).map_or(Target::Odd, |(host, port)| Target::Host { host, port })
     }
 
     pub(crate) fn is_mcp(&self) -> bool {
         matches!(self, Target::Mcp { .. })
+    }
+}
+
+/// The name behind `mode:`. A number there is the port of a host that is called so.
+pub(crate) fn mode_name(target: &str) -> Option<&str> {
+    let name = target.strip_prefix("mode:")?;
+    name.parse::<u16>().is_err().then_some(name)
+}
+
+fn mode(name: &str) -> Result<Shape, Fault> {
+    match (name, Mode::named(name)) {
+        ("*", _) => Ok(Shape::EveryMode),
+        (_, Some(mode)) => Ok(Shape::Mode(mode)),
+        (_, None) => Err(unknown_mode(name)),
     }
 }
 

@@ -43,7 +43,7 @@ fn hostile_cases() {
     }
     assert_eq!(failed, Vec::<String>::new());
     let skipped: usize = skipped.values().map(Vec::len).sum();
-    assert_eq!((passed, skipped), (104, 17));
+    assert_eq!((passed, skipped), (105, 16));
 }
 
 fn fits(expected: &str, got: &str) -> bool {
@@ -96,7 +96,7 @@ fn other_room(case: &Value) -> Option<&'static str> {
     if has("history") {
         return Some("the history");
     }
-    if has("hook") || has("interactive") || asks_agent("set_mode") {
+    if has("hook") || has("interactive") {
         return Some("the engine");
     }
     if has("user")
@@ -193,6 +193,10 @@ fn setting() -> Setting {
 fn intent(input: &Value) -> Option<Intent> {
     let args = &input["args"];
     if let Some(said) = input["agent"].as_str() {
+        if said.contains("set_mode 'bypass'") {
+            let touch = Touch::Reaches("mode:allow-all".into());
+            return Some(Intent::new(Kind::SwitchMode, said).touching(touch));
+        }
         let command = said
             .split("'command':'")
             .nth(1)

@@ -28,6 +28,12 @@ pub(super) enum Owner {
     Workspace,
 }
 
+/// The text of a file of the person's, such as settings; none where there is no file. What somebody
+/// else could have written is refused.
+pub fn read_own(path: &Path) -> Result<Option<String>, PolicyError> {
+    read(path, Owner::Person)
+}
+
 /// The text of a file; none where there is no file.
 pub(super) fn read(path: &Path, owner: Owner) -> Result<Option<String>, PolicyError> {
     let file = match open_plain(path, owner) {

@@ -7,7 +7,7 @@ use toolcall::{Command, Intent, Part, Policy, Reading, Touch};
 use toolcall_policy::{Facts, Layer, Mode, PolicyRule, Rules, Scope, Stance, Trust};
 use toolcall_shell::quoted;
 
-use crate::scene::{ROOT, command, in_root, judged, parse, setting, touching};
+use crate::scene::{ROOT, command, in_root, judged, parse, setting, switching, touching};
 
 const STANCES: [&str; 3] = ["allow", "ask", "deny"];
 
@@ -30,6 +30,7 @@ const BODIES: &[&str] = &[
     "delete = './out'",
     "read = '/etc'",
     "reach = 'docs.rs'",
+    "reach = '*'",
     "exactly = 'ls src'",
     "write = 'src/', read = '~/x'",
 ];
@@ -109,6 +110,7 @@ fn intent() -> impl Strategy<Value = Intent> {
         3 => files,
         1 => Just(touching(Touch::Unknown)),
         1 => Just(touching(Touch::Reaches("docs.rs".into()))),
+        2 => select(&Mode::ALL[..]).prop_map(|mode| switching(mode.as_str())),
     ]
 }
 
@@ -235,6 +237,15 @@ proptest! {
         let rules = put_together([user(&rules)]);
         let stances = Mode::ALL.map(|mode| judged(&rules.in_mode(mode), &intent));
         prop_assert!(stances.is_sorted(), "{stances:?}");
+    }
+
+    /// Whatever rules there are, nobody comes to a looser mode without a question.
+    #[test]
+    fn a_looser_mode_is_never_silent_and_never_kept(rules in policy(), mode in mode(), wanted in mode()) {
+        let rules = put_together([user(&rules)]).in_mode(mode);
+        let explained = rules.explain(&switching(wanted.as_str()), &setting());
+        prop_assert!(wanted >= mode || explained.stance > Stance::Allow);
+        prop_assert_eq!(explained.offers, []);
     }
 
     #[test]

@@ -10,3 +10,4 @@ mod modes;
 mod offers;
 mod protection;
 mod scene;
+mod switching;

@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use toolcall::{Intent, Kind, Touch};
 use toolcall_policy::{Facts, Layer, Mode, Rules, Scope, Trust};
 
-use crate::scene::{command, in_root, judged, parse, rules, touching, user};
+use crate::scene::{command, in_root, judged, parse, rules, switching, touching, user};
 
 fn check(text: &str, intents: &[(&str, Intent)], expect: Expect) {
     let rules = rules(text);
@@ -51,6 +51,12 @@ fn touches() -> Vec<(&'static str, Intent)> {
             touching(Touch::Reaches("mcp:s/t".into())),
         ),
         ("unknown", touching(Touch::Unknown)),
+        ("switch to allow-all", switching("allow-all")),
+        ("switch to accept-edits", switching("accept-edits")),
+        ("switch to ask", switching("ask")),
+        ("switch to read-only", switching("read-only")),
+        ("switch to deny-all", switching("deny-all")),
+        ("switch to no mode", switching("bypass")),
         (
             "protected write",
             touching(Touch::Writes(in_root(".git/config"))),
@@ -86,6 +92,12 @@ fn what_no_rule_covers_is_up_to_the_mode() {
             reach                    allow ask   ask   ask   deny
             reach a server's tool    allow ask   ask   deny  deny
             unknown                  allow ask   ask   deny  deny
+            switch to allow-all      allow ask   ask   ask   deny
+            switch to accept-edits   allow allow ask   ask   deny
+            switch to ask            allow allow allow ask   deny
+            switch to read-only      allow allow allow allow deny
+            switch to deny-all       allow allow allow allow deny
+            switch to no mode        deny  deny  deny  deny  deny
             protected write          deny  deny  deny  deny  deny
             protected and asked      ask   ask   ask   deny  deny
             protected in a text      ask   ask   ask   deny  deny
@@ -115,6 +127,12 @@ fn what_rules_allow_is_allowed_unless_the_mode_holds() {
             reach                    allow allow allow allow deny
             reach a server's tool    allow ask   ask   deny  deny
             unknown                  allow ask   ask   deny  deny
+            switch to allow-all      allow ask   ask   ask   deny
+            switch to accept-edits   allow allow ask   ask   deny
+            switch to ask            allow allow allow ask   deny
+            switch to read-only      allow allow allow allow deny
+            switch to deny-all       allow allow allow allow deny
+            switch to no mode        deny  deny  deny  deny  deny
             protected write          deny  deny  deny  deny  deny
             protected and asked      ask   ask   ask   deny  deny
             protected in a text      ask   ask   ask   deny  deny

@@ -46,6 +46,11 @@ pub(crate) fn touching(touch: Touch) -> Intent {
     Intent::new(Kind::Other, "a call").touching(touch)
 }
 
+/// A switch to the mode of this name.
+pub(crate) fn switching(mode: &str) -> Intent {
+    touching(Touch::Reaches(format!("mode:{mode}").into()))
+}
+
 pub(crate) fn stance(verdict: &Verdict) -> Stance {
     match verdict {
         Verdict::Allow { .. } => Stance::Allow,
