@@ -1,4 +1,4 @@
-//! The environment that commands find: the agent's own, made fit for programs that nobody answers.
+//! The environment that commands find: the agent's own without its keys, made fit for programs that nobody answers.
 //! It sets no variable of the process itself.
 
 use std::collections::BTreeMap;
@@ -20,6 +20,10 @@ const GIT_COUNT: &str = "GIT_CONFIG_COUNT";
 /// What would open a window and wait for somebody.
 const UNSET: [&str; 2] = ["SSH_ASKPASS", "GIT_ASKPASS"];
 
+/// How the names of variables end that hold a key. Models bring theirs in the agent's environment, and what a command
+/// sees, a model can print. A call that needs one says so in its own `env`, where it is asked about.
+const KEYS: [&str; 4] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"];
+
 /// The environment of commands, made from that of the agent.
 pub fn of_commands(
     agent: impl IntoIterator<Item = (OsString, OsString)>,
@@ -31,9 +35,15 @@ pub fn of_commands(
     for name in UNSET {
         env.remove(OsStr::new(name));
     }
+    env.retain(|name, _| !is_key(name));
     env.extend(SET.map(|(name, value)| (name.into(), value.into())));
     refuse_bare_repositories(&mut env);
     env
+}
+
+fn is_key(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_ascii_uppercase();
+    KEYS.iter().any(|end| name.ends_with(end))
 }
 
 /// A folder that looks like the inside of a repository brings its own settings, which may run
@@ -71,6 +81,24 @@ mod tests {
             GIT_CONFIG_VALUE_0=explicit GIT_PAGER=cat GIT_TERMINAL_PROMPT=0 PAGER=cat PATH=/bin \
             TERM=dumb";
         assert_eq!(shown.join(" "), expected);
+    }
+
+    #[test]
+    fn no_key_is_handed_on() {
+        let agent = [
+            ("ANTHROPIC_API_KEY", "k"),
+            ("AWS_SECRET_ACCESS_KEY", "k"),
+            ("client_secret", "k"),
+            ("NPM_TOKEN", "k"),
+            ("PGPASSWORD_FILE", "f"),
+            ("DB_PASSWORD", "k"),
+        ];
+        let env = of_commands(agent.map(|(name, value)| (name.into(), value.into())));
+        let left = env
+            .into_keys()
+            .filter(|name| !name.to_string_lossy().starts_with("GIT_"));
+        let left: Vec<_> = left.collect();
+        assert_eq!(left, ["PAGER", "PATH", "PGPASSWORD_FILE", "TERM"]);
     }
 
     #[test]
