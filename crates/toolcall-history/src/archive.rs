@@ -2,12 +2,13 @@
 //! It changes nothing, and several may read while others write.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 use toolcall::{CallId, Moment, Record, SessionId};
 
 use crate::file::{beside, open_to_read};
-use crate::form::{self, SessionEvent};
+use crate::form::{self, SessionEvent, Speaker};
 use crate::line::{CALL_COLUMNS, CallLine, Filter, QuestionLine, SessionLine};
 use crate::rows::{self, Stored, moment};
 use crate::trouble::Trouble;
@@ -212,6 +213,31 @@ impl Archive {
             events.push((moment(row.get(0)?), event));
         }
         Ok(events)
+    }
+
+    /// The first thing that the person said in a session and that is wanted.
+    pub fn first_words(
+        &self,
+        session: &SessionId,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Option<Arc<str>>, Trouble> {
+        let sql = "SELECT body FROM records WHERE call IS NULL
+                   AND session = (SELECT id FROM sessions WHERE name = ?1) ORDER BY seq";
+        let mut find = self.db.prepare_cached(sql)?;
+        let mut rows = find.query([session.as_str()])?;
+        while let Some(row) = rows.next()? {
+            let body: String = row.get(0)?;
+            let event = form::session_from_json(&body, &Stored(&self.db))?;
+            if let SessionEvent::Said {
+                by: Speaker::Person,
+                text,
+            } = event
+                && is_wanted(&text)
+            {
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether SQLite itself finds the file in order.
