@@ -1,0 +1,235 @@
+//! The agent, as clients use it: it opens sessions, answers prompts, lists and forgets.
+//! It brings the parts together; each of them does its own work.
+
+mod answering;
+mod opening;
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use tokio::sync::{Mutex as Door, MutexGuard as Inside};
+use toolcall::{AnyTool, BoxFuture, Content, Engine, EngineBuilder, Limits, SessionId};
+use toolcall_acp::service::{
+    About, Choice, Listed, Opened, Opening, Page, Party, Refusal, Service, SignIn, Skills, Stop,
+};
+use toolcall_acp::v1::{Client, Prompt, Session};
+use toolcall_history::{History, Settings, Trouble};
+use toolcall_policy::{Layer, Places};
+use toolcall_tools::command::{Sandbox, Supervisor};
+use toolcall_tools::web::SearchSettings;
+
+use crate::memory::{Memory, unkept};
+use crate::model::Models;
+use crate::sitting::{Sitting, Sittings};
+
+/// The name under which its sessions are kept.
+const NAME: &str = "toolcall agent";
+
+/// So many sessions can be opened again, closed or deleted side by side.
+const DOORS: usize = 16;
+
+/// What an agent is made from.
+pub struct AgentSettings {
+    /// Where the person's settings are, and where things are kept.
+    pub places: Places,
+    /// What `~` stands for, if anything.
+    pub home: Option<PathBuf>,
+    /// What supervises commands.
+    pub supervisor: Option<Supervisor>,
+    /// The sandbox that commands run in, if they run in one.
+    pub sandbox: Option<Sandbox>,
+    /// Where the web is searched, if it is.
+    pub search: Option<SearchSettings>,
+    /// Rules besides those of the person and the project.
+    pub layers: Vec<Layer>,
+    /// What each session's engine holds at most.
+    pub limits: Limits,
+    /// Where and how sessions are kept, if they are.
+    pub history: Option<(PathBuf, Settings)>,
+    /// Who may answer; the first does.
+    pub models: Models,
+    /// Tools of every session besides the built-in ones.
+    pub guests: Vec<Arc<dyn AnyTool>>,
+    /// Who is told of every call and turn, besides the client.
+    pub onlooker: Option<Arc<dyn Onlooker>>,
+    /// The agent's version.
+    pub version: String,
+}
+
+/// Somebody who is told of every call and turn.
+pub trait Onlooker: Send + Sync + 'static {
+    /// An engine that tells of its calls.
+    fn attach(&self, engine: EngineBuilder) -> EngineBuilder;
+
+    /// A turn of this engine begins; it ends when what is returned is dropped.
+    fn turn(&self, engine: &Engine) -> Box<dyn Send>;
+}
+
+/// The agent.
+pub struct Agent {
+    client: Client,
+    settings: AgentSettings,
+    sittings: Arc<Sittings>,
+    /// What opens, closes and deletes a kept session goes through the door of its id, one at a time.
+    doors: [Door<()>; DOORS],
+    /// Opened with the first session: a client that only greets waits for nothing.
+    memory: OnceLock<Result<Memory, Trouble>>,
+}
+
+impl Agent {
+    /// For this client.
+    pub fn new(client: Client, settings: AgentSettings) -> Arc<Self> {
+        Arc::new(Self {
+            client,
+            settings,
+            sittings: Arc::default(),
+            doors: Default::default(),
+            memory: OnceLock::new(),
+        })
+    }
+
+    /// Ends every session, and waits until nothing of them is left.
+    pub async fn close(&self) {
+        let closing = self.sittings.take_all().into_iter();
+        futures::future::join_all(
+            closing.map(|sitting| async move { sitting.place.close().await }),
+        )
+        .await;
+        if let Some(Ok(memory)) = self.memory.get() {
+            memory.finish().await;
+        }
+    }
+
+    fn memory(&self) -> Result<Memory, Refusal> {
+        let memory = self.memory.get_or_init(|| self.open_memory());
+        memory.clone().map_err(|trouble| {
+            Refusal::Failed(format!(
+                "the history cannot be used: {trouble}; `toolcall agent --no-history` works without one"
+            ))
+        })
+    }
+
+    fn open_memory(&self) -> Result<Memory, Trouble> {
+        let Some((path, settings)) = &self.settings.history else {
+            return Ok(Memory::default());
+        };
+        let sittings = Arc::downgrade(&self.sittings);
+        let tell = move |trouble: Option<&Trouble>| {
+            if let Some(sittings) = sittings.upgrade() {
+                sittings.note(&notice(trouble));
+            }
+        };
+        let settings = Settings {
+            tell: Some(Arc::new(tell)),
+            ..settings.clone()
+        };
+        History::open(path.clone(), settings).map(|history| Memory::of(Arc::new(history)))
+    }
+
+    /// Waits until nobody else opens, closes or deletes a session of this id.
+    async fn enter(&self, id: &SessionId) -> Inside<'_, ()> {
+        let mut hasher = DefaultHasher::new();
+        id.hash(&mut hasher);
+        let door = hasher.finish() as usize % DOORS;
+        self.doors[door].lock().await
+    }
+
+    fn sitting(&self, session: &Session) -> Result<Arc<Sitting>, Refusal> {
+        let sitting = self.sittings.get(session.id());
+        sitting.ok_or_else(|| Refusal::NoSession(session.id().as_str().to_owned()))
+    }
+}
+
+impl Service for Agent {
+    fn about(&self) -> About {
+        About {
+            party: Party {
+                name: "toolcall".to_owned(),
+                version: self.settings.version.clone(),
+            },
+            title: "toolcall".to_owned(),
+            sign_in: vec![SignIn {
+                id: "none".to_owned(),
+                name: "No sign-in".to_owned(),
+                description: "toolcall itself needs no account; models bring their own keys"
+                    .to_owned(),
+            }],
+            skills: Skills {
+                keeps_sessions: self.settings.history.is_some(),
+                several_roots: true,
+                images: true,
+                resources: true,
+                mcp_over_http: true,
+            },
+        }
+    }
+
+    fn open(self: Arc<Self>, wish: Opening) -> BoxFuture<'static, Result<Opened, Refusal>> {
+        Box::pin(async move { self.open_session(wish).await })
+    }
+
+    fn answer(
+        self: Arc<Self>,
+        prompt: Arc<Prompt>,
+        said: Vec<Content>,
+    ) -> BoxFuture<'static, Result<Stop, Refusal>> {
+        Box::pin(async move { self.answer_prompt(&prompt, said).await })
+    }
+
+    fn list(self: Arc<Self>, page: Page) -> BoxFuture<'static, Result<Listed, Refusal>> {
+        // Sessions are kept with every link in their folder's path followed.
+        let cwd = page.cwd.map(|cwd| cwd.canonicalize().unwrap_or(cwd));
+        let page = Page { cwd, ..page };
+        Box::pin(async move { self.memory()?.list(NAME, page).await })
+    }
+
+    fn close(self: Arc<Self>, session: Arc<Session>) -> BoxFuture<'static, Result<(), Refusal>> {
+        Box::pin(async move {
+            let _inside = self.enter(session.id()).await;
+            if let Some(sitting) = self.sittings.remove_this(&session) {
+                sitting.place.close().await;
+            }
+            Ok(())
+        })
+    }
+
+    fn delete(self: Arc<Self>, session: SessionId) -> BoxFuture<'static, Result<(), Refusal>> {
+        Box::pin(async move {
+            let _inside = self.enter(&session).await;
+            self.memory()?.forget(NAME, session).await
+        })
+    }
+
+    fn choose(
+        self: Arc<Self>,
+        session: Arc<Session>,
+        option: String,
+        value: String,
+    ) -> BoxFuture<'static, Result<Vec<Choice>, Refusal>> {
+        Box::pin(async move { self.sitting(&session)?.choose(&option, &value) })
+    }
+
+    fn sign_in(self: Arc<Self>, way: String) -> BoxFuture<'static, Result<(), Refusal>> {
+        let known = self
+            .about()
+            .sign_in
+            .into_iter()
+            .any(|known| known.id == way);
+        Box::pin(async move {
+            match known {
+                true => Ok(()),
+                false => Err(Refusal::Wrong(format!(
+                    "there is no way to sign in `{way}`"
+                ))),
+            }
+        })
+    }
+}
+
+fn notice(trouble: Option<&Trouble>) -> String {
+    match trouble {
+        Some(trouble) => unkept(trouble),
+        None => "what happens is kept in the history again".to_owned(),
+    }
+}

@@ -1,0 +1,92 @@
+//! How a prompt is answered: what is said around it, and how the turn ended.
+//! Commands and the model do the work; nothing here calls a tool.
+
+use std::sync::Arc;
+
+use toolcall::Content;
+use toolcall_acp::service::{Refusal, Stop};
+use toolcall_acp::v1::Prompt;
+use toolcall_history::SessionEvent;
+
+use super::Agent;
+use crate::commands::{self, Typed};
+use crate::markdown::line;
+use crate::model::ModelError;
+use crate::sitting::Sitting;
+use crate::turn;
+
+impl Agent {
+    pub(super) async fn answer_prompt(
+        &self,
+        prompt: &Prompt,
+        said: Vec<Content>,
+    ) -> Result<Stop, Refusal> {
+        let sitting = self.sitting(prompt.session())?;
+        let onlooker = self.settings.onlooker.as_ref();
+        let _told = onlooker.map(|onlooker| onlooker.turn(prompt.session().engine()));
+        sitting.begin_turn(&said);
+        let ending = Ending::new(sitting.clone());
+        let command = commands::read(&said);
+        if command.as_ref().is_none_or(Typed::is_about_tools) {
+            sitting.await_servers().await;
+        }
+        sitting.say_notices().await;
+        // A turn that was broken off may have changed them.
+        sitting.session.tell_choices(&sitting.choices()).await;
+        let stop = match command {
+            Some(command) => commands::run(&command, &sitting).await,
+            None => {
+                sitting.hear(said).await;
+                turn::carry(&sitting, prompt).await
+            }
+        };
+        let stop = tell_trouble(&sitting, stop).await;
+        sitting.say_notices().await;
+        ending.tell(stop);
+        Ok(stop)
+    }
+}
+
+/// What went wrong is said; the turn ends as any other.
+async fn tell_trouble(sitting: &Sitting, stop: Result<Stop, ModelError>) -> Stop {
+    match stop {
+        Ok(stop) => stop,
+        Err(error) => {
+            let why = line(&error.to_string());
+            sitting.say(format!("\n\n**This went wrong:** {why}")).await;
+            Stop::EndOfTurn
+        }
+    }
+}
+
+/// Keeps how a turn ended. Dropped before that was said, it was cancelled.
+struct Ending {
+    sitting: Arc<Sitting>,
+    stop: &'static str,
+}
+
+impl Ending {
+    fn new(sitting: Arc<Sitting>) -> Self {
+        Self {
+            sitting,
+            stop: "cancelled",
+        }
+    }
+
+    fn tell(mut self, stop: Stop) {
+        self.stop = match stop {
+            Stop::EndOfTurn => "end_turn",
+            Stop::TooLong => "max_tokens",
+            Stop::TooManyRounds => "max_turn_requests",
+            Stop::Refused => "refusal",
+        };
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let stop = self.stop.into();
+        tracing::info!(session = %self.sitting.id(), stop = self.stop, "a turn ended");
+        self.sitting.keep(SessionEvent::TurnEnded { stop });
+    }
+}

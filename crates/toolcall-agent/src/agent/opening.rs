@@ -1,0 +1,221 @@
+//! How a session is opened, new or again: its workplace, its engine, what is told of it again.
+//! What a client may not have is refused here, before anything is opened.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolcall::{Counted, EngineBuilder, SessionId};
+use toolcall_acp::service::{Opened, Opening, Party, Refusal, Replay, Which};
+use toolcall_acp::v1::{Commands, Session};
+use toolcall_history::{SessionEvent, SessionFacts, Speaker};
+use toolcall_tools::mcp::ServerSettings;
+
+use super::{Agent, NAME};
+use crate::commands;
+use crate::conversation::rebuilt;
+use crate::memory::{Memory, Recalled, Scene};
+use crate::servers::SetUp;
+use crate::sitting::Sitting;
+use crate::switch_mode::SwitchMode;
+use crate::wishes::servers;
+use crate::workplace::{Plan, Workplace, new_session};
+
+impl Agent {
+    pub(super) async fn open_session(&self, wish: Opening) -> Result<Opened, Refusal> {
+        let roots = roots(&wish)?;
+        let memory = self.memory()?;
+        let sitting = match &wish.which {
+            Which::New => self.sit(new_session(), roots, &wish, memory, &[])?,
+            Which::Kept { id, replay } => {
+                let _inside = self.enter(id).await;
+                self.sit_again(id, *replay, roots, &wish, memory).await?
+            }
+        };
+        Ok(Opened {
+            session: sitting.session.clone(),
+            choices: sitting.choices(),
+            commands: commands::known(),
+        })
+    }
+
+    async fn sit_again(
+        &self,
+        id: &SessionId,
+        replay: Replay,
+        roots: Vec<PathBuf>,
+        wish: &Opening,
+        memory: Memory,
+    ) -> Result<Arc<Sitting>, Refusal> {
+        let mut recalled = recall(&memory, id, &roots[0]).await?;
+        if let PutAway::WasOpen = self.put_away(id).await {
+            recalled = recall(&memory, id, &roots[0]).await?;
+        }
+        let sitting = self.sit(id.clone(), roots, wish, memory, &recalled.scenes)?;
+        if replay == Replay::Whole {
+            let session = &sitting.session;
+            session
+                .undisturbed(tell_again(session, &recalled.scenes))
+                .await;
+        }
+        Ok(sitting)
+    }
+
+    /// Ends a session that is open: it is opened again. What it did last is in the history then.
+    async fn put_away(&self, id: &SessionId) -> PutAway {
+        let Some(open) = self.sittings.remove(id) else {
+            return PutAway::WasNot;
+        };
+        self.client.close(id.as_str());
+        open.session.end().await;
+        open.place.close().await;
+        PutAway::WasOpen
+    }
+
+    /// Puts a session together, with its servers under way.
+    fn sit(
+        &self,
+        id: SessionId,
+        roots: Vec<PathBuf>,
+        wish: &Opening,
+        memory: Memory,
+        before: &[Scene],
+    ) -> Result<Arc<Sitting>, Refusal> {
+        let set_up = SetUp::read(&self.settings.places, &roots[0]);
+        let (servers, complaints) = servers(&wish.servers, set_up.usable());
+        let place = self.workplace(id.clone(), roots, servers)?;
+        let engine = self.engine(&place, &memory, &wish.which);
+        let session = self.client.open_with(engine, self.commands());
+        let said = rebuilt(before);
+        let models = self.settings.models.clone();
+        memory.tell(&id, SessionEvent::Opened(self.facts(&place, &wish.client)));
+        let sitting = Arc::new(Sitting::new(place, session, memory, models, said));
+        let notices = complaints
+            .into_iter()
+            .chain(set_up.warnings())
+            .chain(sitting.place.warnings())
+            .chain(sitting.memory.warnings());
+        notices.for_each(|notice| sitting.note(notice));
+        tracing::info!(session = %sitting.id(), cwd = %sitting.place.cwd().display(), "a session is open");
+        sitting.place.servers().start();
+        self.sittings.add(sitting.clone());
+        Ok(sitting)
+    }
+
+    fn workplace(
+        &self,
+        session: SessionId,
+        roots: Vec<PathBuf>,
+        servers: Vec<ServerSettings>,
+    ) -> Result<Workplace, Refusal> {
+        let settings = &self.settings;
+        let place = Workplace::open(Plan {
+            session,
+            roots,
+            places: settings.places.clone(),
+            home: settings.home.clone(),
+            supervisor: settings.supervisor.clone(),
+            sandbox: settings.sandbox.clone(),
+            search: settings.search.clone(),
+            layers: settings.layers.clone(),
+            servers,
+        });
+        let place = place.map_err(|error| Refusal::Failed(error.to_string()))?;
+        let added = place.tools().change(|tools| {
+            tools.add(SwitchMode::new(place.book().clone()))?;
+            let mut guests = settings.guests.iter();
+            guests.try_for_each(|guest| tools.add_any(guest.clone()).map(drop))
+        });
+        added.map_err(|error| Refusal::Failed(error.to_string()))?;
+        Ok(place)
+    }
+
+    /// Who opens a session again counts behind a name of their own: others may have it open, too, and
+    /// a call's id is its own in the whole session.
+    fn engine(&self, place: &Workplace, memory: &Memory, which: &Which) -> EngineBuilder {
+        let ids = match which {
+            Which::New => Counted::new("call"),
+            Which::Kept { .. } => Counted::random(),
+        };
+        let engine = place.engine().ids(ids).limits(self.settings.limits);
+        let engine = memory.keep(engine);
+        match &self.settings.onlooker {
+            Some(onlooker) => onlooker.attach(engine),
+            None => engine,
+        }
+    }
+
+    /// A client's terminal would be outside of the sandbox.
+    fn commands(&self) -> Commands {
+        match self.settings.sandbox {
+            Some(_) => Commands::Here,
+            None => Commands::InClient,
+        }
+    }
+
+    fn facts(&self, place: &Workplace, client: &Party) -> SessionFacts {
+        SessionFacts {
+            agent: NAME.into(),
+            agent_version: self.settings.version.as_str().into(),
+            client: client.name.as_str().into(),
+            client_version: client.version.as_str().into(),
+            protocol: "1".into(),
+            cwd: place.cwd().to_owned(),
+        }
+    }
+}
+
+/// Whether a session was open when it was put away.
+enum PutAway {
+    WasOpen,
+    WasNot,
+}
+
+/// The folders of a session, with every link in their own paths followed, as tools name them.
+fn roots(wish: &Opening) -> Result<Vec<PathBuf>, Refusal> {
+    let mut roots: Vec<PathBuf> = Vec::new();
+    for folder in std::iter::once(&wish.cwd).chain(&wish.more_roots) {
+        let root = folder.canonicalize().map_err(|error| {
+            Refusal::Wrong(format!(
+                "`{}` is no folder to work in: {error}",
+                folder.display()
+            ))
+        })?;
+        if !root.is_dir() {
+            return Err(Refusal::Wrong(format!(
+                "`{}` is no folder",
+                folder.display()
+            )));
+        }
+        if !roots.contains(&root) {
+            roots.push(root);
+        }
+    }
+    Ok(roots)
+}
+
+/// What is kept of a session, which works in the folder that it always did.
+async fn recall(memory: &Memory, id: &SessionId, cwd: &Path) -> Result<Recalled, Refusal> {
+    let recalled = memory.recall(NAME, id).await?;
+    match recalled.cwd == cwd {
+        true => Ok(recalled),
+        false => Err(Refusal::Wrong(format!(
+            "the session works in `{}`, not in `{}`",
+            recalled.cwd.display(),
+            cwd.display()
+        ))),
+    }
+}
+
+/// Tells again what was said and done.
+async fn tell_again(session: &Session, scenes: &[Scene]) {
+    for scene in scenes {
+        match scene {
+            Scene::Said { by, text } => match by {
+                Speaker::Person => session.repeat(text.to_string()).await,
+                Speaker::Agent => drop(session.say(text.to_string()).await),
+                Speaker::Thought => session.think(text.to_string()).await,
+            },
+            Scene::Called(call) => drop(session.replay(std::slice::from_ref(call)).await),
+        }
+    }
+}

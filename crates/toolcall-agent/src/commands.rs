@@ -1,0 +1,180 @@
+//! Commands that a person types into a prompt: what begins with `/`.
+//! They show and undo; the model neither sees nor makes them.
+
+mod show;
+mod undo;
+
+use toolcall::{Content, ToolRequest};
+use toolcall_acp::service::{Refusal, SlashCommand, Stop};
+use toolcall_history::{Filter, Period};
+
+use crate::markdown::line;
+use crate::model::ModelError;
+use crate::sitting::Sitting;
+
+/// What there is, with what may follow it.
+const KNOWN: [(&str, &str, Option<&str>); 6] = [
+    (
+        "tools",
+        "List the tools, or show one in full",
+        Some("name of a tool"),
+    ),
+    (
+        "policy",
+        "Show which rules hold, or how a command would be judged",
+        Some("command to judge"),
+    ),
+    ("history", "List the calls of this session", None),
+    (
+        "undo",
+        "Take back what a call changed in files: the latest one, or the one you name",
+        Some("id of a call"),
+    ),
+    (
+        "stats",
+        "Count calls by tool: success, run times, denials",
+        None,
+    ),
+    (
+        "model",
+        "Show who answers, or choose somebody else",
+        Some("name of a model"),
+    ),
+];
+
+/// A command as it was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Typed {
+    name: String,
+    rest: String,
+}
+
+/// What there is, for the client to offer.
+pub(crate) fn known() -> Vec<SlashCommand> {
+    let known = KNOWN.iter().map(|(name, description, hint)| SlashCommand {
+        name: (*name).to_owned(),
+        description: (*description).to_owned(),
+        hint: hint.map(str::to_owned),
+    });
+    known.collect()
+}
+
+/// The command that a prompt is, if it is one: its first text begins with a slash and a letter.
+pub(crate) fn read(said: &[Content]) -> Option<Typed> {
+    let Content::Text(text) = said.first()? else {
+        return None;
+    };
+    read_text(text)
+}
+
+/// The command that a text is, if it is one.
+pub(crate) fn read_text(text: &str) -> Option<Typed> {
+    let line = text.trim().strip_prefix('/')?;
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let is_name = name.chars().all(|c| c.is_ascii_lowercase()) && !name.is_empty();
+    is_name.then(|| Typed {
+        name: name.to_owned(),
+        rest: rest.trim().to_owned(),
+    })
+}
+
+impl Typed {
+    /// Whether it is about the tools there are, servers' among them.
+    pub(crate) fn is_about_tools(&self) -> bool {
+        self.name == "tools"
+    }
+}
+
+/// Does what was typed, and says what came of it.
+pub(crate) async fn run(typed: &Typed, sitting: &Sitting) -> Result<Stop, ModelError> {
+    let said = match typed.name.as_str() {
+        "tools" => Ok(show::tools(&sitting.place.tools().snapshot(), &typed.rest)),
+        "policy" => Ok(policy(sitting, &typed.rest).await),
+        "history" => history(sitting).await,
+        "undo" => undo::run(sitting, &typed.rest).await,
+        "stats" => {
+            let stats = sitting.memory.read(|archive| archive.stats(Period::ALL));
+            stats.await.map(|stats| show::stats(&stats))
+        }
+        "model" => model(sitting, &typed.rest).await,
+        unknown => Ok(show::unknown(unknown, &KNOWN.map(|(name, ..)| name))),
+    };
+    let said = said.map_err(|refusal| ModelError::new(words(refusal)))?;
+    sitting.say(said).await;
+    Ok(Stop::EndOfTurn)
+}
+
+async fn policy(sitting: &Sitting, command: &str) -> String {
+    if command.is_empty() {
+        return show::rules(&sitting.place);
+    }
+    let input = serde_json::json!({"command": command});
+    let engine = sitting.session.engine();
+    match engine
+        .rehearse(ToolRequest::new("run_command", input))
+        .await
+    {
+        Ok(prepared) => {
+            let setting = sitting.place.setting();
+            let rules = sitting.place.book().rules();
+            show::explanation(command, &rules.explain(&prepared.intent, setting))
+        }
+        Err(ending) => line(&ending.reason().unwrap_or_default()),
+    }
+}
+
+async fn history(sitting: &Sitting) -> Result<String, Refusal> {
+    let filter = Filter {
+        session: Some(sitting.id().clone()),
+        ..Filter::default()
+    };
+    let calls = sitting
+        .memory
+        .read(move |archive| archive.calls(&filter))
+        .await?;
+    Ok(show::calls(&calls))
+}
+
+async fn model(sitting: &Sitting, name: &str) -> Result<String, Refusal> {
+    if !name.is_empty() {
+        sitting.choose_model(name)?;
+    }
+    let choices = sitting.choices();
+    sitting.session.tell_choices(&choices).await;
+    Ok(show::models(&choices))
+}
+
+fn words(refusal: Refusal) -> String {
+    match refusal {
+        Refusal::Wrong(why) | Refusal::Failed(why) => why,
+        Refusal::NoSession(id) => format!("there is no session `{id}`"),
+        Refusal::Unsupported => "that is not done here".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(text: &str) -> Option<(String, String)> {
+        read(&[Content::text(text)]).map(|typed| (typed.name, typed.rest))
+    }
+
+    #[test]
+    fn what_begins_with_a_slash_and_a_name_is_a_command() {
+        let pair = |name: &str, rest: &str| Some((name.to_owned(), rest.to_owned()));
+        assert_eq!(typed("/tools"), pair("tools", ""));
+        assert_eq!(typed("  /undo call-3 \n"), pair("undo", "call-3"));
+        assert_eq!(
+            typed("/policy git push --force"),
+            pair("policy", "git push --force")
+        );
+    }
+
+    #[test]
+    fn a_path_is_no_command() {
+        assert_eq!(typed("/etc/passwd"), None);
+        assert_eq!(typed("/"), None);
+        assert_eq!(typed("read /tools"), None);
+    }
+}

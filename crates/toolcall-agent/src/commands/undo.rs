@@ -1,0 +1,70 @@
+//! `/undo`: takes back what a call of this session changed in files.
+//! Nothing is touched that changed since; the person asked for it, and the model cannot.
+
+use std::path::{Path, PathBuf};
+
+use toolcall::CallId;
+use toolcall_acp::service::Refusal;
+use toolcall_history::{Filter, UndoError, Undone};
+
+use crate::markdown::code;
+use crate::sitting::Sitting;
+
+/// Undoes the call of this name, or the latest one that there is something to undo of.
+pub(super) async fn run(sitting: &Sitting, name: &str) -> Result<String, Refusal> {
+    let host = sitting.place.host();
+    let session = sitting.id().clone();
+    let filter = Filter {
+        session: Some(session.clone()),
+        ..Filter::default()
+    };
+    let calls = sitting.memory.read(move |archive| archive.calls(&filter));
+    let calls = calls.await?.into_iter().map(|call| call.id);
+    let named: Vec<CallId> = calls
+        .filter(|id| name.is_empty() || id.as_str() == name)
+        .collect();
+    if named.is_empty() && !name.is_empty() {
+        let why = format!("there is no call `{name}` in this session; `/history` lists them");
+        return Err(Refusal::Wrong(why));
+    }
+    for call in named {
+        let (wanted, id) = (session.clone(), call.clone());
+        let kept = sitting
+            .memory
+            .read(move |archive| Ok(archive.kept_for_undo(&wanted, &id)));
+        let kept = match kept.await? {
+            Err(UndoError::NotKept) if name.is_empty() => continue,
+            kept => kept.map_err(|error| refused(&error))?,
+        };
+        let plan = kept.look(&*host).await.map_err(|error| refused(&error))?;
+        // What is as it was before is undone already; the one before it is meant then.
+        if name.is_empty() && plan.edits().next().is_none() {
+            continue;
+        }
+        let undone = plan.carry_out(&*host).await;
+        let undone = undone.map_err(|error| refused(&error))?;
+        return Ok(told(&call, &undone, sitting.place.cwd()));
+    }
+    Err(Refusal::Wrong(
+        "there is nothing to undo in this session".to_owned(),
+    ))
+}
+
+fn refused(error: &UndoError) -> Refusal {
+    Refusal::Wrong(error.to_string())
+}
+
+fn told(call: &CallId, undone: &Undone, cwd: &Path) -> String {
+    let line = |path: &PathBuf, how: &str| {
+        let path = path.strip_prefix(cwd).unwrap_or(path);
+        format!("- {} {how}\n", code(&path.to_string_lossy()))
+    };
+    let restored = undone
+        .restored
+        .iter()
+        .map(|path| line(path, "is as before"));
+    let unchanged = undone.unchanged.iter();
+    let unchanged = unchanged.map(|path| line(path, "was as before already"));
+    let lines: String = restored.chain(unchanged).collect();
+    format!("Undone: {call}\n\n{lines}")
+}

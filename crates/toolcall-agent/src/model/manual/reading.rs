@@ -1,0 +1,268 @@
+//! Lines to steps: which tool a line calls, and with what.
+//! It reads and makes nothing happen; a line that it cannot read is a fault, with its place.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use toolcall::{Definition, Registry};
+
+use super::inputs;
+use super::lines::Lines;
+use super::verbs::Verb;
+use super::words::{Word, first_word, words};
+use crate::pairs::{self, PairError};
+
+/// What a line asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// To be told what can be written.
+    Help,
+    /// A call.
+    Call(Call),
+}
+
+/// A call as a line has it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Call {
+    pub(super) tool: Arc<str>,
+    pub(super) input: Value,
+    /// The line, as it was written.
+    pub(super) line: String,
+}
+
+/// A line that cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unread {
+    /// Its number, from 1.
+    pub(super) line: usize,
+    pub(super) fault: Fault,
+}
+
+/// Why a line cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// It begins with a word that says nothing here.
+    Unknown(String),
+    /// Something is missing, or is too much.
+    Needs(Verb, &'static str),
+    /// The tool of this verb is not in this session.
+    NoTool(Verb),
+    /// The pairs for this tool are none.
+    Pairs(Arc<str>, PairError),
+    /// The JSON for this tool is none, for this reason.
+    Json(Arc<str>, String),
+}
+
+/// The steps of a prompt, if every line of it can be read.
+pub(super) fn steps(text: &str, tools: &Registry) -> Result<Vec<Step>, Unread> {
+    let mut lines = Lines::new(text);
+    let mut steps = Vec::new();
+    while let Some(line) = lines.take() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let before = lines.before();
+        let step = step(line.trim(), &mut lines, tools);
+        steps.push(step.map_err(|fault| Unread {
+            line: before.matches('\n').count() + 1,
+            fault,
+        })?);
+    }
+    Ok(steps)
+}
+
+fn step(line: &str, lines: &mut Lines<'_>, tools: &Registry) -> Result<Step, Fault> {
+    if let Some(command) = shell_command(line) {
+        return verb_step(Verb::Run, line, command, lines, tools);
+    }
+    let (name, rest) = split_head(line);
+    match (Verb::named(name), tools.definition(name)) {
+        (Some(verb), None) => verb_step(verb, line, rest, lines, tools),
+        // Some tools are named like a verb: then what follows tells which is meant.
+        (Some(verb), Some(tool)) if !is_input(rest, tool) => {
+            verb_step(verb, line, rest, lines, tools)
+        }
+        (_, Some(tool)) => tool_step(tool, line, rest, lines),
+        (None, None) if name.eq_ignore_ascii_case("help") || name == "?" => Ok(Step::Help),
+        (None, None) => Err(Fault::Unknown(name.to_owned())),
+    }
+}
+
+/// `$ COMMAND`, as it is often pasted, and `! COMMAND`.
+fn shell_command(line: &str) -> Option<&str> {
+    match line.strip_prefix('!') {
+        Some(command) => Some(command.trim()),
+        None if line == "$" => Some(""),
+        None => line.strip_prefix("$ ").map(str::trim),
+    }
+}
+
+/// A name, and what follows it, maybe behind a colon. JSON may follow without a space.
+fn split_head(line: &str) -> (&str, &str) {
+    let end = line.find(|c: char| c.is_whitespace() || matches!(c, '{' | ':'));
+    let (head, rest) = line.split_at(end.unwrap_or(line.len()));
+    (head, rest.strip_prefix(':').unwrap_or(rest).trim())
+}
+
+/// Whether this can only be meant for the tool itself: JSON, or a pair whose key it knows.
+fn is_input(rest: &str, tool: &Definition) -> bool {
+    let knows = |key: &str| tool.input_schema["properties"].get(key).is_some();
+    let is_pair = |word: Word| word.text.split_once('=').is_some_and(|(key, _)| knows(key));
+    rest.starts_with('{') || first_word(rest).is_some_and(is_pair)
+}
+
+fn verb_step(
+    verb: Verb,
+    line: &str,
+    rest: &str,
+    lines: &mut Lines<'_>,
+    tools: &Registry,
+) -> Result<Step, Fault> {
+    let input = inputs::of(verb, rest, lines).map_err(|needs| Fault::Needs(verb, needs))?;
+    let tool = tools.definition(verb.facts().tool);
+    let tool = tool.ok_or(Fault::NoTool(verb))?;
+    Ok(Step::Call(Call {
+        tool: tool.name.clone(),
+        input,
+        line: line.to_owned(),
+    }))
+}
+
+fn tool_step(
+    tool: &Definition,
+    line: &str,
+    rest: &str,
+    lines: &mut Lines<'_>,
+) -> Result<Step, Fault> {
+    let input = match rest.starts_with('{') {
+        true => json(lines).map_err(|reason| Fault::Json(tool.name.clone(), reason))?,
+        false => {
+            let pairs: Vec<String> = words(rest).into_iter().map(|word| word.text).collect();
+            pairs::read(&pairs, Some(&tool.input_schema))
+                .map_err(|error| Fault::Pairs(tool.name.clone(), error))?
+        }
+    };
+    Ok(Step::Call(Call {
+        tool: tool.name.clone(),
+        input: Value::Object(input),
+        line: line.to_owned(),
+    }))
+}
+
+/// The object that begins in this line. It may end in a later one.
+fn json(lines: &mut Lines<'_>) -> Result<Map<String, Value>, String> {
+    let text = lines.since_line();
+    let start = text.find('{').unwrap_or(text.len());
+    let mut objects = serde_json::Deserializer::from_str(&text[start..]).into_iter();
+    let object = match objects.next() {
+        Some(Ok(object)) => object,
+        Some(Err(error)) => return Err(error.to_string()),
+        None => return Err("there is none".to_owned()),
+    };
+    let behind = lines.take_bytes(start + objects.byte_offset());
+    match behind.trim() {
+        "" => Ok(object),
+        more => Err(format!("`{more}` follows it")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    fn check(text: &str) -> String {
+        let shown = |step: Step| match step {
+            Step::Help => "help".to_owned(),
+            Step::Call(call) => format!("{} {}", call.tool, call.input),
+        };
+        match steps(text, &sample::tools()) {
+            Ok(steps) => steps.into_iter().map(shown).collect::<Vec<_>>().join("\n"),
+            Err(Unread { line, fault }) => format!("{line}: {fault:?}"),
+        }
+    }
+
+    #[test]
+    fn any_tool_is_called_by_its_name() {
+        assert_eq!(check("get-sum a=2 b=3"), r#"get-sum {"a":2,"b":3}"#);
+        assert_eq!(check("get-sum"), "get-sum {}");
+        assert_eq!(check(r#"get-sum {"a": 2}"#), r#"get-sum {"a":2}"#);
+        assert_eq!(
+            check("get-sum{\n \"a\": {\n}}\nget-sum b=1"),
+            "get-sum {\"a\":{}}\nget-sum {\"b\":1}"
+        );
+        assert_eq!(
+            check(r#"read_file path="a b" line=2"#),
+            r#"read_file {"path":"a b","line":2}"#
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_verb_and_tool_is_told_apart_by_what_follows() {
+        let page = r#"fetch {"url":"https://example.org/?url=x"}"#;
+        assert_eq!(check("fetch https://example.org/?url=x"), page);
+        assert_eq!(check("fetch url=https://example.org/?url=x"), page);
+        assert_eq!(
+            check(r#"fetch {"url": "https://example.org/?url=x"}"#),
+            page
+        );
+    }
+
+    #[test]
+    fn verbs_are_read_in_any_case_and_behind_any_sign() {
+        let run = r#"run_command {"command":"ls | wc"}"#;
+        for line in [
+            "run ls | wc",
+            "RUN: ls | wc",
+            "$ ls | wc",
+            "! ls | wc",
+            "!ls | wc",
+        ] {
+            assert_eq!(check(line), run, "{line}");
+        }
+        assert_eq!(check("Help\n?\nhelp read"), "help\nhelp\nhelp");
+    }
+
+    #[test]
+    fn modes_are_switched_where_there_is_a_tool_for_it() {
+        let call = Call {
+            tool: "switch_mode".into(),
+            input: serde_json::json!({"mode": "read-only"}),
+            line: "mode read-only".to_owned(),
+        };
+        let tools = sample::tools_with("switch_mode");
+        assert_eq!(steps("mode read-only", &tools), Ok(vec![Step::Call(call)]));
+    }
+
+    #[test]
+    fn several_lines_are_several_steps() {
+        assert_eq!(
+            check("list\n\nwrite a\n```\nb\n```\nedit a\n- b\n+ c\nrun cat a\n"),
+            [
+                r#"list_directory {"path":"."}"#,
+                r#"write_file {"path":"a","content":"b\n"}"#,
+                r#"edit_file {"path":"a","edits":[{"type":"replace","oldText":"b","newText":"c"}]}"#,
+                r#"run_command {"command":"cat a"}"#,
+            ]
+            .join("\n")
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_has_its_line() {
+        assert_eq!(check("list\nraed x"), r#"2: Unknown("raed")"#);
+        assert_eq!(check("$HOME"), r#"1: Unknown("$HOME")"#);
+        assert_eq!(check("run"), r#"1: Needs(Run, "a command")"#);
+        assert_eq!(check("$"), r#"1: Needs(Run, "a command")"#);
+        assert_eq!(check("mode read-only"), "1: NoTool(Mode)");
+        assert_eq!(
+            check("get-sum a=1 2"),
+            r#"1: Pairs("get-sum", NoPair("2"))"#
+        );
+        assert_eq!(
+            check("get-sum {\"a\": 1} x"),
+            r#"1: Json("get-sum", "`x` follows it")"#
+        );
+        assert!(check("get-sum {\"a\": \nlist").starts_with("1: Json("));
+    }
+}

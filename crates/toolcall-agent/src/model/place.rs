@@ -1,0 +1,136 @@
+//! Where a conversation stands: what is to be answered, and how much of the answer there is.
+//! It reads messages and keeps nothing, so that a model needs no memory of its own.
+
+use toolcall::{Content, ModelResult};
+
+use super::Message;
+
+/// Where a conversation stands.
+pub(super) struct Place<'a> {
+    /// What the person said last.
+    pub(super) prompt: &'a [Content],
+    /// How many answers there are to it so far.
+    pub(super) answers: usize,
+    /// How many calls those answers made.
+    pub(super) calls: usize,
+    /// How many calls there were in the whole conversation.
+    pub(super) calls_ever: usize,
+    /// What came of the latest calls. Empty if the prompt itself is to be answered.
+    pub(super) results: &'a [ModelResult],
+    /// Whether any model said something yet.
+    pub(super) opening: Opening,
+}
+
+/// Whether somebody meets a model for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// Nothing was answered yet.
+    First,
+    /// A model said something before.
+    Known,
+}
+
+impl<'a> Place<'a> {
+    /// Where these messages lead, if there is something to answer.
+    pub(super) fn of(messages: &'a [Message]) -> Option<Self> {
+        let results: &[ModelResult] = match messages.last()? {
+            Message::Person(_) => &[],
+            Message::Results(results) => results,
+            Message::Model(_) => return None,
+        };
+        let (at, prompt) = messages.iter().enumerate().rev().find_map(prompt)?;
+        let since = &messages[at..];
+        let answers = count(messages, |_| 1);
+        Some(Self {
+            prompt,
+            answers: count(since, |_| 1),
+            calls: count(since, |calls| calls),
+            calls_ever: count(messages, |calls| calls),
+            results,
+            opening: match answers {
+                0 => Opening::First,
+                1.. => Opening::Known,
+            },
+        })
+    }
+}
+
+/// The texts of a prompt, one below the other.
+pub(super) fn texts(prompt: &[Content]) -> String {
+    let texts = prompt.iter().filter_map(|content| match content {
+        Content::Text(text) => Some(&**text),
+        Content::Image(_)
+        | Content::Audio(_)
+        | Content::Resource(_)
+        | Content::Link(_)
+        | Content::Edit(_)
+        | Content::Terminal(_) => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn prompt((at, message): (usize, &Message)) -> Option<(usize, &[Content])> {
+    match message {
+        Message::Person(prompt) => Some((at, prompt)),
+        Message::Model(_) | Message::Results(_) => None,
+    }
+}
+
+/// Adds up what each answer is worth, by the number of its calls.
+fn count(messages: &[Message], worth: impl Fn(usize) -> usize) -> usize {
+    let of = |message: &Message| match message {
+        Message::Model(reply) => worth(reply.calls.len()),
+        Message::Person(_) | Message::Results(_) => 0,
+    };
+    messages.iter().map(of).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::{MadeCall, Reply};
+
+    fn reply(calls: usize) -> Message {
+        let call = |number| MadeCall {
+            id: format!("c{number}").into(),
+            tool: Arc::from("t"),
+            input: Arc::from("{}"),
+        };
+        Message::Model(Reply {
+            calls: (0..calls).map(call).collect(),
+            ..Reply::default()
+        })
+    }
+
+    fn check(messages: &[Message]) -> Option<(String, usize, usize, usize, Opening)> {
+        let place = Place::of(messages)?;
+        Some((
+            texts(place.prompt),
+            place.answers,
+            place.calls,
+            place.calls_ever,
+            place.opening,
+        ))
+    }
+
+    #[test]
+    fn only_what_came_since_the_last_prompt_is_an_answer_to_it() {
+        let said = |text: &str| Message::Person(vec![text.into(), "more".into()]);
+        let mut messages = vec![said("a")];
+        let at = |text: &str| format!("{text}\nmore");
+        assert_eq!(check(&messages), Some((at("a"), 0, 0, 0, Opening::First)));
+        messages.extend([reply(2), Message::Results(Vec::new())]);
+        assert_eq!(check(&messages), Some((at("a"), 1, 2, 2, Opening::Known)));
+        messages.extend([reply(0), said("b")]);
+        assert_eq!(check(&messages), Some((at("b"), 0, 0, 2, Opening::Known)));
+    }
+
+    #[test]
+    fn where_the_model_spoke_last_there_is_nothing_to_answer() {
+        assert_eq!(check(&[]), None);
+        assert_eq!(check(&[Message::Person(Vec::new()), reply(0)]), None);
+        assert_eq!(check(&[Message::Results(Vec::new())]), None);
+    }
+}

@@ -1,0 +1,207 @@
+//! A turn as beats: what is told, when to pause, where it breaks off; and the stream that they make.
+//! Beats are made at once and as values; only playing them takes time.
+
+use std::sync::Arc;
+use std::time::Duration;
+use std::vec::IntoIter;
+
+use futures::StreamExt as _;
+use futures::stream::{self, BoxStream};
+use tokio::time::sleep;
+
+use super::step::{Deed, Pace, PlannedCall, Step, Turn};
+use crate::model::place::Place;
+use crate::model::{Delta, ModelError};
+
+/// One moment of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Beat {
+    Told(Delta),
+    Pause(Duration),
+    /// Nothing follows.
+    Failed(ModelError),
+}
+
+/// The beats of the answer that comes next in this turn.
+pub(super) fn of(turn: &Turn, place: &Place<'_>) -> Vec<Beat> {
+    let mut beats = Vec::new();
+    for step in turn.answer(place.answers) {
+        match step_beats(step, place) {
+            Ok(more) => beats.extend(more),
+            Err(error) => {
+                beats.push(Beat::Failed(error));
+                break;
+            }
+        }
+    }
+    beats
+}
+
+/// Plays beats in their time.
+pub(super) fn play(beats: Vec<Beat>) -> BoxStream<'static, Result<Delta, ModelError>> {
+    stream::unfold(beats.into_iter(), next).boxed()
+}
+
+async fn next(mut beats: IntoIter<Beat>) -> Option<(Result<Delta, ModelError>, IntoIter<Beat>)> {
+    loop {
+        match beats.next()? {
+            Beat::Told(delta) => return Some((Ok(delta), beats)),
+            Beat::Pause(pause) => sleep(pause).await,
+            Beat::Failed(error) => return Some((Err(error), Vec::new().into_iter())),
+        }
+    }
+}
+
+fn step_beats(step: &Step, place: &Place<'_>) -> Result<Vec<Beat>, ModelError> {
+    Ok(match &step.deed {
+        Deed::Say(text, pace) => spoken(text, *pace, Delta::Text),
+        Deed::Think(text, pace) => spoken(text, *pace, Delta::Thought),
+        Deed::Call(calls, pace) => called(calls, *pace, place.calls_ever),
+        Deed::Usage(usage) => vec![Beat::Told(Delta::Used(*usage))],
+        Deed::Pause(pause) => vec![Beat::Pause(*pause)],
+        Deed::Expect(expectation) => {
+            let failed = |why| ModelError::new(format!("line {} of the script: {why}", step.line));
+            expectation.check(place).map_err(failed)?;
+            Vec::new()
+        }
+    })
+}
+
+fn spoken(text: &str, pace: Pace, delta: fn(String) -> Delta) -> Vec<Beat> {
+    let rounds = pace.cut(text).into_iter().map(|piece| vec![delta(piece)]);
+    in_time(rounds, pace)
+}
+
+/// All calls begin at once, are written side by side and end together.
+fn called(calls: &[PlannedCall], pace: Pace, earlier: usize) -> Vec<Beat> {
+    let written: Vec<Written> = (1..)
+        .zip(calls)
+        .map(|(number, call)| Written::new(call, pace, earlier + number))
+        .collect();
+    let began = written.iter().map(Written::began);
+    let longest = written.iter().map(|call| call.pieces.len()).max();
+    let rounds = (0..longest.unwrap_or_default())
+        .map(|round| written.iter().filter_map(|call| call.grew(round)).collect());
+    let complete = written.iter().map(Written::complete);
+    let mut beats: Vec<Beat> = began.map(Beat::Told).collect();
+    beats.extend(in_time(rounds, pace));
+    beats.extend(complete.map(Beat::Told));
+    beats
+}
+
+/// Rounds of deltas with the pace's pause between them.
+fn in_time(rounds: impl Iterator<Item = Vec<Delta>>, pace: Pace) -> Vec<Beat> {
+    let mut beats = Vec::new();
+    for deltas in rounds {
+        if !beats.is_empty() && !pace.delay.is_zero() {
+            beats.push(Beat::Pause(pace.delay));
+        }
+        beats.extend(deltas.into_iter().map(Beat::Told));
+    }
+    beats
+}
+
+/// A call while it is written.
+struct Written {
+    id: Arc<str>,
+    tool: Arc<str>,
+    pieces: Vec<String>,
+}
+
+impl Written {
+    fn new(call: &PlannedCall, pace: Pace, number: usize) -> Self {
+        let given = call.id.clone();
+        Self {
+            id: given.unwrap_or_else(|| format!("script-{number}").into()),
+            tool: call.tool.clone(),
+            pieces: pace.cut(&call.input),
+        }
+    }
+
+    fn began(&self) -> Delta {
+        let (id, tool) = (self.id.clone(), self.tool.clone());
+        Delta::CallBegan { id, tool }
+    }
+
+    fn grew(&self, round: usize) -> Option<Delta> {
+        let (id, text) = (self.id.clone(), self.pieces.get(round)?.clone());
+        Some(Delta::CallGrew { id, text })
+    }
+
+    fn complete(&self) -> Delta {
+        let id = self.id.clone();
+        Delta::CallComplete { id }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    fn told(text: &str) -> Beat {
+        Beat::Told(Delta::Text(text.to_owned()))
+    }
+
+    #[test]
+    fn pauses_stand_only_between_pieces() {
+        let delay = Duration::from_millis(5);
+        let pace = Pace { pieces: 2, delay };
+        assert_eq!(
+            spoken("ab", pace, Delta::Text),
+            [told("a"), Beat::Pause(delay), told("b")]
+        );
+        assert_eq!(spoken("ab", Pace::AT_ONCE, Delta::Text), [told("ab")]);
+    }
+
+    #[test]
+    fn calls_at_once_are_written_side_by_side() {
+        let call = |id: Option<&str>, input: &str| PlannedCall {
+            id: id.map(Into::into),
+            tool: "t".into(),
+            input: input.to_owned(),
+        };
+        let pace = Pace {
+            pieces: 2,
+            delay: Duration::ZERO,
+        };
+        let beats = called(&[call(None, "{}"), call(Some("b"), "x")], pace, 6);
+        let shown = beats.iter().map(|beat| match beat {
+            Beat::Told(Delta::CallBegan { id, .. }) => format!("{id} began"),
+            Beat::Told(Delta::CallGrew { id, text }) => format!("{id} {text}"),
+            Beat::Told(Delta::CallComplete { id }) => format!("{id} complete"),
+            other => format!("{other:?}"),
+        });
+        let shown: Vec<String> = shown.collect();
+        let expected = [
+            "script-7 began",
+            "b began",
+            "script-7 {",
+            "b x",
+            "script-7 }",
+            "script-7 complete",
+            "b complete",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn playing_takes_the_time_of_its_pauses_and_ends_with_a_failure() {
+        let began = Instant::now();
+        let failure = ModelError::new("no");
+        let beats = vec![
+            told("a"),
+            Beat::Pause(Duration::from_secs(3)),
+            told("b"),
+            Beat::Failed(failure.clone()),
+            told("c"),
+        ];
+        let played: Vec<_> = play(beats)
+            .map(|delta| (began.elapsed().as_secs(), delta))
+            .collect()
+            .await;
+        let text = |text: &str| Ok(Delta::Text(text.to_owned()));
+        assert_eq!(played, [(0, text("a")), (3, text("b")), (3, Err(failure))]);
+    }
+}

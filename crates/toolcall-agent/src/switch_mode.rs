@@ -1,0 +1,141 @@
+//! The tool with which a model asks for another permission mode.
+//! It decides nothing: whether a switch is silent, asked or denied is the policy's to say.
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use toolcall::text::clean_line;
+use toolcall::{Content, Intent, Kind, Look, Scope, Tool, ToolError, Touch};
+use toolcall_policy::{Book, Mode};
+
+/// The longest reason in a title, in characters.
+const LONGEST_REASON: usize = 200;
+
+/// Switches the permission mode of a session.
+pub struct SwitchMode {
+    book: Book,
+}
+
+impl SwitchMode {
+    /// For the session that this book judges.
+    pub fn new(book: Book) -> Self {
+        Self { book }
+    }
+
+    fn way(&self, wanted: Mode) -> Way {
+        match wanted < self.book.rules().mode() {
+            true => Way::Looser,
+            false => Way::NoLooser,
+        }
+    }
+
+    /// The mode may have become stricter since the call was judged, by a call beside it or by the
+    /// person. What was silent as no looser must not loosen then.
+    fn check_way(&self, wanted: Mode, scope: &Scope) -> Result<(), ToolError> {
+        let was_harmless = scope.prepared().intent.preview == [shown(wanted, Way::NoLooser)];
+        match was_harmless && self.way(wanted) == Way::Looser {
+            true => Err(ToolError::new(
+                "the mode became stricter meanwhile, so nothing was switched; ask again if it is still wanted",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for SwitchMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SwitchMode").finish_non_exhaustive()
+    }
+}
+
+/// What [`SwitchMode`] takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchInput {
+    #[serde(deserialize_with = "named")]
+    #[schemars(schema_with = "modes")]
+    mode: Mode,
+    /// Why it is wanted, in one line for the person who is asked.
+    #[serde(default)]
+    because: Option<String>,
+}
+
+/// Where a switch leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Looser,
+    NoLooser,
+}
+
+impl Tool for SwitchMode {
+    const NAME: &'static str = "switch_mode";
+    const DESCRIPTION: &'static str = "Asks for another permission mode for the rest of the session. The person is asked \
+                                       about every looser one; a stricter one holds at once.";
+    const KIND: Option<Kind> = Some(Kind::SwitchMode);
+    type Input = SwitchInput;
+    type Output = String;
+
+    async fn prepare(&self, input: &SwitchInput, _look: &Look) -> Result<Intent, ToolError> {
+        let wanted = input.mode;
+        let touch = Touch::Reaches(format!("mode:{}", wanted.as_str()).into());
+        let intent = Intent::new(Kind::SwitchMode, title(input)).touching(touch);
+        Ok(intent.showing(shown(wanted, self.way(wanted))))
+    }
+
+    async fn run(&self, input: SwitchInput, scope: &Scope) -> Result<String, ToolError> {
+        let wanted = input.mode;
+        self.check_way(wanted, scope)?;
+        self.book.set_mode(wanted);
+        let holding = self.book.rules().mode();
+        Ok(told(wanted, holding))
+    }
+}
+
+fn title(input: &SwitchInput) -> String {
+    let mode = input.mode.as_str();
+    match input.because.as_deref().map(str::trim) {
+        Some(because) if !because.is_empty() => {
+            format!("Switch to {mode}: {}", clean_line(because, LONGEST_REASON))
+        }
+        Some(_) | None => format!("Switch to {mode}"),
+    }
+}
+
+/// What a person should know before saying yes.
+fn shown(wanted: Mode, way: Way) -> Content {
+    let mut lines = vec![wanted.description()];
+    lines.extend(wanted.warning());
+    lines.push(match way {
+        Way::Looser => "This is looser than the mode that holds now.",
+        Way::NoLooser => "This is no looser than the mode that holds now.",
+    });
+    Content::Text(lines.join("\n").into())
+}
+
+fn told(wanted: Mode, holding: Mode) -> String {
+    let (name, description) = (holding.as_str(), holding.description());
+    match holding == wanted {
+        true => format!("the mode is `{name}` now. {description}"),
+        false => format!(
+            "the mode is `{name}`, not `{}`: the project insists on it. {description}",
+            wanted.as_str()
+        ),
+    }
+}
+
+fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Mode, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Mode::named(&name).ok_or_else(|| D::Error::custom(format!("there is no mode `{name}`")))
+}
+
+/// The modes by their names, each with what it lets happen.
+fn modes(_: &mut SchemaGenerator) -> Schema {
+    let all = Mode::ALL.map(|mode| format!("`{}`: {}", mode.as_str(), mode.description()));
+    json_schema!({
+        "type": "string",
+        "enum": Mode::ALL.map(Mode::as_str),
+        "description": format!("The mode. {}", all.join(" ")),
+    })
+}
