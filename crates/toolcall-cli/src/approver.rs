@@ -12,6 +12,7 @@ use toolcall::{Answer, Approver, BoxFuture, FormAnswer, FormQuestion, Question, 
 use crate::pace::Pace;
 use crate::screen::Screen;
 use crate::view::{DIM, INDENT, lifetime, one_line, painted, width, wrapped};
+use fill::Console;
 
 const TIME_TO_READ: u64 = 800;
 
@@ -26,6 +27,19 @@ pub(crate) enum Answering {
     YesThenAlways(&'static str),
     /// No to every question, for this reason.
     No(&'static str),
+}
+
+/// What came of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Chosen {
+    Yes,
+    No {
+        reason: Option<String>,
+    },
+    /// One of the offers, by its place.
+    Offer(usize),
+    /// There is nobody who could choose, for this reason.
+    Nobody(&'static str),
 }
 
 /// Whether people see what is said beside the events.
@@ -56,76 +70,78 @@ impl ScreenApprover {
         }
     }
 
-    async fn answer_itself(&self, question: &Question, why: &str) -> Answer {
-        self.pace.pause(TIME_TO_READ).await;
-        let is_first = !self.has_answered.swap(true, Ordering::Relaxed);
-        match question.offers.first() {
-            Some(rule) if !is_first => {
-                self.say(&format!(
-                    "{why}: always, {}: {}",
-                    lifetime(rule.lifetime),
-                    rule.text
-                ));
-                Answer::AllowAlways(rule.clone())
-            }
-            Some(_) | None => self.say_yes(why),
+    /// Asks whether something may be done. Besides yes and no these offers may be chosen; the
+    /// first is the one to take for always.
+    pub(crate) async fn choose(&self, offers: &[String]) -> Chosen {
+        match self.answering {
+            Answering::ByPerson => self.talk().ask_person(offers).await,
+            Answering::Yes(why) => self.talk().say_yes(why),
+            Answering::YesThenAlways(why) => self.answer_itself(offers, why).await,
+            Answering::No(why) => Chosen::Nobody(why),
         }
     }
 
-    fn say_yes(&self, why: &str) -> Answer {
-        self.say(&format!("{why}: yes, this once"));
-        Answer::AllowOnce
+    async fn answer_itself(&self, offers: &[String], why: &str) -> Chosen {
+        let talk = self.talk();
+        self.pace.pause(TIME_TO_READ).await;
+        let is_first = !self.has_answered.swap(true, Ordering::Relaxed);
+        match offers.first() {
+            Some(offer) if !is_first => {
+                talk.say(&format!("{why}: {offer}"));
+                Chosen::Offer(0)
+            }
+            Some(_) | None => talk.say_yes(why),
+        }
     }
 
-    async fn ask_person(&self, question: &Question) -> Answer {
-        self.show_offers(&question.offers);
+    /// What happens meanwhile is shown after it.
+    fn talk(&self) -> Talk {
+        Talk {
+            voice: self.voice,
+            screen: self.screen.hold(),
+        }
+    }
+}
+
+/// A conversation on the screen, until it is dropped.
+struct Talk {
+    voice: Voice,
+    screen: Screen,
+}
+
+impl Talk {
+    fn say_yes(&self, why: &str) -> Chosen {
+        self.say(&format!("{why}: yes, this once"));
+        Chosen::Yes
+    }
+
+    async fn ask_person(&self, offers: &[String]) -> Chosen {
+        for (number, offer) in (1..).zip(offers) {
+            self.say(&format!("{number}  {offer}"));
+        }
         loop {
-            let typed = self.prompt(&choices(&question.offers)).await;
+            let typed = self.prompt(&choices(offers.len())).await;
             match typed.as_deref().map(str::trim) {
-                None => return Answer::unanswered("nobody answered"),
-                Some("y" | "yes") => return Answer::AllowOnce,
-                Some("n" | "no") => return Answer::reject(),
+                None => return Chosen::Nobody("nobody answered"),
+                Some("y" | "yes") => return Chosen::Yes,
+                Some("n" | "no") => return Chosen::No { reason: None },
                 Some("r") => return self.ask_reason().await,
-                Some(typed) => match offered(&question.offers, typed) {
-                    Some(rule) => return Answer::AllowAlways(rule.clone()),
+                Some(typed) => match offered(offers.len(), typed) {
+                    Some(place) => return Chosen::Offer(place),
                     None => self.say("please type one of the letters or numbers"),
                 },
             }
         }
     }
 
-    /// The exact rules that may be kept, each with how long it holds.
-    fn show_offers(&self, offers: &[Rule]) {
-        for (number, rule) in offers.iter().enumerate() {
-            let (number, text) = (number + 1, one_line(&rule.text));
-            self.say(&format!(
-                "{number}  always, {}: {text}",
-                lifetime(rule.lifetime)
-            ));
-        }
+    async fn ask_reason(&self) -> Chosen {
+        let typed = self.prompt("why not: ").await;
+        let reason = typed.map(|reason| reason.trim().to_owned());
+        Chosen::No { reason }
     }
+}
 
-    async fn ask_reason(&self) -> Answer {
-        match self.prompt("why not: ").await {
-            Some(reason) => Answer::reject_because(reason.trim()),
-            None => Answer::reject(),
-        }
-    }
-
-    /// One line of what is typed; nothing if the input is at its end. The thread that waits for
-    /// it may outlive the question, and ends with the program.
-    async fn prompt(&self, prompt: &str) -> Option<String> {
-        self.screen.text(format!("{INDENT}{prompt}"));
-        let (sender, typed) = oneshot::channel();
-        std::thread::spawn(move || {
-            let mut line = String::new();
-            let read = std::io::stdin().read_line(&mut line);
-            let is_there = read.is_ok_and(|bytes| bytes > 0);
-            let _nobody_waits = sender.send(is_there.then_some(line));
-        });
-        typed.await.ok().flatten()
-    }
-
+impl Console for Talk {
     fn say(&self, text: &str) {
         match self.voice {
             Voice::Aloud => {
@@ -136,11 +152,63 @@ impl ScreenApprover {
             Voice::Silent => {}
         }
     }
+
+    /// One line of what is typed; nothing if the input is at its end. The thread that waits for
+    /// it may outlive the question, and ends with the program.
+    async fn prompt(&self, prompt: &str) -> Option<String> {
+        self.screen.text(format!("{INDENT}{prompt}"));
+        let mut line = OpenLine(Some(&self.screen));
+        let (sender, typed) = oneshot::channel();
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            let read = std::io::stdin().read_line(&mut line);
+            let is_there = read.is_ok_and(|bytes| bytes > 0);
+            let _nobody_waits = sender.send(is_there.then_some(line));
+        });
+        let typed = typed.await.ok().flatten()?;
+        line.0 = None;
+        Some(typed)
+    }
+}
+
+/// A line that whoever types ends; nobody did if it is dropped first.
+struct OpenLine<'a>(Option<&'a Screen>);
+
+impl Drop for OpenLine<'_> {
+    fn drop(&mut self) {
+        if let Some(screen) = self.0 {
+            screen.line("");
+        }
+    }
+}
+
+/// An exact rule that may be kept, with how long it holds.
+fn offer(rule: &Rule) -> String {
+    format!(
+        "always, {}: {}",
+        lifetime(rule.lifetime),
+        one_line(&rule.text)
+    )
+}
+
+fn answer(chosen: Chosen, offers: &[Rule]) -> Answer {
+    match chosen {
+        Chosen::Yes => Answer::AllowOnce,
+        Chosen::No { reason: None } => Answer::reject(),
+        Chosen::No {
+            reason: Some(reason),
+        } => Answer::reject_because(reason),
+        Chosen::Offer(place) => match offers.get(place) {
+            Some(rule) => Answer::AllowAlways(rule.clone()),
+            None => Answer::unanswered("a rule was chosen that was not offered"),
+        },
+        Chosen::Nobody(why) => Answer::unanswered(why),
+    }
 }
 
 /// What may be typed.
-fn choices(offers: &[Rule]) -> String {
-    let always = match offers.len() {
+fn choices(offers: usize) -> String {
+    let always = match offers {
         0 => String::new(),
         1 => "   1 always".to_owned(),
         many => format!("   1-{many} always"),
@@ -148,21 +216,17 @@ fn choices(offers: &[Rule]) -> String {
     format!("y yes   n no{always}   r no, and say why: ")
 }
 
-/// The rule that a number stands for.
-fn offered<'o>(offers: &'o [Rule], typed: &str) -> Option<&'o Rule> {
+/// The place of the offer that a number stands for.
+fn offered(offers: usize, typed: &str) -> Option<usize> {
     let number: usize = typed.parse().ok()?;
-    offers.get(number.checked_sub(1)?)
+    number.checked_sub(1).filter(|place| *place < offers)
 }
 
 impl Approver for ScreenApprover {
     fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
-            match self.answering {
-                Answering::ByPerson => self.ask_person(question).await,
-                Answering::Yes(why) => self.say_yes(why),
-                Answering::YesThenAlways(why) => self.answer_itself(question, why).await,
-                Answering::No(why) => Answer::unanswered(why),
-            }
+            let offers: Vec<String> = question.offers.iter().map(offer).collect();
+            answer(self.choose(&offers).await, &question.offers)
         })
     }
 
@@ -173,22 +237,12 @@ impl Approver for ScreenApprover {
                 Answering::ByPerson if self.voice == Voice::Silent => {
                     FormAnswer::declined_because("no form is shown among events for programs")
                 }
-                Answering::ByPerson => fill::fill(&question.form, self).await,
+                Answering::ByPerson => fill::fill(&question.form, &self.talk()).await,
                 Answering::Yes(_) | Answering::YesThenAlways(_) => {
                     FormAnswer::declined_because("nobody is there to fill in a form")
                 }
                 Answering::No(why) => FormAnswer::declined_because(why),
             }
         })
-    }
-}
-
-impl fill::Console for ScreenApprover {
-    fn say(&self, text: &str) {
-        ScreenApprover::say(self, text);
-    }
-
-    async fn prompt(&self, prompt: &str) -> Option<String> {
-        ScreenApprover::prompt(self, prompt).await
     }
 }

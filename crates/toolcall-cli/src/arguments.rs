@@ -1,6 +1,8 @@
 //! What can be said on the command line, and the help that explains it.
 //! It only describes; nothing is done here.
 
+mod agent;
+mod config;
 mod history;
 mod mcp;
 mod policy;
@@ -10,6 +12,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(crate) use agent::AgentWishes;
+pub(crate) use config::{ConfigShowing, ConfigTask};
 pub(crate) use history::{
     Calling, Counting, Exporting, Grouping, HistoryTask, Leaving, Named, Pruning, Remembering,
     Searching, Showing, Undoing, Verifying, Wanted,
@@ -22,6 +26,7 @@ pub(crate) use policy::{
 const EXAMPLES: &str = "\
 Examples:
   toolcall demo                        watch calls from announcement to ending
+  toolcall agent                       an agent for your editor; --help says how to set it up
   toolcall tools                       the built-in tools
   toolcall call read_file path=README.md line=1 limit=5
   toolcall call run_command command='cargo --version'
@@ -30,6 +35,7 @@ Examples:
   toolcall stats                       what all of it adds up to
   toolcall trust                       what this project may allow itself
   toolcall mcp add time -- uvx mcp-server-time
+  toolcall config init                 your settings, every key explained
   toolcall completions fish            a completion script, for `source`
 
 Write a tool of your own: `cargo run --package toolcall --example custom_tool`
@@ -105,9 +111,12 @@ pub(crate) struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
-    /// Play a short story of tool calls on a small project in a temporary folder
+    /// Watch an agent at work on a small project in a temporary folder; no model is needed
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(Wishes),
+    /// Serve an editor: a complete agent on standard input and output
+    #[command(after_help = agent::EXAMPLES)]
+    Agent(AgentWishes),
     /// List the tools: what they are called, what they take, where they are from
     #[command(after_help = TOOLS_EXAMPLES)]
     Tools(Listing),
@@ -129,6 +138,9 @@ pub(crate) enum Task {
     /// Set up, list and try MCP servers, whose tools are used like the built-in ones
     #[command(subcommand)]
     Mcp(McpTask),
+    /// Write, show and find your settings
+    #[command(subcommand)]
+    Config(ConfigTask),
     /// Print a completion script for your shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {

@@ -8,20 +8,22 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use toolcall::{Content, Ending, Engine, EngineBuilder, Outcome, ToolRequest};
-use toolcall_acp::v1::{Prompt, StopReason};
+use toolcall_acp::v1::{Printing, Prompt, StopReason};
 
 use crate::approver::{Answering, ScreenApprover, Voice};
 use crate::arguments::Request;
+use crate::client::Errand;
 use crate::pace::Pace;
 use crate::recording::Recording;
 use crate::screen::{self, Screen};
 use crate::view::{self, JsonLines, Lines, wrapped};
-use crate::wire::{self, Consent, Scene};
+use crate::wire;
 use crate::workshop::Workshop;
 
 const CANCELLED: u8 = 130;
 const NOT_UNDERSTOOD: u8 = 2;
 const NOBODY: &str = "there is no terminal to ask at; add --yes to allow it";
+const UNASKED: &str = "nobody is asked with --wire; add --yes to allow it";
 
 /// Makes the call.
 pub(crate) async fn run(request: Request, workshop: Workshop) -> anyhow::Result<ExitCode> {
@@ -38,7 +40,7 @@ pub(crate) async fn run(request: Request, workshop: Workshop) -> anyhow::Result<
     }
     let recording = match request.no_history {
         true => Recording::off(),
-        false => workshop.record("toolcall call"),
+        false => workshop.record("toolcall call")?,
     };
     let engine = recording.keep(workshop.engine());
     let (screen, writing) = screen::open()?;
@@ -105,14 +107,16 @@ async fn over_the_wire(
     engine: EngineBuilder,
     screen: Screen,
 ) -> anyhow::Result<ExitCode> {
-    let scene = Scene {
-        form: wire::Form::Text,
-        consent: match request.yes {
-            true => Consent::Yes,
-            false => Consent::No,
-        },
+    let errand = Errand {
         cwd: workshop.cwd().to_owned(),
         text: format!("Call {}.", request.tool),
+        stops: |_| false,
+        printing: Printing::Text,
+        pace: Pace::AtOnce,
+    };
+    let answering = match request.yes {
+        true => Answering::Yes("answered by --yes"),
+        false => Answering::No(UNASKED),
     };
     let ending = Arc::new(OnceLock::new());
     let seen = ending.clone();
@@ -127,7 +131,7 @@ async fn over_the_wire(
             StopReason::EndTurn
         }
     };
-    wire::show(scene, screen, engine, answer).await?;
+    wire::show(errand, answering, screen, engine, answer).await?;
     // Interrupted before its end, it was cancelled.
     Ok(ending.get().map_or(ExitCode::from(CANCELLED), exit_code))
 }

@@ -1,35 +1,48 @@
-//! `toolcall demo`: makes a small project in a temporary folder and plays a story on it.
-//! Everything that is shown comes from a reader; nothing outside of that folder is changed.
+//! `toolcall demo`: makes a small project in a temporary folder and has an agent work on it.
+//! What is shown is what a client hears over the wire; nothing outside of that folder is changed.
 
 mod project;
-mod story;
+mod scenes;
 mod word_count;
 
 use std::io::{IsTerminal as _, stdin, stdout};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use toolcall::{Engine, EngineBuilder, Registry, SessionId};
-use toolcall_acp::v1::{Prompt, StopReason};
+use anyhow::Context as _;
+use toolcall::{Limits, ToolCall, erased};
+use toolcall_acp::v1::{Printing, serve_agent};
+use toolcall_agent::model::Models;
+use toolcall_agent::model::script::{Script, ScriptModel};
+use toolcall_agent::{Agent, AgentSettings};
 use toolcall_history::{Archive, Period};
 use toolcall_tools::command::Supervisor;
 
+use crate::agent::Watching;
 use crate::approver::{Answering, ScreenApprover, Voice};
 use crate::arguments::{Grouping, Wishes};
+use crate::client::{Client, Errand, Left, Viewer};
 use crate::history::timeline;
 use crate::pace::Pace;
-use crate::recording::Recording;
+use crate::places::history_file;
+use crate::recording;
 use crate::screen::{self, Screen};
 use crate::stats;
-use crate::view::{self, DIM, JsonLines, Lines, painted};
-use crate::wire::{self, Consent, Form, Scene, Shown};
-use crate::workshop::{Crew, Plan, Walls, Workshop};
+use crate::telemetry::Tracing;
+use crate::view::{self, DIM, JsonLines, painted};
+use crate::wire::{self, Form, WireLines};
 use project::Project;
-use story::{Narrator, Story};
+use scenes::Scenes;
 
 const CANCELLED: u8 = 130;
 
-const WHAT_NEXT: [(&str, &str); 7] = [
+/// What the model says and calls.
+const STORY: &str = include_str!("demo/story.yaml");
+
+/// What the person asks for.
+const PROMPT: &str = "Greet people properly, and see that the tests pass.";
+
+const WHAT_NEXT: [(&str, &str); 9] = [
     (
         "every event, for programs:",
         "cargo run --release -- demo --json",
@@ -37,6 +50,14 @@ const WHAT_NEXT: [(&str, &str); 7] = [
     (
         "what an editor is sent:",
         "cargo run --release -- demo --wire",
+    ),
+    (
+        "this agent in your editor:",
+        "cargo run --release -- agent --help",
+    ),
+    (
+        "your settings, explained:",
+        "cargo run --release -- config init",
     ),
     ("the tools:", "cargo run --release -- tools"),
     (
@@ -69,23 +90,37 @@ enum Format {
 pub(crate) async fn run(wishes: Wishes, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
     let format = format(wishes);
     let project = Project::make()?;
-    let workshop = Workshop::open(Plan {
-        folder: Some(project.root()),
-        session: SessionId::new("session-1"),
-        person: project.person(),
-        supervisor,
-        walls: Walls::None,
-        layers: Vec::new(),
-        crew: Crew::Every,
-    })?;
+    let tracing = Tracing::default();
+    let settings = settings(&project, supervisor, &tracing)?;
     let (screen, writing) = screen::open()?;
-    let code = match format {
-        Format::Wire(form) => tell_over_the_wire(form, &workshop, screen).await?,
-        Format::Text | Format::Json => tell_here(format, wishes, &workshop, &screen).await?,
+    let voice = voice(format);
+    let approver = ScreenApprover::new(answering(wishes), voice, screen.clone(), pace());
+    let left = match format {
+        Format::Text => {
+            let scenes = Scenes::new(screen.clone(), PROMPT);
+            play(settings, &project, approver, scenes, &screen).await?
+        }
+        Format::Json => {
+            let lines = JsonLines::new(screen.clone());
+            play(settings, &project, approver, lines, &screen).await?
+        }
+        Format::Wire(form) => {
+            let lines = WireLines {
+                form,
+                screen: screen.clone(),
+            };
+            play(settings, &project, approver, lines, &screen).await?
+        }
     };
-    workshop.close().await;
+    tracing.close().await;
+    if format == Format::Text {
+        close(&screen, &project)?;
+    }
     writing.finish()?;
-    Ok(code)
+    Ok(match left {
+        Left::Answered | Left::Unheard => ExitCode::SUCCESS,
+        Left::Interrupted => ExitCode::from(CANCELLED),
+    })
 }
 
 fn format(wishes: Wishes) -> Format {
@@ -97,88 +132,64 @@ fn format(wishes: Wishes) -> Format {
     }
 }
 
-async fn tell_here(
-    format: Format,
-    wishes: Wishes,
-    workshop: &Workshop,
+/// The agent and its client, until the client leaves. Every call has ended after that.
+async fn play(
+    settings: AgentSettings,
+    project: &Project,
+    approver: ScreenApprover,
+    viewer: impl Viewer,
     screen: &Screen,
-) -> anyhow::Result<ExitCode> {
-    let narrator = Narrator::new(voice(format), screen.clone());
-    let recording = match format {
-        Format::Text => workshop.record("toolcall demo"),
-        Format::Json | Format::Wire(_) => Recording::off(),
+) -> anyhow::Result<Left> {
+    let (client, transport, pipe) = wire::pipe();
+    let agent = Agent::new(client.clone(), settings);
+    let serving = tokio::spawn(serve_agent(client, transport, agent.clone()));
+    let errand = Errand {
+        cwd: project.root(),
+        text: PROMPT.to_owned(),
+        stops: has_been_watched,
+        printing: Printing::Terminal,
+        pace: pace(),
     };
-    let approver = ScreenApprover::new(answering(wishes), voice(format), screen.clone(), pace());
-    let builder = recording.keep(engine(workshop)?).approver(approver);
-    let engine = match format {
-        Format::Text | Format::Wire(_) => builder.reader(Lines::new(screen.clone(), view::width())),
-        Format::Json => builder.reader(JsonLines::new(screen.clone())),
-    };
-    let engine = engine.build();
-    let span = workshop.tracing().turn(&engine);
-    let code = play(&engine, &narrator).await;
-    drop(span);
-    match recording.archive() {
-        Some(Ok(archive)) => close(screen, &archive)?,
-        Some(Err(trouble)) => anstream::eprintln!("warning: there is no timeline: {trouble}"),
-        None => {}
-    }
-    Ok(code)
+    let left = Client::new(pipe, errand, approver, viewer, screen.clone())?
+        .run()
+        .await;
+    let served = serving.await;
+    agent.close().await;
+    served?.context("the agent broke off")?;
+    left
 }
 
-async fn tell_over_the_wire(
-    form: Form,
-    workshop: &Workshop,
-    screen: Screen,
-) -> anyhow::Result<ExitCode> {
-    let scene = Scene {
-        form,
-        consent: Consent::Yes,
-        cwd: workshop.cwd().to_owned(),
-        text: "Tell the story.".to_owned(),
+/// The built-in tools and one of a guest, under the rules of the project, with a history of its own.
+fn settings(
+    project: &Project,
+    supervisor: Supervisor,
+    tracing: &Tracing,
+) -> anyhow::Result<AgentSettings> {
+    let person = project.person();
+    let story = Script::parse(STORY)?;
+    let story = match pace() {
+        Pace::ForPeople => story,
+        Pace::AtOnce => story.at_once(),
     };
-    let narrator = Arc::new(Narrator::new(Voice::Silent, screen.clone()));
-    let tracing = workshop.tracing().clone();
-    let answer = move |prompt: Arc<Prompt>| {
-        let narrator = narrator.clone();
-        let span = tracing.turn(prompt.session().engine());
-        async move {
-            let _until_it_is_told = span;
-            let engine = prompt.session().engine();
-            let story = Story::new(engine, prompt.turn(), &narrator, pace());
-            let _told = story.tell().await;
-            StopReason::EndTurn
-        }
-    };
-    let shown = wire::show(scene, screen, engine(workshop)?, answer).await?;
-    Ok(match shown {
-        Shown::Whole => ExitCode::SUCCESS,
-        Shown::Interrupted => ExitCode::from(CANCELLED),
+    Ok(AgentSettings {
+        history: Some((history_file(&person.places), recording::settings())),
+        places: person.places,
+        home: person.home,
+        supervisor: Some(supervisor),
+        sandbox: None,
+        search: None,
+        layers: Vec::new(),
+        limits: Limits::default(),
+        models: Models::new(Arc::new(ScriptModel::new("script:story.yaml", story))),
+        guests: vec![erased(word_count::WordCount { pace: pace() })],
+        onlooker: Some(Arc::new(Watching(tracing.clone()))),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }
 
-/// Plays until the story is over, nobody reads any more, or the person has had enough. Every call
-/// has ended after that.
-async fn play(engine: &Engine, narrator: &Narrator) -> ExitCode {
-    let turn = engine.turn();
-    let story = Story::new(engine, &turn, narrator, pace());
-    let code = tokio::select! {
-        _told = story.tell() => ExitCode::SUCCESS,
-        _interrupted = tokio::signal::ctrl_c() => {
-            let _nobody_reads = narrator.say("");
-            turn.cancel();
-            ExitCode::from(CANCELLED)
-        }
-    };
-    turn.end().await;
-    code
-}
-
-/// The built-in tools and one of a guest, under the rules of the story.
-fn engine(workshop: &Workshop) -> anyhow::Result<EngineBuilder> {
-    let mut tools = Registry::clone(&workshop.tools());
-    tools.add(word_count::WordCount { pace: pace() })?;
-    Ok(workshop.engine_with(tools))
+/// The one call that the client stops: it has printed all that it will.
+fn has_been_watched(call: &ToolCall) -> bool {
+    call.title() == "sh watch.sh" && call.output().text().contains("no change so far\n")
 }
 
 fn voice(format: Format) -> Voice {
@@ -189,7 +200,7 @@ fn voice(format: Format) -> Voice {
 }
 
 fn answering(wishes: Wishes) -> Answering {
-    if wishes.yes || wishes.json {
+    if wishes.yes || wishes.json || wishes.wire {
         return Answering::YesThenAlways("answered by --yes");
     }
     match stdin().is_terminal() && stdout().is_terminal() {
@@ -206,7 +217,20 @@ fn pace() -> Pace {
 }
 
 /// What was kept of it, as a timeline and in figures.
-fn close(screen: &Screen, archive: &Archive) -> anyhow::Result<()> {
+fn close(screen: &Screen, project: &Project) -> anyhow::Result<()> {
+    match Archive::open(&history_file(&project.person().places)) {
+        Ok(archive) => show_kept(screen, &archive)?,
+        Err(trouble) => anstream::eprintln!("warning: there is no timeline: {trouble}"),
+    }
+    screen.line("");
+    for (what, command) in WHAT_NEXT {
+        let what = painted(DIM, &format!("{what:<26}"));
+        screen.line(&format!("  {what} {command}"));
+    }
+    Ok(())
+}
+
+fn show_kept(screen: &Screen, archive: &Archive) -> anyhow::Result<()> {
     screen.line("");
     for line in timeline(archive)? {
         screen.line(&line);
@@ -214,11 +238,6 @@ fn close(screen: &Screen, archive: &Archive) -> anyhow::Result<()> {
     screen.line("");
     for line in stats::figures(&archive.stats(Period::ALL)?, Grouping::Tool, view::width()) {
         screen.line(&line);
-    }
-    screen.line("");
-    for (what, command) in WHAT_NEXT {
-        let what = painted(DIM, &format!("{what:<26}"));
-        screen.line(&format!("  {what} {command}"));
     }
     Ok(())
 }

@@ -1,10 +1,13 @@
 //! The program `toolcall`: assembly and presentation only.
 //! It makes no rules and knows no formats.
 
+mod agent;
 mod approver;
 mod arguments;
 mod call;
+mod client;
 mod completions;
+mod config;
 mod demo;
 mod history;
 mod mcp;
@@ -14,7 +17,6 @@ mod policy;
 mod recording;
 mod ruling;
 mod screen;
-mod servers;
 mod stats;
 #[cfg(feature = "telemetry")]
 mod telemetry;
@@ -32,11 +34,12 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser;
+use toolcall_agent::new_session;
 use toolcall_tools::command::Supervisor;
 
 use arguments::{Arguments, Task};
 use places::Person;
-use workshop::{Crew, Plan, Walls, Workshop, new_session};
+use workshop::{Crew, Plan, Walls, Workshop};
 
 fn main() -> ExitCode {
     // First of all: a process that was started to supervise a command does that and nothing else.
@@ -55,13 +58,19 @@ fn main() -> ExitCode {
 
 fn run(supervisor: Supervisor) -> anyhow::Result<ExitCode> {
     let task = Arguments::parse().task;
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    // Sessions of an agent must not wait for each other; everything else is one thing after another.
+    let mut runtime = match task {
+        Task::Agent(_) => tokio::runtime::Builder::new_multi_thread(),
+        _ => tokio::runtime::Builder::new_current_thread(),
+    };
+    let runtime = runtime
         .enable_all()
         .build()
         .context("the program cannot begin")?;
     let code = runtime.block_on(async {
         match task {
             Task::Demo(wishes) => demo::run(wishes, supervisor).await,
+            Task::Agent(wishes) => agent::run(wishes, supervisor).await,
             Task::Tools(listing) => {
                 let workshop = Workshop::open(Plan {
                     session: new_session(),
@@ -97,6 +106,7 @@ fn run(supervisor: Supervisor) -> anyhow::Result<ExitCode> {
             Task::History(wanted) => history::run(*wanted).await,
             Task::Stats(counting) => stats::run(&counting),
             Task::Trust(trusting) => trust::run(&trusting),
+            Task::Config(task) => config::run(&task),
             Task::Completions { shell } => completions::print(shell),
         }
     });

@@ -8,6 +8,7 @@ mod replay;
 
 use std::process::ExitCode;
 
+use toolcall_agent::new_session;
 use toolcall_policy::Stance;
 use toolcall_tools::command::Supervisor;
 
@@ -15,7 +16,7 @@ use crate::arguments::{PolicyTask, Ruled};
 use crate::places::Person;
 use crate::ruling;
 use crate::view::{ATTENTION, BAD, GOOD, painted};
-use crate::workshop::{Crew, Plan, Walls, Workshop, new_session};
+use crate::workshop::{Crew, Plan, Walls, Workshop};
 
 /// Does what was asked of the rules.
 pub(crate) async fn run(task: PolicyTask, supervisor: Supervisor) -> anyhow::Result<ExitCode> {

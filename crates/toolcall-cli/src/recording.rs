@@ -1,14 +1,13 @@
 //! One session's place in the history, while its calls are made.
-//! Nothing is refused for it: what cannot be kept is told, and calls go on.
+//! What cannot be kept is told; calls are refused for it only where the person set it so.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::bail;
 use toolcall::{EngineBuilder, SessionId};
-use toolcall_history::{
-    Archive, History, OnFailure, SessionEvent, SessionFacts, Settings, Trouble,
-};
+use toolcall_history::{History, OnFailure, SessionEvent, SessionFacts, Settings, Trouble};
 
 /// How long a person waits for a history that somebody else holds.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -23,17 +22,26 @@ impl Recording {
     }
 
     /// Opens the history at a path and begins a session there.
-    pub(crate) fn begin(path: PathBuf, session: &SessionId, facts: SessionFacts) -> Self {
+    pub(crate) fn begin(
+        path: PathBuf,
+        settings: Settings,
+        session: &SessionId,
+        facts: SessionFacts,
+    ) -> anyhow::Result<Self> {
+        let on_failure = settings.on_failure;
         let settings = Settings {
             tell: Some(Arc::new(tell)),
-            ..settings()
+            ..settings
         };
-        let history = match History::open(path, settings) {
-            Ok(history) => history,
-            Err(trouble) => {
+        let history = match (History::open(path, settings), on_failure) {
+            (Ok(history), _) => history,
+            (Err(trouble), OnFailure::GoOn) => {
                 tell(Some(&trouble));
-                return Self::off();
+                return Ok(Self::off());
             }
+            (Err(trouble), OnFailure::Refuse) => bail!(
+                "nothing can be kept in the history, and `history.on_failure` is \"refuse\": {trouble}"
+            ),
         };
         if let Some(aside) = history.set_aside() {
             let (place, damage) = (aside.place.display(), &aside.damage);
@@ -42,7 +50,7 @@ impl Recording {
             );
         }
         drop(history.tell(session, SessionEvent::Opened(facts)));
-        Self(Some(Arc::new(history)))
+        Ok(Self(Some(Arc::new(history))))
     }
 
     /// An engine whose calls are kept.
@@ -51,11 +59,6 @@ impl Recording {
             Some(history) => engine.store(history.clone()),
             None => engine,
         }
-    }
-
-    /// What was kept so far, for reading.
-    pub(crate) fn archive(&self) -> Option<Result<Archive, Trouble>> {
-        self.0.as_ref().map(|history| history.archive())
     }
 
     /// Waits until everything is kept that can be.
@@ -70,10 +73,9 @@ impl Recording {
     }
 }
 
-/// How this program keeps its history.
+/// How this program works with its history, where nobody can choose.
 pub(crate) fn settings() -> Settings {
     Settings {
-        on_failure: OnFailure::GoOn,
         patience: PATIENCE,
         ..Settings::default()
     }

@@ -1,7 +1,7 @@
 //! The one way to standard output: a bounded queue and a thread that writes it down.
 //! It never makes a writer wait, and it takes a reader that went away for the end, not for an error.
 
-use std::io::{ErrorKind, Write as _};
+use std::io::{ErrorKind, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -26,6 +26,8 @@ pub(crate) struct Writing {
 
 enum Piece {
     Text(String),
+    /// All of these, before anything else.
+    Held(Receiver<Piece>),
     End,
 }
 
@@ -41,7 +43,7 @@ pub(crate) fn open() -> anyhow::Result<(Screen, Writing)> {
     let (queue, pieces) = sync_channel(MOST_WAITING);
     let thread = std::thread::Builder::new()
         .name("screen".into())
-        .spawn(move || write(&pieces))
+        .spawn(move || write(&pieces, &mut anstream::stdout()))
         .context("no thread could be started to write the output; try again")?;
     let lost = Arc::default();
     let screen = Screen { queue, lost };
@@ -78,6 +80,23 @@ impl Screen {
             }
         }
     }
+
+    /// Whether anybody still reads.
+    pub(crate) fn audience(&self) -> Audience {
+        self.text(String::new())
+    }
+
+    /// A place on the screen for a conversation: what is shown elsewhere waits until all clones of
+    /// it are dropped.
+    pub(crate) fn hold(&self) -> Screen {
+        let (queue, pieces) = sync_channel(MOST_WAITING);
+        let lost = self.lost.clone();
+        match self.queue.try_send(Piece::Held(pieces)) {
+            Ok(()) => Screen { queue, lost },
+            // In between the others is better than not at all.
+            Err(_) => self.clone(),
+        }
+    }
 }
 
 impl Writing {
@@ -101,16 +120,38 @@ impl Writing {
     }
 }
 
-fn write(pieces: &Receiver<Piece>) -> std::io::Result<()> {
-    let mut out = anstream::stdout();
+fn write(pieces: &Receiver<Piece>, out: &mut impl Write) -> std::io::Result<()> {
     for piece in pieces {
         match piece {
             Piece::Text(text) => {
                 out.write_all(text.as_bytes())?;
                 out.flush()?;
             }
-            Piece::End => return Ok(()),
+            Piece::Held(conversation) => write(&conversation, out)?,
+            Piece::End => break,
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_during_a_conversation_comes_after_it() {
+        let (queue, pieces) = sync_channel(MOST_WAITING);
+        let lost = Arc::default();
+        let screen = Screen { queue, lost };
+        screen.line("before");
+        let conversation = screen.hold();
+        conversation.line("yes or no?");
+        screen.line("meanwhile");
+        conversation.line("please type one of them");
+        drop((conversation, screen));
+        let mut out = Vec::new();
+        write(&pieces, &mut out).expect("memory");
+        let expected = "before\nyes or no?\nplease type one of them\nmeanwhile\n";
+        assert_eq!(String::from_utf8_lossy(&out), expected);
+    }
 }

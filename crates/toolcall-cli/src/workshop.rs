@@ -6,29 +6,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use toolcall::{Counted, Engine, EngineBuilder, Registry, SessionId, Setting, SharedRegistry};
+use toolcall::{Counted, EngineBuilder, Registry, SessionId, Setting};
+use toolcall_agent::{SetUp, Workplace};
 use toolcall_history::SessionFacts;
-use toolcall_policy::{Book, BookSettings, FileState, Layer, Mode, Sources};
+use toolcall_policy::{Book, Layer, Sources};
 use toolcall_tools::command::{Network, Sandbox, Supervisor};
-use toolcall_tools::mcp::{ServerState, ServerStatus, Servers};
-use toolcall_tools::{Kit, KitSettings};
+use toolcall_tools::mcp::{ServerState, ServerStatus};
 
+use crate::config::Settings;
 use crate::places::{Person, history_file};
 use crate::recording::Recording;
-use crate::servers::SetUp;
 use crate::telemetry::Tracing;
 use crate::view::one_line;
 
-/// Tools and rules for one folder.
+/// A workplace for one folder, as the commands of this program use it.
 pub(crate) struct Workshop {
-    cwd: PathBuf,
+    place: Workplace,
     session: SessionId,
-    kit: Kit,
-    tools: SharedRegistry,
-    servers: Servers,
+    settings: Settings,
     set_up: SetUp,
-    rules: BookSettings,
-    book: Book,
     tracing: Tracing,
 }
 
@@ -71,68 +67,74 @@ pub(crate) enum Walls {
     Sandbox,
 }
 
-impl Workshop {
-    /// Opens the tools for a folder.
-    pub(crate) fn open(plan: Plan) -> anyhow::Result<Self> {
-        let cwd = working_folder(plan.folder.as_deref())?;
-        let set_up = SetUp::read(&plan.person, &cwd);
-        let state = plan.person.places.state.clone();
-        let mut settings = KitSettings::new(vec![cwd.clone()], state);
-        settings.servers = set_up.usable();
-        settings
-            .servers
-            .retain(|server| plan.crew.has(&server.name));
-        settings.supervisor = Some(plan.supervisor);
-        settings.sandbox = match plan.walls {
+impl Walls {
+    /// The higher ones of two.
+    pub(crate) fn or(self, other: Walls) -> Walls {
+        match (self, other) {
+            (Walls::None, Walls::None) => Walls::None,
+            (Walls::Sandbox, _) | (_, Walls::Sandbox) => Walls::Sandbox,
+        }
+    }
+
+    pub(crate) fn sandbox(self) -> Option<Sandbox> {
+        match self {
             Walls::None => None,
             Walls::Sandbox => Some(Sandbox::new(Network::Refused)),
-        };
-        let rules = BookSettings {
+        }
+    }
+}
+
+impl Workshop {
+    /// Opens the tools for a folder, as the person's settings say.
+    pub(crate) fn open(plan: Plan) -> anyhow::Result<Self> {
+        let cwd = working_folder(plan.folder.as_deref())?;
+        let settings = Settings::read(&plan.person)?;
+        let set_up = SetUp::read(&plan.person.places, &cwd);
+        let mut servers = set_up.usable();
+        servers.retain(|server| plan.crew.has(&server.name));
+        let place = Workplace::open(toolcall_agent::Plan {
+            session: plan.session.clone(),
+            roots: vec![cwd],
             places: plan.person.places,
-            roots: vec![cwd.clone()],
             home: plan.person.home,
+            supervisor: Some(plan.supervisor),
+            sandbox: plan.walls.or(settings.walls).sandbox(),
+            search: settings.search(|name| std::env::var(name).ok())?,
             layers: plan.layers,
-        };
-        let kit = Kit::open(settings)?;
-        let mut tools = Registry::new();
-        kit.add_to(&mut tools)?;
-        let tools = SharedRegistry::new(tools);
+            servers,
+        })?;
         Ok(Self {
-            cwd,
+            place,
             session: plan.session,
-            servers: kit.servers(&tools)?,
-            kit,
-            tools,
+            settings,
             set_up,
-            book: Book::open(rules.clone()),
-            rules,
             tracing: Tracing::default(),
         })
     }
 
     /// Where it works.
     pub(crate) fn cwd(&self) -> &Path {
-        &self.cwd
+        self.place.cwd()
     }
 
     /// The rules that hold.
     pub(crate) fn book(&self) -> &Book {
-        &self.book
+        self.place.book()
     }
 
     /// The files that they come from, read again.
     pub(crate) fn sources(&self) -> Sources {
-        Sources::read(&self.rules)
+        self.place.sources()
     }
 
     /// What calls are judged in.
     pub(crate) fn setting(&self) -> Setting {
-        Setting::new(self.session.clone(), &self.cwd)
+        self.place.setting().clone()
     }
 
     /// The tools that are there by now: the built-in ones, and those of servers that were started.
     pub(crate) fn tools(&self) -> Arc<Registry> {
-        self.tools.snapshot()
+        self.place.tools().snapshot()
     }
 
     /// Every tool. Servers are started for it; what is wrong with one is a warning.
@@ -163,23 +165,19 @@ impl Workshop {
         if waiting > 0 && std::io::stderr().is_terminal() {
             anstream::eprintln!("starting {waiting} MCP servers …");
         }
-        self.servers.start();
-        self.servers.settled().await;
-        self.servers.status()
+        let servers = self.place.servers();
+        servers.start();
+        servers.settled().await;
+        servers.status()
     }
 
     /// An engine with these tools.
     pub(crate) fn engine(&self) -> EngineBuilder {
-        self.engine_with(self.tools.clone())
-    }
-
-    /// An engine on this machine with other tools.
-    pub(crate) fn engine_with(&self, tools: impl Into<SharedRegistry>) -> EngineBuilder {
-        let engine = Engine::builder(tools)
-            .setting(self.setting())
-            .host(self.kit.host())
-            .rulebook(Arc::new(self.book.clone()))
-            .ids(Counted::new("call"));
+        let engine = self
+            .place
+            .engine()
+            .ids(Counted::new("call"))
+            .limits(self.settings.limits());
         self.tracing.attach(engine)
     }
 
@@ -188,49 +186,32 @@ impl Workshop {
         &self.tracing
     }
 
-    /// Opens the history and keeps there what happens to this session.
-    pub(crate) fn record(&self, agent: &'static str) -> Recording {
+    /// Opens the history and keeps there what happens to this session, if the person wants it.
+    pub(crate) fn record(&self, agent: &'static str) -> anyhow::Result<Recording> {
+        let wishes = &self.settings.history;
+        if !wishes.is_enabled {
+            return Ok(Recording::off());
+        }
         let facts = SessionFacts {
             agent: agent.into(),
             agent_version: env!("CARGO_PKG_VERSION").into(),
-            cwd: self.cwd.clone(),
+            cwd: self.cwd().to_owned(),
             ..SessionFacts::default()
         };
-        Recording::begin(history_file(&self.rules.places), &self.session, facts)
+        let file = history_file(self.place.places());
+        Recording::begin(file, wishes.settings(), &self.session, facts)
     }
 
     /// What a person should know of the rules before anything is done by them.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let mut warnings: Vec<String> = self.mode_warning().into_iter().collect();
-        for file in self.sources().files() {
-            if let FileState::OnlyTightens(_) = file.state {
-                warnings.push(format!(
-                    "`{}` is not trusted, so what it allows is left out; look at it with `toolcall trust`",
-                    file.path.display()
-                ));
-            }
-        }
-        warnings
-    }
-
-    fn mode_warning(&self) -> Option<String> {
-        Mode::warning(self.book.rules().mode()).map(str::to_owned)
+        self.place.warnings()
     }
 
     /// Ends servers and what still runs in the background, and tells the last of it.
     pub(crate) async fn close(&self) {
-        self.servers.close().await;
-        self.kit.close().await;
+        self.place.close().await;
         self.tracing.close().await;
     }
-}
-
-/// A session of its own, with a name that is short enough to be typed.
-pub(crate) fn new_session() -> SessionId {
-    const LENGTH: usize = 12;
-    let long = SessionId::random();
-    let long = long.as_str();
-    SessionId::new(&long[long.len().saturating_sub(LENGTH)..])
 }
 
 /// The folder with every link in its own path followed, as tools name what is beneath it.

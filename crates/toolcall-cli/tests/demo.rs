@@ -32,11 +32,17 @@ fn printed(args: &[&str]) -> String {
     text
 }
 
+/// The lines of `demo --json`.
+fn lines() -> Vec<Value> {
+    let text = printed(&["demo", "--json"]);
+    let lines = text.lines().map(serde_json::from_str);
+    lines.map(Result::unwrap).collect()
+}
+
 /// The events of `demo --json`, by call.
 fn events() -> BTreeMap<String, Vec<Value>> {
     let mut calls: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    for line in printed(&["demo", "--json"]).lines() {
-        let event: Value = serde_json::from_str(line).unwrap();
+    for event in lines().into_iter().filter(|line| line["event"] != "plan") {
         let call = event["call"].as_str().unwrap().to_owned();
         calls.entry(call).or_default().push(event);
     }
@@ -62,12 +68,15 @@ fn the_demo_shows_diffs_reasons_and_near_names() {
     let text = printed(&["demo", "--yes"]);
     for shown in [
         "          -     echo \"Hi $1\"\n          +     echo \"Hello, $1!\"\n",
-        "answered by --yes: always, in this session: write = \"./src/greet.sh\"\n",
-        "the model is told: not allowed: `rm` is never run",
+        "answered by --yes: Always allow in this session: write = \"./README.md\"\n",
+        "          not allowed: `rm` is never run",
         "`oldText` is not in the file. The nearest is",
         "`/path` must be string, not number",
         "there is no tool `read_files`; did you mean `read_file`",
         "████████████████████ 100%  4 of 4 files",
+        "          ✓ Greet properly\n          ▸ Count the words\n",
+        "│ output     test parts ... ok\n",
+        "│ output     no change so far\n",
     ] {
         assert!(text.contains(shown), "`{shown}` is not in:\n{text}");
     }
@@ -77,6 +86,7 @@ fn the_demo_shows_diffs_reasons_and_near_names() {
 fn the_demo_ends_with_its_timeline_and_its_figures() {
     let text = printed(&["demo"]);
     let (_, end) = text.split_once("\n  call    ending       title").unwrap();
+    assert!(!text.contains("went wrong"), "{text}");
     for shown in [
         "\n  call-1  ✓ completed  Search \"TODO\"",
         "\n  call-8  ✗ denied     cd src && rm -rf .",
@@ -143,6 +153,18 @@ fn the_endings_are_those_of_the_story() {
 }
 
 #[test]
+fn the_plan_is_told() {
+    let mut plans: Vec<Value> = lines();
+    plans.retain(|line| line["event"] == "plan");
+    let steps: Vec<&Value> = plans.iter().map(|plan| &plan["steps"]).collect();
+    let expected = serde_json::json!([
+        {"content": "Greet properly", "status": "completed"},
+        {"content": "Count the words", "status": "in_progress"},
+    ]);
+    assert_eq!(steps, [&expected]);
+}
+
+#[test]
 fn the_title_follows_the_input_that_is_written() {
     let calls = events();
     let titles: Vec<&str> = calls["call-6"]
@@ -181,6 +203,9 @@ fn the_wire_is_what_an_editor_would_see() {
         .map(|(_, message)| &message["params"]["update"]);
     let ends = |update: &&Value| update["status"] == "completed" || update["status"] == "failed";
     assert_eq!(updates.filter(ends).count(), 14);
+    let methods = recording.iter().map(|(_, message)| &message["method"]);
+    let stops = methods.filter(|method| *method == "_toolcall/cancel");
+    assert_eq!(stops.count(), 1);
     let (from, last) = recording.last().unwrap();
     assert_eq!(
         (from.as_str(), &last["result"]["stopReason"]),

@@ -16,8 +16,8 @@ use toolcall_tools::mcp::{
 
 use crate::arguments::{Adding, Removing};
 use crate::places::{Person, by_a_person};
-use crate::servers::own_file;
 use crate::view::one_line;
+use toolcall_agent::own_file;
 
 /// Sets up a server.
 pub(crate) fn add(adding: &Adding) -> anyhow::Result<ExitCode> {
@@ -29,7 +29,7 @@ pub(crate) fn add(adding: &Adding) -> anyhow::Result<ExitCode> {
             one_line(&adding.name)
         );
     }
-    let file = own_file(&Person::here()?);
+    let file = own_file(&Person::here()?.places);
     let changed = add_server(&read(&file)?, &server).with_context(|| left_alone(&file))?;
     write(&file, &changed)?;
     let (name, path) = (&server.name, one_line(&file.to_string_lossy()));
@@ -46,7 +46,7 @@ pub(crate) fn add(adding: &Adding) -> anyhow::Result<ExitCode> {
 /// Takes a server out.
 pub(crate) fn remove(removing: &Removing) -> anyhow::Result<ExitCode> {
     by_a_person("mcp remove")?;
-    let (name, file) = (&removing.name, own_file(&Person::here()?));
+    let (name, file) = (&removing.name, own_file(&Person::here()?.places));
     let changed = remove_server(&read(&file)?, name).with_context(|| left_alone(&file))?;
     let path = one_line(&file.to_string_lossy());
     let Some(changed) = changed else {

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use crate::arguments::Here;
 use crate::places::Person;
 use crate::screen;
-use crate::servers::{Known, SetUp, Standing, own_file};
 use crate::view::{ATTENTION, BOLD, DIM, one_line, painted, width, wrapped};
 use crate::workshop::working_folder;
+use toolcall_agent::{Known, SetUp, Standing, own_file};
 
 /// Lists the servers.
 pub(crate) fn run(here: &Here) -> anyhow::Result<ExitCode> {
     let person = Person::here()?;
-    let found = SetUp::read(&person, &working_folder(here.cwd.as_deref())?);
+    let found = SetUp::read(&person.places, &working_folder(here.cwd.as_deref())?);
     let (screen, writing) = screen::open()?;
     if here.json {
         let all: Vec<Value> = found.servers.iter().map(as_json).collect();
@@ -25,7 +25,7 @@ pub(crate) fn run(here: &Here) -> anyhow::Result<ExitCode> {
             screen.line(&line);
         });
         if found.servers.is_empty() {
-            let file = own_file(&person);
+            let file = own_file(&person.places);
             screen.line("no servers are set up; `toolcall mcp add NAME -- COMMAND` sets one up in");
             screen.line(&one_line(&file.to_string_lossy()));
         }

@@ -3,13 +3,14 @@
 
 use std::process::ExitCode;
 
+use toolcall_agent::new_session;
 use toolcall_tools::command::Supervisor;
 use toolcall_tools::mcp;
 
 use crate::arguments::Serving;
 use crate::places::Person;
 use crate::ruling;
-use crate::workshop::{Crew, Plan, Walls, Workshop, new_session};
+use crate::workshop::{Crew, Plan, Walls, Workshop};
 
 /// Serves until the input ends or Ctrl-C is pressed. Then nothing of it runs any more.
 pub(crate) async fn run(serving: Serving, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
@@ -30,7 +31,7 @@ pub(crate) async fn run(serving: Serving, supervisor: Supervisor) -> anyhow::Res
     for warning in workshop.warnings() {
         anstream::eprintln!("warning: {warning}");
     }
-    let recording = workshop.record("toolcall mcp serve");
+    let recording = workshop.record("toolcall mcp serve")?;
     let engine = recording.keep(workshop.engine());
     let (reader, writer) = (tokio::io::stdin(), tokio::io::stdout());
     let served = tokio::select! {

@@ -12,16 +12,16 @@ use toolcall_tools::mcp::{ServerState, ServerStatus};
 use crate::arguments::Testing;
 use crate::places::Person;
 use crate::screen::{self, Screen};
-use crate::servers::{SetUp, Standing};
 use crate::view::{BAD, BOLD, DIM, GOOD, PLAIN, one_line, painted, width, wrapped};
-use crate::workshop::{Crew, Plan, Walls, Workshop, new_session, working_folder};
+use crate::workshop::{Crew, Plan, Walls, Workshop, working_folder};
+use toolcall_agent::{SetUp, Standing, new_session};
 
 /// Tries the servers.
 pub(crate) async fn run(testing: &Testing, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
     let person = Person::here()?;
     if let Some(name) = &testing.name {
         let cwd = working_folder(testing.here.cwd.as_deref())?;
-        check_name(name, &SetUp::read(&person, &cwd))?;
+        check_name(name, &SetUp::read(&person.places, &cwd))?;
     }
     let workshop = Workshop::open(Plan {
         session: new_session(),

@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use toolcall::{
-    Decision, Effect, Event, Exit, Finish, FormReply, Input, Judge, Progress, Reader, Remembered,
-    Status, Ticket, ToolCall, Touch,
+    Decision, Effect, Event, Exit, Finish, FormReply, Input, Judge, Plan, PlanEntry, PlanStatus,
+    Progress, Reader, Remembered, Status, Ticket, ToolCall, Touch,
 };
 
+use crate::client::Viewer;
 use crate::screen::Screen;
 use crate::when::millis;
 
@@ -23,6 +24,28 @@ impl JsonLines {
     pub(crate) fn new(screen: Screen) -> Self {
         let began = Instant::now();
         Self { screen, began }
+    }
+}
+
+/// What a client hears; the session's plan belongs to no call.
+impl Viewer for JsonLines {
+    fn event(&mut self, call: &ToolCall, event: &Event) {
+        self.read(call, event, &Ticket::default());
+    }
+
+    fn planned(&mut self, plan: &Plan) {
+        let step = |entry: &PlanEntry| {
+            let status = match entry.status {
+                PlanStatus::Pending => "pending",
+                PlanStatus::InProgress => "in_progress",
+                PlanStatus::Completed => "completed",
+            };
+            json!({"content": entry.content, "status": status})
+        };
+        let steps: Vec<Value> = plan.entries.iter().map(step).collect();
+        let at = millis(self.began.elapsed());
+        let told = json!({"event": "plan", "steps": steps, "at_ms": at});
+        self.screen.line(&told.to_string());
     }
 }
 
@@ -68,7 +91,8 @@ pub(crate) fn event_json(call: &ToolCall, event: &Event) -> Value {
         }
         Event::Asked(question) => {
             let offers: Vec<&str> = question.offers.iter().map(|rule| &*rule.text).collect();
-            json!({"because": question.because.to_string(), "offers": offers})
+            let because = question.because.as_str();
+            json!({"because": (!because.is_empty()).then_some(because), "offers": offers})
         }
         Event::Decided(decision) => decided(decision),
         Event::FormAsked(question) => {

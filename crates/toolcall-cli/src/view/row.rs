@@ -56,7 +56,12 @@ pub(crate) fn rows(call: &ToolCall, event: &Event) -> Vec<Row> {
         Event::InputArrived(_) => Row::new("·", "written", PLAIN, title),
         Event::Prepared(_) => return Vec::new(),
         Event::Asked(question) => {
-            Row::new("?", "asked", ATTENTION, title).with(format!("rule `{}`", question.because))
+            let row = Row::new("?", "asked", ATTENTION, title);
+            // Over the wire nobody says which rule it was.
+            match question.because.as_str() {
+                "" => row,
+                rule => row.with(format!("rule `{rule}`")),
+            }
         }
         Event::Decided(decision) => decided(decision, title),
         Event::FormAsked(question) => {
@@ -85,7 +90,7 @@ pub(crate) fn rows(call: &ToolCall, event: &Event) -> Vec<Row> {
             Row::new("▸", "located", DIM, title).with(places)
         }
         Event::Exited(exit) => exited(*exit, title),
-        Event::Restated(_) => Row::new("·", "described", DIM, title),
+        Event::Restated(_) => restated(call, title),
         Event::StatusUnknown(status) => Row::new("?", "unknown", ATTENTION, title).with(&**status),
         Event::Finished(finish) => finished(finish, title),
     };
@@ -99,6 +104,15 @@ pub(crate) fn event_detail(call: &ToolCall, event: &Event) -> String {
     }
     let first = rows(call, event).into_iter().next();
     first.map(|row| row.detail).unwrap_or_default()
+}
+
+/// An input that was not there at first is told as it grows and when it is there.
+fn restated(call: &ToolCall, title: &str) -> Row {
+    match (&call.announced().input, call.input()) {
+        (None, None) => Row::new("…", "writing", DIM, title),
+        (None, Some(_)) => Row::new("·", "written", PLAIN, title),
+        (Some(_), _) => Row::new("·", "described", DIM, title),
+    }
 }
 
 fn exited(exit: Exit, title: &str) -> Row {

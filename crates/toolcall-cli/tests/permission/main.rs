@@ -20,8 +20,8 @@ const CASES: &str = include_str!("../../../toolcall-policy/tests/hostile/cases.j
 /// Cases of other rooms, and why they are not here.
 const ELSEWHERE: [(&str, &[&str]); 4] = [
     ("there are no hooks", &["044", "045"]),
-    ("sessions get modes with the agent", &["047"]),
-    ("the history is not there yet", &["048"]),
+    ("the agent's own tests ask for modes", &["047"]),
+    ("the history has its own tests", &["048"]),
     (
         "foreign agents are wrapped elsewhere",
         &["033", "036", "040"],

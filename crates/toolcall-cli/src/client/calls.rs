@@ -1,0 +1,84 @@
+//! The calls of a session as a client knows them: folded from what it was told.
+//! It shows each event once it has its place, and makes none up.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolcall::{CallId, Clock as _, Event, Output, SessionId, SystemClock, ToolCall};
+use toolcall_acp::v1::decode::{Announcement, Decoded, announce, decode};
+
+use super::Viewer;
+
+#[derive(Default)]
+pub(super) struct Calls {
+    known: HashMap<CallId, ToolCall>,
+    clock: SystemClock,
+}
+
+impl Calls {
+    pub(super) fn get(&self, id: &CallId) -> Option<&ToolCall> {
+        self.known.get(id)
+    }
+
+    /// A report of a call, of which nothing may be known yet. Nothing if it names none.
+    pub(super) fn hear(&mut self, report: &Value, viewer: &mut impl Viewer) -> Option<CallId> {
+        let id = CallId::new(report["toolCallId"].as_str()?);
+        let (events, printed) = match self.known.get(&id) {
+            Some(call) => {
+                let Decoded {
+                    events, printed, ..
+                } = decode(call, report);
+                (events, printed)
+            }
+            None => {
+                let announcement = announce(report).ok()?;
+                self.begin(announcement, viewer)
+            }
+        };
+        for event in &events {
+            self.tell(&id, event, viewer);
+        }
+        if let Some(printed) = printed {
+            self.print(&id, &printed, viewer);
+        }
+        Some(id)
+    }
+
+    /// Something that the client did itself.
+    pub(super) fn tell(&mut self, id: &CallId, event: &Event, viewer: &mut impl Viewer) {
+        let now = self.clock.now();
+        if let Some(call) = self.known.get_mut(id)
+            && call.apply(event, now).is_ok()
+        {
+            viewer.event(call, event);
+        }
+    }
+
+    /// Begins a call; what the same report says beyond that is left to do.
+    fn begin(
+        &mut self,
+        announcement: Announcement,
+        viewer: &mut impl Viewer,
+    ) -> (Vec<Event>, Option<String>) {
+        let (id, announced) = (announcement.id, Arc::new(announcement.announced));
+        let call = ToolCall::announce(
+            id.clone(),
+            SessionId::new(""),
+            announced.clone(),
+            Arc::new(Output::default()),
+            self.clock.now(),
+        );
+        viewer.event(&call, &Event::Announced(announced));
+        self.known.insert(id, call);
+        (announcement.then, announcement.printed)
+    }
+
+    fn print(&mut self, id: &CallId, printed: &str, viewer: &mut impl Viewer) {
+        if let Some(call) = self.known.get_mut(id)
+            && let Ok(event) = call.print(printed.as_bytes())
+        {
+            viewer.event(call, &event);
+        }
+    }
+}
