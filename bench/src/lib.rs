@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use toolcall_tools::command::Supervisor;
 
+#[cfg(target_os = "linux")]
+mod agent;
 #[cfg(unix)]
 mod flood;
 mod history;
@@ -17,6 +19,10 @@ pub mod pairs;
 pub mod row;
 #[cfg(unix)]
 mod search;
+#[cfg(target_os = "linux")]
+mod sessions;
+#[cfg(target_os = "linux")]
+mod start;
 
 pub use pairs::{Case, FEWEST_PAIRS};
 pub use row::{Ratio, Row, Target, Unit, as_json, as_table};
@@ -77,6 +83,18 @@ pub const BENCHES: &[Bench] = &[
         name: "judge",
         about: "a verdict on a typical command by many rules, against reading its text",
         run: judge::run,
+    },
+    #[cfg(target_os = "linux")]
+    Bench {
+        name: "start",
+        about: "from exec to the answer of `initialize` and idle memory, against agents of others",
+        run: start::run,
+    },
+    #[cfg(target_os = "linux")]
+    Bench {
+        name: "sessions",
+        about: "memory of the agent with up to 200 sessions that all run calls, against one",
+        run: sessions::run,
     },
 ];
 

@@ -92,21 +92,32 @@ impl Case {
         }
     }
 
-    fn row(self, pairs: &[Pair]) -> Row {
-        let name = &self.name;
-        let measured = pairs.iter().all(|(a, b)| !a.is_zero() && !b.is_zero());
-        assert!(measured, "`{name}` took no time; raise its operations");
-        let each = |time: &Duration| time.as_secs_f64() * 1e9 / f64::from(self.operations);
-        let ratios = pairs.iter().map(|(a, b)| a.as_secs_f64() / b.as_secs_f64());
+    /// How many pairs are run.
+    pub fn rounds(&self) -> usize {
+        self.pairs
+    }
+
+    /// Compares what was measured elsewhere: ours and the reference, side by side, in one unit.
+    pub fn of_pairs(self, unit: Unit, pairs: &[(f64, f64)]) -> Row {
         Row {
-            ours: median(pairs.iter().map(|(ours, _)| each(ours)).collect()),
-            reference: median(pairs.iter().map(|(_, reference)| each(reference)).collect()),
-            unit: Unit::Nanoseconds,
-            ratio: spread(ratios.collect()),
+            ours: median(pairs.iter().map(|(ours, _)| *ours).collect()),
+            reference: median(pairs.iter().map(|(_, reference)| *reference).collect()),
+            unit,
+            ratio: spread(pairs.iter().map(|(a, b)| a / b).collect()),
             pairs: pairs.len(),
             target: self.target,
             name: self.name,
         }
+    }
+
+    fn row(self, pairs: &[Pair]) -> Row {
+        let name = &self.name;
+        let measured = pairs.iter().all(|(a, b)| !a.is_zero() && !b.is_zero());
+        assert!(measured, "`{name}` took no time; raise its operations");
+        let operations = f64::from(self.operations);
+        let each = |time: &Duration| time.as_secs_f64() * 1e9 / operations;
+        let pairs: Vec<_> = pairs.iter().map(|(a, b)| (each(a), each(b))).collect();
+        self.of_pairs(Unit::Nanoseconds, &pairs)
     }
 }
 
@@ -198,6 +209,25 @@ mod tests {
             },
             pairs: 7,
             target: Some(Target::AtMost(2.0)),
+        };
+        assert_eq!(row, expected);
+    }
+
+    #[test]
+    fn what_was_measured_elsewhere_is_compared_in_its_unit() {
+        let row = Case::new("memory", &SEVEN).of_pairs(Unit::Bytes, &[(1.0, 10.0), (4.0, 20.0)]);
+        let expected = Row {
+            name: "memory".into(),
+            ours: 2.5,
+            reference: 15.0,
+            unit: Unit::Bytes,
+            ratio: Ratio {
+                median: 0.15000000000000002,
+                least: 0.1,
+                most: 0.2,
+            },
+            pairs: 2,
+            target: None,
         };
         assert_eq!(row, expected);
     }

@@ -42,7 +42,7 @@ impl Unit {
     fn show(self, value: f64) -> String {
         match self {
             Unit::Nanoseconds => time(value),
-            Unit::Bytes => format!("{:.1} MiB", value / (1024.0 * 1024.0)),
+            Unit::Bytes => bytes(value),
         }
     }
 }
@@ -120,7 +120,7 @@ fn cells(row: &Row) -> [String; 5] {
         row.name.clone(),
         row.unit.show(row.ours),
         row.unit.show(row.reference),
-        format!("{median:.2} ({least:.2}–{most:.2})"),
+        format!("{} ({}–{})", factor(median), factor(least), factor(most)),
         row.target
             .map(|target| verdict(target, row.ratio))
             .unwrap_or_default(),
@@ -137,6 +137,14 @@ fn verdict(target: Target, ratio: Ratio) -> String {
     format!("≤ {bound:.2} {word}")
 }
 
+/// A small factor needs more digits to say anything.
+fn factor(value: f64) -> String {
+    match value < 0.1 {
+        true => format!("{value:.4}"),
+        false => format!("{value:.2}"),
+    }
+}
+
 /// A time in the unit that leaves one to three digits before the point.
 fn time(ns: f64) -> String {
     match ns {
@@ -144,6 +152,15 @@ fn time(ns: f64) -> String {
         _ if ns < 1e6 => format!("{:.2} µs", ns / 1e3),
         _ if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
         _ => format!("{:.2} s", ns / 1e9),
+    }
+}
+
+/// An amount of memory; what is small is told in KiB.
+fn bytes(value: f64) -> String {
+    let kib = value / 1024.0;
+    match kib < 1024.0 {
+        true => format!("{kib:.0} KiB"),
+        false => format!("{:.1} MiB", kib / 1024.0),
     }
 }
 
@@ -195,6 +212,22 @@ a long name   2.50 ms     3.00 s  1.50 (1.25–12.00)  ≤ 1.10 missed
 free           1.0 ns     1.0 ns  1.50 (1.25–12.00)
 ";
         assert_eq!(as_table(&rows), expected);
+    }
+
+    #[test]
+    fn small_amounts_of_memory_are_told_in_kib() {
+        assert_eq!(
+            [300.0 * 1024.0, 29.1 * 1024.0 * 1024.0].map(bytes),
+            ["300 KiB", "29.1 MiB"]
+        );
+    }
+
+    #[test]
+    fn small_ratios_have_more_digits() {
+        assert_eq!(
+            [0.00512, 0.1, 12.0].map(factor),
+            ["0.0051", "0.10", "12.00"]
+        );
     }
 
     #[test]

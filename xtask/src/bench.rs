@@ -1,10 +1,11 @@
-//! `cargo xtask bench`: runs the package `bench` in release mode.
+//! `cargo xtask bench`: runs the package `bench` in release mode, with what some of its benchmarks need beside them.
 //! It measures nothing itself.
 
 use std::path::Path;
 
 use clap::Args;
 
+use crate::agents;
 use crate::step::{Step, cargo};
 
 /// What `cargo xtask bench --help` ends with.
@@ -31,10 +32,23 @@ pub(crate) struct Choice {
     list: bool,
 }
 
+/// Benchmarks of the whole program, which they expect beside their own.
+const OF_THE_PROGRAM: [&str; 2] = ["start", "sessions"];
+
+/// The benchmark that starts agents of others.
+const OF_OTHERS: &str = "start";
+
 /// Runs the chosen benchmark, or lists them.
 pub(crate) fn run(root: &Path, choice: Choice) -> Result<(), String> {
+    let name = choice.name.as_deref().unwrap_or_default();
+    if OF_THE_PROGRAM.contains(&name) {
+        let args = ["build", "--release", "--quiet", "--package", "toolcall-cli"];
+        Step::new("build", cargo(root, args)).run()?;
+    }
+    let agents = (name == OF_OTHERS).then(|| agents::prepare(root)).flatten();
     let args = ["run", "--release", "--quiet", "--package", "bench", "--"];
     let mut command = cargo(root, args);
+    command.envs(agents.map(|place| (agents::PLACE, place)));
     command.args(choice.name);
     command.args(choice.json.then_some("--json"));
     command.args(choice.list.then_some("--list"));

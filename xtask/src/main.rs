@@ -1,8 +1,11 @@
 //! The chores of this workspace behind `cargo xtask`: tidy, test and bench.
 //! It never links a crate of the workspace, so that it compiles quickly and can judge a tree that does not.
 
+mod agents;
 mod bench;
+mod client;
 mod collector;
+mod pinned;
 mod servers;
 mod step;
 mod suite;

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
+use crate::pinned::{Scripts, npm, put};
 use crate::step::Step;
 
 /// Where the tests find what was put there.
@@ -18,12 +18,10 @@ const NODE: [&str; 3] = [
 
 const PYTHON: [&str; 2] = ["mcp-server-git==2026.10.19", "mcp-server-time==2026.10.19"];
 
-const LIMIT: Duration = Duration::from_secs(10 * 60);
-
 /// Installs the servers unless they are there, and says where; nothing where they cannot be had.
 pub(crate) fn prepare(root: &Path) -> Result<Option<PathBuf>, String> {
     let place = root.join("target/mcp-servers");
-    match install(&place) {
+    match put(&place, &[&NODE[..], &PYTHON].concat(), steps(&place)) {
         Ok(()) => Ok(Some(place)),
         Err(why) if std::env::var_os("CI").is_some() => Err(why),
         Err(why) => {
@@ -33,43 +31,14 @@ pub(crate) fn prepare(root: &Path) -> Result<Option<PathBuf>, String> {
     }
 }
 
-fn install(place: &Path) -> Result<(), String> {
-    let stamp = place.join("versions");
-    let versions = NODE
-        .into_iter()
-        .chain(PYTHON)
-        .collect::<Vec<_>>()
-        .join("\n");
-    if std::fs::read_to_string(&stamp).is_ok_and(|there| there == versions) {
-        return Ok(());
-    }
-    let told = |error: std::io::Error| format!("`{}`: {error}", place.display());
-    std::fs::create_dir_all(place).map_err(told)?;
-    for step in steps(place) {
-        step.within(LIMIT).run()?;
-    }
-    std::fs::write(stamp, versions).map_err(told)
-}
-
-fn steps(place: &Path) -> [Step; 3] {
-    let mut npm = Command::new("npm");
-    npm.current_dir(place)
-        .args([
-            "install",
-            "--prefix",
-            ".",
-            "--no-audit",
-            "--no-fund",
-            "--ignore-scripts",
-        ])
-        .args(NODE);
+fn steps(place: &Path) -> Vec<Step> {
     let mut venv = Command::new("python3");
     venv.args(["-m", "venv"]).arg(place.join("python"));
     let mut pip = Command::new(place.join("python/bin/pip"));
     pip.args(["install", "--quiet", "--disable-pip-version-check"])
         .args(PYTHON);
-    [
-        Step::new("npm install", npm),
+    vec![
+        npm(place, &NODE, Scripts::Ignored),
         Step::new("python3 -m venv", venv),
         Step::new("pip install", pip),
     ]

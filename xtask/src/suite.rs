@@ -1,11 +1,12 @@
 //! `cargo xtask test`: the steps that must all pass before a change is good.
-//! It holds no test itself; without npm and Python the servers and the collector of others are left out.
+//! It holds no test itself; without npm and Python the servers, the collector and the SDK of others are left out.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::client;
 use crate::collector;
 use crate::servers;
 use crate::step::{Step, cargo, run_all};
@@ -36,6 +37,7 @@ pub(crate) fn run(root: &Path, extra: Vec<OsString>) -> Result<(), String> {
     let strangers = [
         (servers::PLACE, servers::prepare(root)?),
         (collector::PLACE, collector::prepare(root)?),
+        (client::PLACE, client::prepare(root)?),
     ];
     let mut steps = vec![tests(root, extra, strangers)];
     for package in ["toolcall", "toolcall-acp", "toolcall-tools"] {
@@ -45,7 +47,7 @@ pub(crate) fn run(root: &Path, extra: Vec<OsString>) -> Result<(), String> {
     run_all(steps)
 }
 
-fn tests(root: &Path, extra: Vec<OsString>, strangers: [(&str, Option<PathBuf>); 2]) -> Step {
+fn tests(root: &Path, extra: Vec<OsString>, strangers: [(&str, Option<PathBuf>); 3]) -> Step {
     let mut command = cargo(root, ["test", "--workspace", "--all-features"]);
     for (name, place) in strangers {
         command.envs(place.map(|place| (name, place)));
@@ -127,9 +129,12 @@ mod tests {
         assert_eq!(
             names,
             [
+                "agents",
                 "bench",
+                "client",
                 "collector",
                 "main",
+                "pinned",
                 "servers",
                 "step",
                 "suite",

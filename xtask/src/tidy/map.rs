@@ -8,6 +8,8 @@
 //! - in a table with a column `guard`, each row names at least one guard in backticks there, and a plain `name` is a
 //!   function anywhere in the tree.
 
+use std::collections::HashSet;
+
 use super::code::{is_word, words};
 use super::file::{Fault, File};
 use super::tree::Tree;
@@ -86,9 +88,16 @@ fn files_at<'a>(place: &'a str, tree: &'a Tree) -> impl Iterator<Item = &'a File
 }
 
 fn defines(file: &File, name: &str) -> bool {
+    functions(file).any(|function| function == name)
+}
+
+/// The names of the functions of a file.
+fn functions(file: &File) -> impl Iterator<Item = &str> {
     let mut before = "";
-    words(&file.code)
-        .any(|word| std::mem::replace(&mut before, word.text) == "fn" && word.text == name)
+    words(&file.code).filter_map(move |word| {
+        let is_name = std::mem::replace(&mut before, word.text) == "fn";
+        is_name.then_some(word.text)
+    })
 }
 
 fn is_path(token: &str, tree: &Tree) -> bool {
@@ -136,6 +145,8 @@ fn is_end(path: &str, end: &str) -> bool {
 
 /// Rows without a guard, and guards that do not exist, in tables with a column `guard`.
 fn guard_faults(text: &str, tree: &Tree) -> Vec<Fault> {
+    // Gathered once: taking every file apart for every guard takes a minute.
+    let defined: HashSet<&str> = tree.files.iter().flat_map(functions).collect();
     let mut column = None;
     let mut in_table = false;
     let mut faults = Vec::new();
@@ -146,14 +157,14 @@ fn guard_faults(text: &str, tree: &Tree) -> Vec<Fault> {
         } else if !in_table {
             column = cells(line).position(|cell| cell.eq_ignore_ascii_case("guard"));
         } else if let Some(guards) = column.and_then(|column| cells(line).nth(column)) {
-            faults.extend(row_faults(guards, at + 1, tree));
+            faults.extend(row_faults(guards, at + 1, &defined));
         }
         in_table = is_row;
     }
     faults
 }
 
-fn row_faults(guards: &str, line: usize, tree: &Tree) -> Vec<Fault> {
+fn row_faults(guards: &str, line: usize, defined: &HashSet<&str>) -> Vec<Fault> {
     if guards.chars().all(|c| c == '-' || c == ':') && !guards.is_empty() {
         return Vec::new();
     }
@@ -164,7 +175,7 @@ fn row_faults(guards: &str, line: usize, tree: &Tree) -> Vec<Fault> {
         )];
     }
     let names = backticked(guards).filter(|token| token.chars().all(is_word));
-    let lost = names.filter(|name| !tree.files.iter().any(|file| defines(file, name)));
+    let lost = names.filter(|name| !defined.contains(name));
     lost.map(|name| {
         Fault::new(
             line,
