@@ -277,9 +277,9 @@ impl Sittings {
         self.open().get(id).cloned()
     }
 
-    /// Adds one. The one that had its place is returned.
-    pub(crate) fn add(&self, sitting: Arc<Sitting>) -> Option<Arc<Sitting>> {
-        self.open().insert(sitting.id().clone(), sitting)
+    /// Adds one. No other of its id is open: that was put away before.
+    pub(crate) fn add(&self, sitting: Arc<Sitting>) {
+        self.open().insert(sitting.id().clone(), sitting);
     }
 
     pub(crate) fn remove(&self, id: &SessionId) -> Option<Arc<Sitting>> {
