@@ -155,6 +155,24 @@ impl Lane {
         self.0.in_turn(|state| self.0.append(state, write)).await
     }
 
+    /// Like [`try_send_all`](Self::try_send_all), waiting for room.
+    pub(crate) async fn send_all(&self, write: impl FnOnce(&mut Group<'_>)) -> Result<(), Closed> {
+        let append = |state: &mut State| {
+            let before = state.pending.len();
+            let bytes = state.append_all(write);
+            self.0.tell_writer(before, bytes);
+        };
+        match self.0.entry() {
+            Ok(mut state) => {
+                append(&mut state);
+                return Ok(());
+            }
+            Err(Refused::Closed) => return Err(Closed),
+            Err(Refused::Full) => {}
+        }
+        self.0.in_turn(append).await
+    }
+
     /// Waits until there is room. A future of this that is kept but not polled holds up those who
     /// came later.
     pub async fn room(&self) -> Result<(), Closed> {

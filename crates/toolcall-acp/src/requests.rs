@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 use crate::locked::locked;
 use crate::peer::PeerError;
 
-/// What every id of ours begins with, so that it is never taken for one of the SDK's.
+/// What every id of ours begins with.
 const PREFIX: &str = "toolcall-";
 
 /// What a request comes to.
@@ -40,10 +40,8 @@ impl Serialize for OwnId {
 pub(crate) enum Asker {
     /// This one of ours.
     Us(OwnId),
-    /// It has our prefix, but we never used it.
+    /// An id that we never used.
     Nobody,
-    /// Somebody else's.
-    Other,
 }
 
 impl Asker {
@@ -51,8 +49,7 @@ impl Asker {
     pub(crate) fn of(id: &str) -> Self {
         match id.strip_prefix(PREFIX).map(str::parse) {
             Some(Ok(number)) => Self::Us(OwnId(number)),
-            Some(Err(_)) => Self::Nobody,
-            None => Self::Other,
+            Some(Err(_)) | None => Self::Nobody,
         }
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 use toolcall::{Content, SessionId};
+use toolcall_acp::Session;
 use toolcall_acp::service::{Choice, ChoiceValue, Refusal, Sort};
-use toolcall_acp::v1::Session;
 use toolcall_history::{SessionEvent, Speaker};
 use toolcall_policy::Mode;
 use toolcall_tools::mcp::ServerState;

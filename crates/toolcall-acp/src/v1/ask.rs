@@ -1,87 +1,35 @@
-//! Asks the client for permission: `session/request_permission` as an approver.
+//! A permission question on the wire of v1: `session/request_permission` and its answer.
 //! Only a chosen option that was offered is an answer; nothing else is ever a yes.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::Value;
+use serde_json::value::to_raw_value;
 use toolcall::text::clean_line;
-use toolcall::{
-    Answer, Approver, BoxFuture, FormAnswer, FormQuestion, Input, Lifetime, Question, Rule,
-};
+use toolcall::{Answer, Input, Lifetime, Question, Rule};
 
-use super::fill::{self, FormRequest, NO_FORMS};
 use super::subject;
 use super::update::{Locations, write_input};
-use super::{Reports, Session};
+use crate::codec::Ask;
 use crate::meta;
-use crate::peer::{Peer, PeerError};
+use crate::peer::PeerError;
 use crate::trace::TraceContext;
+use crate::wire::REQUEST_CANCELLED;
 
-/// Asks the person behind a client.
-pub(crate) struct Asker {
-    pub(crate) peer: Peer,
-    pub(crate) reports: Reports,
-    /// Whether the client shows forms.
-    pub(crate) forms: Forms,
-    /// Whose calls it asks about, once there is one.
-    pub(crate) session: Arc<OnceLock<Weak<Session>>>,
-}
-
-/// Whether a client shows forms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Forms {
-    Shown,
-    Unknown,
-}
-
-impl Asker {
-    async fn show(&self, question: &FormQuestion) -> FormAnswer {
-        if self.forms == Forms::Unknown {
-            return FormAnswer::declined_because(NO_FORMS);
-        }
-        // What the tool did until it asked is told first.
-        self.reports.told(&question.call).await;
-        let request = FormRequest {
-            question,
-            trace: self.reports.current_trace(),
-        };
-        let answer = self.peer.request("elicitation/create", &request);
-        fill::read_answer(answer.await)
-    }
-
-    /// A client answers so when it cancels the turn. Its `session/cancel` may reach us later, for
-    /// it takes another way than answers do.
-    fn cancel_turn(&self) {
-        if let Some(session) = self.session.get().and_then(Weak::upgrade) {
-            session.cancel();
-        }
-    }
-}
-
-impl Approver for Asker {
-    fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
-        Box::pin(async move {
-            // The call is announced, and complete, before it is asked about.
-            self.reports.told(&question.call).await;
-            let options = options(&question.offers);
-            let request = PermissionRequest {
-                question,
-                options: &options,
-                trace: self.reports.current_trace(),
-            };
-            let answer = self.peer.request("session/request_permission", &request);
-            let answer = read_answer(answer.await, &options);
-            if answer == Answer::Cancelled {
-                self.cancel_turn();
-            }
-            answer
-        })
-    }
-
-    fn fill<'a>(&'a self, question: &'a Arc<FormQuestion>) -> BoxFuture<'a, FormAnswer> {
-        Box::pin(self.show(question))
+/// Asks for permission.
+pub(super) fn permission(question: &Question, trace: &TraceContext) -> Ask<Answer> {
+    let options = options(&question.offers);
+    let request = PermissionRequest {
+        question,
+        options: &options,
+        trace,
+    };
+    Ask {
+        method: "session/request_permission",
+        params: to_raw_value(&request),
+        read: Box::new(move |answer| read_answer(answer, &options)),
     }
 }
 
@@ -179,10 +127,9 @@ fn unknown(what: &str, said: Option<&str>) -> Answer {
 }
 
 fn not_answered(error: &PeerError) -> Answer {
-    const REQUEST_CANCELLED: i64 = -32800;
     match error {
-        PeerError::Answered { code, .. } if *code == REQUEST_CANCELLED => Answer::Cancelled,
-        PeerError::Answered { .. } | PeerError::Gone | PeerError::Malformed => {
+        PeerError::Answered(error) if error.code == REQUEST_CANCELLED => Answer::Cancelled,
+        PeerError::Answered(_) | PeerError::Gone | PeerError::Malformed => {
             let error = clean_line(&error.to_string(), 300);
             Answer::unanswered(format!("permission could not be asked for: {error}"))
         }
@@ -217,7 +164,7 @@ fn with_reason(answer: Answer, said: Option<Arc<str>>) -> Answer {
 struct PermissionRequest<'a> {
     question: &'a Question,
     options: &'a [Choice],
-    trace: TraceContext,
+    trace: &'a TraceContext,
 }
 
 impl Serialize for PermissionRequest<'_> {
@@ -227,7 +174,7 @@ impl Serialize for PermissionRequest<'_> {
         map.serialize_entry("toolCall", &Subject(self.question))?;
         map.serialize_entry("options", self.options)?;
         if !self.trace.entries().is_empty() {
-            map.serialize_entry("_meta", &self.trace)?;
+            map.serialize_entry("_meta", self.trace)?;
         }
         map.end()
     }

@@ -8,15 +8,19 @@ use std::time::Duration;
 use tokio::time::Instant;
 use toolcall::{CallId, Ticket, ToolCall};
 
-use super::{Dialect, Fields, ReportCounters, Urgency};
-use crate::pace::Pace;
+use super::pace::Pace;
+use super::{Fields, ReportCounters, Urgency};
+use crate::codec::Reported;
+use crate::trace::TraceContext;
 
 /// How long a first report waits for what makes it complete.
 const MOMENT: Duration = Duration::from_millis(50);
 
 /// What is owed, by call. A call that owes nothing and shows nothing that grows has no entry.
+#[derive(Default)]
 pub(super) struct State {
-    pub(super) dialect: Dialect,
+    /// The trace context that is put on what is announced now.
+    pub(super) trace: TraceContext,
     pub(super) calls: HashMap<CallId, Entry>,
     /// Calls with something that cannot wait, which did not fit into the lane. Each once.
     pub(super) backlog: VecDeque<CallId>,
@@ -106,18 +110,6 @@ impl Entry {
 }
 
 impl State {
-    pub(super) fn new(dialect: Dialect) -> Self {
-        Self {
-            dialect,
-            calls: HashMap::new(),
-            backlog: VecDeque::new(),
-            counters: ReportCounters::default(),
-            pump_looks: None,
-            is_gone: false,
-            is_over: false,
-        }
-    }
-
     /// Whether something that cannot wait is owed of this call.
     pub(super) fn owes(&self, call: &CallId) -> bool {
         self.calls.get(call).is_some_and(Entry::owes)
@@ -142,23 +134,22 @@ impl State {
         self.counters.deepest = self.counters.deepest.max(self.calls.len());
     }
 
-    /// These parts of a call were told, in so many updates of so many bytes.
+    /// These parts of a call were told, in so many bytes.
     pub(super) fn settled(
         &mut self,
         call: &CallId,
         fields: Fields,
         bytes: usize,
-        sent: u64,
-        printed: u64,
+        reported: Reported,
     ) {
-        self.counters.sent += sent;
+        self.counters.sent += reported.updates;
         self.counters.bytes += bytes as u64;
         if fields.has(Fields::ENDED) {
             self.calls.remove(call);
             return;
         }
         if let Some(entry) = self.calls.get_mut(call) {
-            entry.printed = printed;
+            entry.printed = reported.to;
             if !fields.has(Fields::ANNOUNCED | Fields::STARTED) {
                 entry.pace.told(bytes, Instant::now());
             }

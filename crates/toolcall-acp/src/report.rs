@@ -1,6 +1,8 @@
 //! Tells a client of every call: at once what cannot wait, at a pace what grows, and never without bound.
 //! It reads calls; it never writes to one, never blocks the journal and never drops an ending.
 
+mod fields;
+mod pace;
 mod pump;
 mod state;
 
@@ -10,17 +12,15 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use toolcall::{CallId, Event, Journal, Reader, SessionId, Ticket, ToolCall};
 
+pub(crate) use self::fields::{Fields, Urgency};
 use self::state::State;
-use super::encode::updates;
-use super::fields::{Fields, Urgency, changed};
-use super::view::Terminals;
-use super::{Dialect, Printing};
+use crate::codec::{Codec, Report, Reported};
 use crate::lane::{Lane, Refused};
 use crate::locked::locked;
 use crate::trace::TraceContext;
 
 /// Shows a session's calls to a client. Hand it to the engine's journal as a reader.
-pub struct Reporter {
+pub(crate) struct Reporter {
     telling: Arc<Telling>,
 }
 
@@ -46,7 +46,7 @@ pub struct ReportCounters {
 /// What the reader, the pump and those who wait share.
 struct Telling {
     session: SessionId,
-    printing: Printing,
+    codec: Arc<dyn Codec>,
     lane: Lane,
     state: Mutex<State>,
     /// Where the pump finds calls that are open.
@@ -60,16 +60,12 @@ struct Telling {
 impl Reporter {
     /// Reports the calls of a session on this lane. Nothing is told late until
     /// [`Reports::follow`] says where the calls are.
-    pub fn new(session: SessionId, lane: Lane, printing: Printing) -> Self {
-        let dialect = Dialect {
-            printing,
-            trace: TraceContext::default(),
-        };
+    pub(crate) fn new(session: SessionId, lane: Lane, codec: Arc<dyn Codec>) -> Self {
         let telling = Telling {
             session,
-            printing,
+            codec,
             lane,
-            state: Mutex::new(State::new(dialect)),
+            state: Mutex::default(),
             journal: OnceLock::new(),
             work: Notify::new(),
             told: Notify::new(),
@@ -80,7 +76,7 @@ impl Reporter {
     }
 
     /// The other hand on it.
-    pub fn reports(&self) -> Reports {
+    pub(crate) fn reports(&self) -> Reports {
         Reports {
             telling: self.telling.clone(),
         }
@@ -89,7 +85,7 @@ impl Reporter {
 
 impl Reader for Reporter {
     fn read(&mut self, call: &ToolCall, event: &Event, ticket: &Ticket) {
-        let (fields, urgency) = changed(call, event, self.telling.printing);
+        let (fields, urgency) = self.telling.codec.changed(call, event);
         if fields.is_empty() && urgency != Urgency::Now {
             return;
         }
@@ -109,25 +105,20 @@ impl Reports {
     /// Finds open calls in this journal, and tells what waits in a task of its own until the
     /// reporter is dropped or the client is gone. To be called within a tokio runtime, once; before
     /// it, whoever waits for what did not fit into the lane waits for ever.
-    pub fn follow(&self, journal: &Arc<Journal>) {
+    pub(crate) fn follow(&self, journal: &Arc<Journal>) {
         if self.telling.journal.set(Arc::downgrade(journal)).is_ok() {
             tokio::spawn(self.telling.clone().pump());
         }
     }
 
     /// Puts this trace context on what is announced from now on.
-    pub fn trace(&self, trace: TraceContext) {
-        locked(&self.telling.state).dialect.trace = trace;
-    }
-
-    /// How the client takes the output of commands.
-    pub(crate) fn printing(&self) -> Printing {
-        self.telling.printing
+    pub(crate) fn trace(&self, trace: TraceContext) {
+        locked(&self.telling.state).trace = trace;
     }
 
     /// The trace context that is put on what is announced now.
     pub(crate) fn current_trace(&self) -> TraceContext {
-        locked(&self.telling.state).dialect.trace.clone()
+        locked(&self.telling.state).trace.clone()
     }
 
     /// Waits until the client was told all that cannot wait about this call.
@@ -223,18 +214,23 @@ impl Telling {
     /// Tells these parts of a call. Says whether that is settled; if not, the lane is full.
     fn tell(&self, state: &mut State, call: &ToolCall, fields: Fields) -> bool {
         let from = state.calls.get(call.id()).map_or(0, |entry| entry.printed);
-        let (mut sent, mut printed) = (0, from);
-        let dialect = &state.dialect;
-        let written = self.lane.try_send_all(|lines| {
-            for update in updates(call, fields, dialect, Terminals::There, from) {
-                lines.line(|line| update.write_line(&self.session, line));
-                printed = update.chunk.as_ref().map_or(printed, |chunk| chunk.to);
-                sent += 1;
-            }
-        });
+        let report = Report {
+            session: &self.session,
+            call,
+            fields,
+            trace: &state.trace,
+            from,
+        };
+        let mut reported = Reported {
+            updates: 0,
+            to: from,
+        };
+        let written = self
+            .lane
+            .try_send_all(|lines| reported = self.codec.report(&report, lines));
         match written {
             Ok(bytes) => {
-                state.settled(call.id(), fields, bytes, sent, printed);
+                state.settled(call.id(), fields, bytes, reported);
                 self.told.notify_waiters();
                 true
             }

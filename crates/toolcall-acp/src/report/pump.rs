@@ -133,7 +133,7 @@ mod tests {
     use super::super::Reporter;
     use crate::lane::Lane;
     use crate::locked::locked;
-    use crate::v1::Printing;
+    use crate::version::before_initialize;
 
     fn announced() -> Announced {
         Announced {
@@ -164,7 +164,7 @@ mod tests {
     fn a_question_waits_for_the_report_that_the_pump_has_in_hand() {
         let (session, id) = (SessionId::new("s1"), CallId::new("call-1"));
         let (lane, _outlet) = Lane::new(1024);
-        let reporter = Reporter::new(session.clone(), lane, Printing::Text);
+        let reporter = Reporter::new(session.clone(), lane, before_initialize());
         let telling = reporter.telling.clone();
         let journal = Journal::new(session.clone()).with_reader(reporter);
         let begun = journal.announce(&id, announced(), Ticket::default());

@@ -4,19 +4,28 @@
 use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::Value;
+use serde_json::value::to_raw_value;
 use toolcall::text::clean_line;
 use toolcall::{Form, FormAnswer, FormQuestion, FormValues};
 
+use crate::codec::Ask;
 use crate::peer::PeerError;
 use crate::trace::TraceContext;
+use crate::wire::REQUEST_CANCELLED;
 
-/// Why a form is declined that the client cannot show.
-pub(crate) const NO_FORMS: &str = "this editor cannot show forms";
+/// Has the client show a form.
+pub(super) fn form(question: &FormQuestion, trace: &TraceContext) -> Ask<FormAnswer> {
+    Ask {
+        method: "elicitation/create",
+        params: to_raw_value(&FormRequest { question, trace }),
+        read: Box::new(read_answer),
+    }
+}
 
 /// The request. The client has no other place to say who asks, so the message does.
-pub(crate) struct FormRequest<'a> {
-    pub(crate) question: &'a FormQuestion,
-    pub(crate) trace: TraceContext,
+struct FormRequest<'a> {
+    question: &'a FormQuestion,
+    trace: &'a TraceContext,
 }
 
 impl Serialize for FormRequest<'_> {
@@ -37,7 +46,7 @@ impl Serialize for FormRequest<'_> {
         )?;
         map.serialize_entry("requestedSchema", &schema(form))?;
         if !self.trace.entries().is_empty() {
-            map.serialize_entry("_meta", &self.trace)?;
+            map.serialize_entry("_meta", self.trace)?;
         }
         map.end()
     }
@@ -57,7 +66,7 @@ fn schema(form: &Form) -> Value {
     schema
 }
 
-pub(crate) fn read_answer(response: Result<Value, PeerError>) -> FormAnswer {
+fn read_answer(response: Result<Value, PeerError>) -> FormAnswer {
     let response = match response {
         Ok(response) => response,
         Err(error) => return not_answered(&error),
@@ -82,10 +91,9 @@ pub(crate) fn read_answer(response: Result<Value, PeerError>) -> FormAnswer {
 }
 
 fn not_answered(error: &PeerError) -> FormAnswer {
-    const REQUEST_CANCELLED: i64 = -32800;
     match error {
-        PeerError::Answered { code, .. } if *code == REQUEST_CANCELLED => FormAnswer::Cancelled,
-        PeerError::Answered { .. } | PeerError::Gone | PeerError::Malformed => {
+        PeerError::Answered(error) if error.code == REQUEST_CANCELLED => FormAnswer::Cancelled,
+        PeerError::Answered(_) | PeerError::Gone | PeerError::Malformed => {
             let error = clean_line(&error.to_string(), 300);
             FormAnswer::declined_because(format!("the form could not be shown: {error}"))
         }
