@@ -3,7 +3,7 @@
 mod agent;
 mod connection;
 mod decode;
-#[path = "../../../toolcall/tests/events/mod.rs"]
+#[path = "../../../toolcall/tests/it/events.rs"]
 mod events;
 mod fold;
 mod golden;

@@ -1,7 +1,7 @@
 //! Replay equals live: what comes out of the file folds to the calls as they were lived.
 //! The random stories are those of the heart's own test; they hold no secrets and nothing over a cap.
 
-#[path = "../../../toolcall/tests/events/mod.rs"]
+#[path = "../../../toolcall/tests/it/events.rs"]
 mod events;
 
 use std::collections::HashMap;

@@ -9,7 +9,7 @@ use expect_test::expect;
 use serde_json::json;
 use toolcall::*;
 
-use crate::support::*;
+use crate::engine::support::*;
 
 /// A host whose folders may be links.
 struct LinkedHost {

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::sync::{Notify, oneshot};
 use toolcall::*;
 
-use crate::support::*;
+use crate::engine::support::*;
 
 const SMALL: OutputBudget = OutputBudget { head: 8, tail: 8 };
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::sync::Notify;
 use toolcall::*;
 
-use crate::support::*;
+use crate::engine::support::*;
 
 /// A tool that calls another and says how that went.
 fn delegating(name: &str, to: &'static str) -> Arc<CustomTool> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use toolcall::*;
 
-use crate::support::*;
+use crate::engine::support::*;
 
 /// Answers every form so; everything else is refused.
 struct Filler<F>(F);

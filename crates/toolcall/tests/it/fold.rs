@@ -1,8 +1,6 @@
 //! What holds of a call whatever events arrive, in whatever order and at whatever times.
 //! It must not know how the fold keeps its state: it looks at calls from outside.
 
-mod events;
-
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +12,7 @@ use toolcall::{
     Status, Timing, ToolCall,
 };
 
-use events::{any_announced, any_event};
+use crate::events::{any_announced, any_event};
 
 /// A call's announcement, and everything that arrives for it afterwards.
 #[derive(Clone, Debug)]

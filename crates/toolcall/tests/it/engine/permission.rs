@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use toolcall::*;
 
-use crate::support::*;
+use crate::engine::support::*;
 
 #[tokio::test]
 async fn a_scope_does_nothing_after_its_call() {

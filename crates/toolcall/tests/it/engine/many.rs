@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::sync::Barrier;
 use toolcall::*;
 
-use crate::support::*;
+use crate::engine::support::*;
 
 const MANY: usize = 10_000;
 

@@ -1,11 +1,11 @@
 //! Keeps the code in the README the same as the example it comes from.
 //! It compares text only.
 
-const README: &str = include_str!("../../../README.md");
+const README: &str = include_str!("../../../../README.md");
 const EXAMPLES: [&str; 3] = [
-    include_str!("../examples/custom_tool.rs"),
-    include_str!("../../toolcall-tools/examples/local_tools.rs"),
-    include_str!("../../toolcall-acp/examples/agent.rs"),
+    include_str!("../../examples/custom_tool.rs"),
+    include_str!("../../../toolcall-tools/examples/local_tools.rs"),
+    include_str!("../../../toolcall-acp/examples/agent.rs"),
 ];
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use toolcall::*;
 
-use crate::support::*;
+use crate::engine::support::*;
 
 fn host() -> Arc<MemoryHost> {
     let host = MemoryHost::default()

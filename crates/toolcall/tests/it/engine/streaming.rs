@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use toolcall::*;
 
-use crate::support::*;
+use crate::engine::support::*;
 
 #[tokio::test]
 async fn a_title_grows_while_the_model_writes() {

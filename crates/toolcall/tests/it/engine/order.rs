@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::sync::Notify;
 use toolcall::*;
 
-use crate::support::*;
+use crate::engine::support::*;
 
 fn edit(path: &str, old: &str, new: &str) -> ToolRequest {
     ToolRequest::new("edit_file", json!({"path": path, "old": old, "new": new}))

@@ -1,5 +1,4 @@
 //! Stories and properties of the engine, told from outside, through the public API.
-//! One binary, so that what the stories share is compiled once.
 
 mod bad_input;
 mod bounds;

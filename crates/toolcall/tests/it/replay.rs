@@ -1,8 +1,6 @@
 //! What a journal keeps and shows: replayed records equal the calls as they were lived.
 //! It must not reach into the journal; it writes, reads and follows as any program would.
 
-mod events;
-
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,7 +16,7 @@ use toolcall::{
     Store, StoreError, Ticket, ToolCall, ToolResult, replay,
 };
 
-use events::{any_announced, any_event};
+use crate::events::{any_announced, any_event};
 
 fn session() -> SessionId {
     SessionId::new("session")

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until};
 use toolcall::*;
 
-use crate::support::*;
+use crate::engine::support::*;
 
 /// What one call meets on its way. Times are in steps of ten milliseconds.
 #[derive(Clone, Debug)]

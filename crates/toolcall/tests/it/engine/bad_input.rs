@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use toolcall::*;
 
-use crate::support::*;
+use crate::engine::support::*;
 
 struct World {
     engine: Engine,

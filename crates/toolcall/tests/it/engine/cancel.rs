@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::sync::Notify;
 use toolcall::*;
 
-use crate::support::*;
+use crate::engine::support::*;
 
 fn cancelled(by: Canceller) -> Ending {
     Ending::Cancelled { by }

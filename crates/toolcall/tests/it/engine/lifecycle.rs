@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::*;
+use crate::engine::support::*;
 use serde_json::json;
 use tokio::sync::Notify;
 use toolcall::*;
