@@ -2,9 +2,7 @@
 //! Only stub programs that write down how they were called are within reach.
 #![cfg(unix)]
 
-#[path = "differential/jail.rs"]
 mod jail;
-#[path = "differential/script.rs"]
 mod script;
 
 use std::cell::Cell;
