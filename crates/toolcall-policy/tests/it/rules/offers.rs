@@ -9,7 +9,7 @@ use toolcall::{
 };
 use toolcall_policy::{Facts, Layer, PolicyRule, Rules, Stance};
 
-use crate::scene::{ROOT, command, in_root, judged, rules, setting, touching};
+use crate::rules::scene::{ROOT, command, in_root, judged, rules, setting, touching};
 
 const SOME: &str = "[[allow]]\nrun = ['tail', 'echo']\n[[ask]]\nrun = 'terraform'\n";
 
@@ -27,8 +27,8 @@ fn check_each(intent: &Intent) {
         assert_eq!(read.text(), *rule.text);
         for (effect, wanted) in [(Effect::Allow, Stance::Allow), (Effect::Deny, Stance::Deny)] {
             let kept = Layer::remembered([(&rule, effect)], None).expect("a layer");
-            let rules =
-                Rules::new([crate::scene::user(SOME), kept], Facts::default()).expect("a policy");
+            let rules = Rules::new([crate::rules::scene::user(SOME), kept], Facts::default())
+                .expect("a policy");
             assert_eq!(judged(&rules, intent), wanted, "{}", rule.text);
         }
     }

@@ -7,7 +7,7 @@ use toolcall::{Command, Intent, Part, Policy, Reading, Touch};
 use toolcall_policy::{Facts, Layer, Mode, PolicyRule, Rules, Scope, Stance, Trust};
 use toolcall_shell::quoted;
 
-use crate::scene::{ROOT, command, in_root, judged, parse, setting, switching, touching};
+use crate::rules::scene::{ROOT, command, in_root, judged, parse, setting, switching, touching};
 
 const STANCES: [&str; 3] = ["allow", "ask", "deny"];
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use toolcall::{Effect, Lifetime, Rulebook as _};
 use toolcall_policy::{Book, KeptId};
 
-use crate::desk::{Desk, name, occasion, rule};
+use crate::book::desk::{Desk, name, occasion, rule};
 
 fn keep(book: &Book, text: &str, lifetime: Lifetime, effect: Effect) {
     let kept = book.remember(&rule(text, lifetime), effect, &occasion("Run it"));

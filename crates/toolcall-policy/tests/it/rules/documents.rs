@@ -3,9 +3,9 @@
 
 use toolcall_policy::{Scope, Trust};
 
-use crate::scene::parse;
+use crate::rules::scene::parse;
 
-const DOCUMENT: &str = include_str!("../../../../docs/policy.md");
+const DOCUMENT: &str = include_str!("../../../../../docs/policy.md");
 
 #[test]
 fn policies_in_the_documentation_are_what_they_say() {

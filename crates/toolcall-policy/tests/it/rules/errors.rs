@@ -9,7 +9,7 @@ use proptest::sample::select;
 use toolcall::Verdict;
 use toolcall_policy::{Rules, Scope, Stance, Trust};
 
-use crate::scene::{command, judged, parse};
+use crate::rules::scene::{command, judged, parse};
 
 const BROKEN: &[&str] = &[
     "[[allow]\nrun = 'ls'\n",
@@ -165,7 +165,7 @@ fn a_broken_policy_denies_everything_and_says_why() {
     let error = parse("[[deny]]\nregex = '('\n", Scope::User, Trust::Trusted).unwrap_err();
     let rules = Rules::refusing(&error);
     assert_eq!(judged(&rules, &command("ls")), Stance::Deny);
-    let verdict = toolcall::Policy::judge(&rules, &command("ls"), &crate::scene::setting());
+    let verdict = toolcall::Policy::judge(&rules, &command("ls"), &crate::rules::scene::setting());
     let Verdict::Deny { reason, .. } = verdict else {
         panic!("not denied");
     };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use toolcall::{Effect, Lifetime, Rulebook as _};
 use toolcall_policy::Book;
 
-use crate::desk::{Desk, name, occasion, rule};
+use crate::book::desk::{Desk, name, occasion, rule};
 
 /// Waits until a command is judged like this; the test fails if that never comes.
 fn wait_for(desk: &Desk, book: &Book, text: &str, expected: &str) {

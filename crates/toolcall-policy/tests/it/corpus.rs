@@ -8,7 +8,7 @@ use toolcall::{Command, Intent, Kind, Policy, SessionId, Setting, Verdict};
 use toolcall_policy::{Facts, Layer, Rules, Scope, Source, Stance, Trust};
 
 const COMMANDS: &str = include_str!("corpus/commands.txt");
-const POLICY: &str = include_str!("../../../docs/policy-example.toml");
+const POLICY: &str = include_str!("../../../../docs/policy-example.toml");
 const ROOT: &str = "/w/proj";
 
 fn rules() -> Rules {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use expect_test::expect;
 use toolcall_policy::Explanation;
 
-use crate::scene::{command, rules, setting};
+use crate::rules::scene::{command, rules, setting};
 
 fn shown(explanation: &Explanation) -> String {
     let mut all = format!("{}: {}\n", explanation.stance.as_str(), explanation.reason);

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use toolcall::{Intent, Kind, Policy as _, Touch};
 use toolcall_policy::{FileState, Layer, Mode, Scope, Sources};
 
-use crate::desk::{Desk, name, reason};
+use crate::book::desk::{Desk, name, reason};
 
 const ALLOWS: &str = "[[allow]]\nrun = 'cargo test'\n";
 

@@ -5,7 +5,7 @@ use expect_test::expect;
 use toolcall::{Effect, Intent, Lifetime, Policy as _, Rule, Touch, Verdict};
 use toolcall_policy::{Facts, Layer, Mode, Rules, Scope, Stance, Trust};
 
-use crate::scene::{judged, parse, rules, setting, switching, touching, user};
+use crate::rules::scene::{judged, parse, rules, setting, switching, touching, user};
 
 /// A switch that names its tool as the engine would.
 fn by_tool(mode: &str) -> Intent {

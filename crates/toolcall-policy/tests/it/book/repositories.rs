@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::desk::Desk;
+use crate::book::desk::Desk;
 
 const ALLOWS_GIT: &str = "[[allow]]\nrun = 'git status'\n";
 const FSMONITOR: &str = "[core]\n\tfsmonitor = touch x\n";

@@ -6,7 +6,7 @@ use std::fs;
 use expect_test::expect;
 use toolcall_policy::{Change, Project, Trust, Trusts};
 
-use crate::desk::{Desk, moment};
+use crate::book::desk::{Desk, moment};
 
 const POLICY: &str = "proj/.toolcall/policy.toml";
 const ALLOWS: &str = "[[allow]]\nrun = 'cargo test'\n\n[[deny]]\nrun = 'curl'\n";

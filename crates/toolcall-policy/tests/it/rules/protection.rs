@@ -7,7 +7,7 @@ use expect_test::expect;
 use toolcall::{Intent, Touch};
 use toolcall_policy::{Facts, Rules, Stance};
 
-use crate::scene::{command, in_root, judged, rules, touching, user};
+use crate::rules::scene::{command, in_root, judged, rules, touching, user};
 
 const EVERYTHING: &str = "[[allow]]\nread = '/**'\nwrite = '/**'\ndelete = '/**'\n\
     run = ['cat', 'touch', 'cp', 'tee', 'echo', 'ls', 'grep', 'sh', 'make', 'git add', 'tar', 'timeout', 'sed -i', 'sort -o', 'find', 'git log']\n";
@@ -299,11 +299,11 @@ fn our_own_files() {
 /// Roots may lie anywhere; how the way to them is called does not matter.
 #[test]
 fn a_root_beneath_a_name_that_is_asked_about() {
-    let mut setting = crate::scene::setting();
+    let mut setting = crate::rules::scene::setting();
     setting.roots = vec!["/home/u/.cursor/worktrees/a".into()];
     let write = |path: &str| {
         let intent = touching(Touch::Writes(path.into()));
-        crate::scene::stance(&toolcall::Policy::judge(
+        crate::rules::scene::stance(&toolcall::Policy::judge(
             &rules(EVERYTHING),
             &intent,
             &setting,

@@ -1,9 +1,9 @@
 //! Several processes with one rulebook: nothing that one keeps is lost, and it answers the others.
-//! This program starts itself in other parts; it has no test harness of its own.
+//! Each test starts itself again as the other processes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command as Process, ExitCode, Stdio};
+use std::process::{Child, Command as Process, Stdio};
 use std::sync::Arc;
 
 use serde_json::json;
@@ -16,29 +16,28 @@ use toolcall_policy::{Book, BookSettings, Places};
 const PROCESSES: usize = 8;
 const RULES_EACH: usize = 12;
 
-fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match words.as_slice() {
-        [_, "keep", folder, name] => keep(folder.as_ref(), name),
-        [_, "wait", folder] => ask(folder.as_ref(), Waiting::ForOthers),
-        [_, "answer", folder] => ask(folder.as_ref(), Waiting::ForNobody),
-        _ => {
-            all_rules_are_there();
-            a_rule_of_one_answers_the_other();
-            println!("2 stories of several processes: ok");
-        }
-    }
-    ExitCode::SUCCESS
+/// Names the folder to a process that a test started.
+const FOLDER: &str = "TOOLCALL_TEST_FOLDER";
+/// Says to a process that a test started what it is to do.
+const ROLE: &str = "TOOLCALL_TEST_ROLE";
+
+/// The folder and the role of this process, if a test started it.
+fn started() -> Option<(PathBuf, String)> {
+    let folder = std::env::var_os(FOLDER)?;
+    Some((folder.into(), std::env::var(ROLE).expect("a role")))
 }
 
 /// Many processes keep rules at once, and every rule is there.
+#[test]
 fn all_rules_are_there() {
+    if let Some((folder, name)) = started() {
+        return keep(&folder, &name);
+    }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let names: Vec<String> = (0..PROCESSES).map(|number| format!("p{number}")).collect();
     let children: Vec<Child> = names
         .iter()
-        .map(|name| start(&["keep", text(folder.path()), name]))
+        .map(|name| start("all_rules_are_there", folder.path(), name))
         .collect();
     for child in children {
         finish(child);
@@ -52,13 +51,18 @@ fn all_rules_are_there() {
 }
 
 /// A question waits in one process until the answer is kept in the other.
+#[test]
 fn a_rule_of_one_answers_the_other() {
+    if let Some((folder, role)) = started() {
+        return ask(&folder, Waiting::of(&role));
+    }
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut waiting = start(&["wait", text(folder.path())]);
-    let mut lines = BufReader::new(waiting.stdout.take().expect("its output")).lines();
+    let start = |role| start("a_rule_of_one_answers_the_other", folder.path(), role);
+    let mut waiting = start("wait");
+    let mut lines = BufReader::new(waiting.stderr.take().expect("its output")).lines();
     let mut line = || lines.next().expect("a line").expect("a line of text");
     assert_eq!(line(), "asked");
-    let answering = start(&["answer", text(folder.path())]);
+    let answering = start("answer");
     let (answered, heard) = (output(answering), line());
     finish(waiting);
     assert_eq!(answered, "asked\nPerson: kept run = \"cargo test\"\n");
@@ -98,6 +102,16 @@ fn rules_of(name: &str) -> Vec<String> {
 enum Waiting {
     ForOthers,
     ForNobody,
+}
+
+impl Waiting {
+    fn of(role: &str) -> Self {
+        match role {
+            "wait" => Self::ForOthers,
+            "answer" => Self::ForNobody,
+            other => panic!("nobody plays {other}"),
+        }
+    }
 }
 
 /// Makes one call in an engine of its own, and says when it asks and who decided.
@@ -164,10 +178,16 @@ fn project(folder: &Path) -> PathBuf {
     folder.join("proj")
 }
 
-fn start(arguments: &[&str]) -> Child {
+/// Starts a test again in a process of its own, which speaks on its standard error: the harness has the output.
+fn start(test: &str, folder: &Path, role: &str) -> Child {
     let program = std::env::current_exe().expect("this program");
     let mut process = Process::new(program);
-    process.args(arguments).stdout(Stdio::piped());
+    process
+        .args(["--exact", &format!("processes::{test}"), "--nocapture"])
+        .env(FOLDER, folder)
+        .env(ROLE, role)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     process.spawn().expect("a process")
 }
 
@@ -179,16 +199,12 @@ fn finish(mut child: Child) {
 fn output(child: Child) -> String {
     let output = child.wait_with_output().expect("an end");
     assert!(output.status.success(), "{}", output.status);
-    String::from_utf8(output.stdout).expect("text")
+    String::from_utf8(output.stderr).expect("text")
 }
 
 fn say(line: &str) {
-    let mut out = std::io::stdout();
+    let mut out = std::io::stderr();
     writeln!(out, "{line}")
         .and_then(|()| out.flush())
         .expect("said");
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a path in UTF-8")
 }
