@@ -1,5 +1,4 @@
 //! Real engines with telemetry, against a collector of our own that speaks OTLP over a real socket.
-//! One binary, so that what the stories share is compiled once.
 
 mod content;
 mod delivery;
