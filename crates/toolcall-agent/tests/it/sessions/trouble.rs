@@ -4,7 +4,7 @@
 use serde_json::json;
 use toolcall_agent::model::Delta;
 
-use crate::stage::{Stage, calls, says};
+use crate::sessions::stage::{Stage, calls, says};
 
 #[tokio::test]
 async fn what_is_wrong_with_the_model_is_said() {

@@ -9,7 +9,7 @@ use toolcall_agent::model::script::{Script, ScriptModel};
 use super::stage::Stage;
 
 const EVERY_STEP: &str = include_str!("../fixtures/every-step.yaml");
-const PAGE: &str = include_str!("../../../../docs/script.md");
+const PAGE: &str = include_str!("../../../../../docs/script.md");
 
 fn stage() -> Stage<ScriptModel> {
     let script = Script::parse(EVERY_STEP).expect("a script");

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::{Editor, Stage, calls, says};
+use crate::sessions::stage::{Editor, Stage, calls, says};
 
 fn current<'a>(options: &'a Value, id: &str) -> &'a Value {
     let options = options.as_array().expect("options");

@@ -5,7 +5,7 @@ use serde_json::json;
 use toolcall::{Content, ModelResult};
 use toolcall_agent::model::{Delta, MadeCall, Message, Reply, Usage};
 
-use crate::stage::{Stage, calls, says, texts};
+use crate::sessions::stage::{Stage, calls, says, texts};
 
 #[tokio::test]
 async fn a_model_calls_a_tool_and_hears_what_came_of_it() {

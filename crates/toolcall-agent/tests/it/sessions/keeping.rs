@@ -6,7 +6,7 @@ use toolcall::SessionId;
 use toolcall_agent::model::Message;
 use toolcall_history::{History, SessionEvent, SessionFacts, Settings};
 
-use crate::stage::{Heard, Stage, calls, says};
+use crate::sessions::stage::{Heard, Stage, calls, says};
 
 /// What is left of each call when everything was told: its last state, by its id.
 fn calls_of(heard: &Heard) -> Vec<Value> {
