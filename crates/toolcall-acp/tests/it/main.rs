@@ -1,0 +1,14 @@
+//! The integration tests of `toolcall-acp`, one module a subject, in one binary.
+
+mod agent;
+mod connection;
+mod decode;
+#[path = "../../../toolcall/tests/it/events.rs"]
+mod events;
+mod fold;
+mod golden;
+mod refold;
+mod reporting;
+mod said;
+mod seeds;
+mod wires;

@@ -1,0 +1,8 @@
+//! The integration tests of `toolcall-tools`, one module a subject, in one binary.
+
+mod command;
+mod files;
+mod full_disk;
+mod hostile;
+mod tools;
+mod web;

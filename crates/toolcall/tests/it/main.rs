@@ -1,0 +1,17 @@
+//! The integration tests of `toolcall`, one module a subject, in one binary.
+
+mod authors;
+mod engine;
+mod events;
+mod fold;
+mod forms;
+mod host;
+mod irregularities;
+mod kinds;
+mod policy;
+mod readme;
+mod replay;
+mod schemas;
+mod shared_registry;
+mod titles;
+mod tracking;
