@@ -10,9 +10,9 @@ use toolcall::{
     AllowAll, CustomTool, Definition, Engine, Event, Registry, Scope, SessionId, Setting, ToolCall,
     ToolError, ToolRequest,
 };
+use toolcall_acp::ClientConnection;
 use toolcall_acp::lane::{Lane, Refused};
 use toolcall_acp::transport::{Limits, connect};
-use toolcall_acp::ClientConnection;
 use toolcall_acp::v1::{Dialect, encode};
 
 use super::CALLS;

@@ -12,7 +12,7 @@ use toolcall::{
 use crate::lane::Group;
 use crate::peer::{Peer, PeerError, RpcError};
 use crate::report::{Fields, Urgency};
-use crate::service::{Choice, Commands, Listed, Opened, Opening, Page, Party, SlashCommand, StopReason};
+use crate::service::{Choice, Commands, Listed, Opened, Opening, Page, SlashCommand, StopReason};
 use crate::trace::TraceContext;
 use crate::version::ProtocolVersion;
 
@@ -22,12 +22,7 @@ pub(crate) trait Codec: Send + Sync + 'static {
     fn version(&self) -> ProtocolVersion;
 
     /// Reads a request of the client.
-    fn request(
-        &self,
-        method: &str,
-        params: Option<&RawValue>,
-        client: &Party,
-    ) -> Result<ClientRequest, RpcError>;
+    fn request(&self, method: &str, params: Option<&RawValue>) -> Result<ClientRequest, RpcError>;
 
     /// Reads a notification of the client. Nothing if it means nothing here.
     fn notification(&self, method: &str, params: Option<&RawValue>) -> Option<ClientNotification>;

@@ -82,10 +82,7 @@ pub(crate) enum Body<'a> {
     /// The client has a session replayed.
     Load,
     /// A response. The option that was chosen, if it answers a question so.
-    Response {
-        id: String,
-        chosen: Option<&'a str>,
-    },
+    Response { id: String, chosen: Option<&'a str> },
     /// A message that does not concern calls.
     Other,
 }

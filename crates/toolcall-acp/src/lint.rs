@@ -7,8 +7,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::Value;
 use toolcall::{CallId, Effect};
 
-use crate::decode::{Body, CallReport, Decoder, Message, ProtocolVersion};
 pub use crate::decode::Direction;
+use crate::decode::{Body, CallReport, Decoder, Message, ProtocolVersion};
 use crate::finding::{Finding, Rule};
 
 mod seen;
@@ -127,11 +127,7 @@ impl Linter {
             .collect()
     }
 
-    fn reported(
-        &mut self,
-        session: &str,
-        report: Result<CallReport<'_>, Finding>,
-    ) -> Vec<Finding> {
+    fn reported(&mut self, session: &str, report: Result<CallReport<'_>, Finding>) -> Vec<Finding> {
         let CallReport {
             call,
             update,

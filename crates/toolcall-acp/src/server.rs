@@ -56,16 +56,18 @@ struct Server {
 impl Handler for Server {
     fn request(&self, method: &str, params: Option<&RawValue>, to: Responder) -> Handled {
         if method == "initialize" {
-            return Handled::Now(match self.client.initialize(params, &self.service.about()) {
-                Ok(response) => to.reply(&response),
-                Err(error) => to.refuse(&error),
-            });
+            return Handled::Now(
+                match self.client.initialize(params, &self.service.about()) {
+                    Ok(response) => to.reply(&response),
+                    Err(error) => to.refuse(&error),
+                },
+            );
         }
         let Some(codec) = self.client.codec() else {
             let error = RpcError::invalid_request("send `initialize` first");
             return Handled::Now(to.refuse(&error));
         };
-        match codec.request(method, params, &self.client.who()) {
+        match codec.request(method, params) {
             Err(error) => Handled::Now(to.refuse(&error)),
             Ok(ClientRequest::Prompt {
                 session,
@@ -144,8 +146,7 @@ impl Server {
             ClientRequest::List(page) => Response::Sessions(service.list(page).await?),
             ClientRequest::Close(id) => {
                 let session = self.client.close(id.as_str());
-                let session =
-                    session.ok_or_else(|| Refusal::NoSession(id.as_str().to_owned()))?;
+                let session = session.ok_or_else(|| Refusal::NoSession(id.as_str().to_owned()))?;
                 self.end(session).await?;
                 Response::Closed
             }

@@ -119,8 +119,6 @@ pub struct Opening {
     pub more_roots: Vec<PathBuf>,
     /// The servers that the client wants it to have.
     pub servers: Vec<ServerWish>,
-    /// Who asks.
-    pub client: Party,
 }
 
 /// Which session.

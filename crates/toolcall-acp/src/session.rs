@@ -12,8 +12,8 @@ use tokio::sync::Mutex as AsyncMutex;
 use toolcall::{Engine, EngineBuilder, SessionId, ToolCall};
 
 use self::approver::ClientApprover;
-pub use self::prompt::{IntoStop, Prompt};
 use self::prompt::Prompts;
+pub use self::prompt::{IntoStop, Prompt};
 use crate::codec::{Codec, Notice, Response};
 use crate::handler::Responder;
 use crate::lane::{Closed, Group};

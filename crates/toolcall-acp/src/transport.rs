@@ -100,6 +100,8 @@ impl Transport {
         } = self;
         let reading = pin!(async {
             inbound.run(&handler).await;
+            // Whoever got an answer with the last lines may have something to say to it.
+            tokio::task::yield_now().await;
             let _late = timeout(LAST_WORDS, end.0.incoming().all_answered()).await;
         });
         match select(reading, pin!(outlet.drain(writer))).await {

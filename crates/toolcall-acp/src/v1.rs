@@ -35,7 +35,7 @@ use crate::codec::{
 use crate::lane::Group;
 use crate::peer::{Peer, RpcError};
 use crate::report::{Fields, Urgency};
-use crate::service::{Commands, Party};
+use crate::service::Commands;
 use crate::trace::TraceContext;
 use crate::version::ProtocolVersion;
 
@@ -78,13 +78,8 @@ impl Codec for V1 {
         ProtocolVersion::V1
     }
 
-    fn request(
-        &self,
-        method: &str,
-        params: Option<&RawValue>,
-        client: &Party,
-    ) -> Result<ClientRequest, RpcError> {
-        requests::request(method, params, client)
+    fn request(&self, method: &str, params: Option<&RawValue>) -> Result<ClientRequest, RpcError> {
+        requests::request(method, params)
     }
 
     fn notification(&self, method: &str, params: Option<&RawValue>) -> Option<ClientNotification> {

@@ -17,7 +17,10 @@ use crate::sitting::Sitting;
 const MOST_ROUNDS: usize = 200;
 
 /// Carries a turn to its end.
-pub(crate) async fn carry(sitting: &Arc<Sitting>, prompt: &Prompt) -> Result<StopReason, ModelError> {
+pub(crate) async fn carry(
+    sitting: &Arc<Sitting>,
+    prompt: &Prompt,
+) -> Result<StopReason, ModelError> {
     for _ in 0..MOST_ROUNDS {
         let mut round = Round::new(sitting, prompt);
         let mut answer = sitting.model().answer(sitting.conversation());

@@ -51,7 +51,9 @@ impl ClientConnection {
         } = negotiate(params, about)?;
         let mut client = locked(&self.0.client);
         if client.is_some() {
-            return Err(RpcError::invalid_request("the connection is initialized already"));
+            return Err(RpcError::invalid_request(
+                "the connection is initialized already",
+            ));
         }
         *client = Some((codec, who));
         Ok(response)

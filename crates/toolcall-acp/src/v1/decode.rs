@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use toolcall::{
-    Announced, CallId, Input, Kind, Moment, Outline, Output, SessionId, Sketch, ToolCall,
-    title,
+    Announced, CallId, Input, Kind, Moment, Outline, Output, SessionId, Sketch, ToolCall, title,
 };
 
 use crate::decode::{Announcement, Decoded, Report};

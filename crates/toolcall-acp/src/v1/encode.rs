@@ -48,7 +48,13 @@ pub fn encode<'a>(
 /// The updates that tell everything about a call at once, as a replay does. What it printed into a
 /// terminal of the client, which is gone, is told as the client takes output otherwise.
 pub fn snapshot<'a>(call: &'a ToolCall, dialect: &'a Dialect) -> impl Iterator<Item = Update<'a>> {
-    updates(call, all_of(call, dialect), dialect.into(), Terminals::Gone, 0)
+    updates(
+        call,
+        all_of(call, dialect),
+        dialect.into(),
+        Terminals::Gone,
+        0,
+    )
 }
 
 /// The first report has what was printed already, unless a terminal takes it.

@@ -60,18 +60,14 @@ impl From<&ClientCapabilities> for Capabilities {
 }
 
 /// Reads a request.
-pub(super) fn request(
-    method: &str,
-    params: Option<&RawValue>,
-    client: &Party,
-) -> Result<ClientRequest, RpcError> {
+pub(super) fn request(method: &str, params: Option<&RawValue>) -> Result<ClientRequest, RpcError> {
     Ok(match method {
         "authenticate" => ClientRequest::Authenticate {
             way: read::<AuthenticateRequest>(params)?.method_id.0.to_string(),
         },
-        "session/new" => ClientRequest::Open(new_session(read(params)?, client)?),
-        "session/load" => ClientRequest::Open(load(read(params)?, client)?),
-        "session/resume" => ClientRequest::Open(resume(read(params)?, client)?),
+        "session/new" => ClientRequest::Open(new_session(read(params)?)?),
+        "session/load" => ClientRequest::Open(load(read(params)?)?),
+        "session/resume" => ClientRequest::Open(resume(read(params)?)?),
         "session/list" => ClientRequest::List(page(read(params)?)),
         "session/close" => {
             ClientRequest::Close(session_id(read::<CloseSessionRequest>(params)?.session_id))
@@ -110,10 +106,7 @@ pub(super) fn request(
 }
 
 /// Reads a notification.
-pub(super) fn notification(
-    method: &str,
-    params: Option<&RawValue>,
-) -> Option<ClientNotification> {
+pub(super) fn notification(method: &str, params: Option<&RawValue>) -> Option<ClientNotification> {
     match method {
         "session/cancel" => {
             let cancel: CancelNotification = read(params).ok()?;
@@ -157,27 +150,27 @@ fn prompt(request: PromptRequest) -> Result<ClientRequest, Refusal> {
     })
 }
 
-fn new_session(request: NewSessionRequest, client: &Party) -> Result<Opening, Refusal> {
+fn new_session(request: NewSessionRequest) -> Result<Opening, Refusal> {
     let roots = request.additional_directories;
-    opening(Which::New, request.cwd, roots, request.mcp_servers, client)
+    opening(Which::New, request.cwd, roots, request.mcp_servers)
 }
 
-fn load(request: LoadSessionRequest, client: &Party) -> Result<Opening, Refusal> {
+fn load(request: LoadSessionRequest) -> Result<Opening, Refusal> {
     let which = Which::Kept {
         id: session_id(request.session_id),
         replay: Replay::Whole,
     };
     let roots = request.additional_directories;
-    opening(which, request.cwd, roots, request.mcp_servers, client)
+    opening(which, request.cwd, roots, request.mcp_servers)
 }
 
-fn resume(request: ResumeSessionRequest, client: &Party) -> Result<Opening, Refusal> {
+fn resume(request: ResumeSessionRequest) -> Result<Opening, Refusal> {
     let which = Which::Kept {
         id: session_id(request.session_id),
         replay: Replay::Nothing,
     };
     let roots = request.additional_directories;
-    opening(which, request.cwd, roots, request.mcp_servers, client)
+    opening(which, request.cwd, roots, request.mcp_servers)
 }
 
 /// Relative folders are refused: what they mean depends on where this program was started.
@@ -186,7 +179,6 @@ fn opening(
     cwd: PathBuf,
     more_roots: Vec<PathBuf>,
     servers: Vec<McpServer>,
-    client: &Party,
 ) -> Result<Opening, Refusal> {
     absolute("cwd", &cwd)?;
     for root in &more_roots {
@@ -197,7 +189,6 @@ fn opening(
         cwd,
         more_roots,
         servers: servers.into_iter().map(server).collect(),
-        client: client.clone(),
     })
 }
 

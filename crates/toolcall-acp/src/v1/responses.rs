@@ -31,9 +31,7 @@ pub(super) fn response(response: &Response) -> Box<RawValue> {
         Response::Closed => raw(&CloseSessionResponse::new()),
         Response::Deleted => raw(&DeleteSessionResponse::new()),
         Response::ModeSet => raw(&SetSessionModeResponse::new()),
-        Response::Options(choices) => {
-            raw(&SetSessionConfigOptionResponse::new(options(choices)))
-        }
+        Response::Options(choices) => raw(&SetSessionConfigOptionResponse::new(options(choices))),
         Response::Stopped(stop) => raw(&PromptResponse::new(stop_reason(*stop))),
         Response::CallCancelled(cancelled) => raw(&json!({"cancelled": cancelled})),
     }
@@ -95,8 +93,7 @@ fn session_capabilities(skills: Skills) -> SessionCapabilities {
             .delete(SessionDeleteCapabilities::new());
     }
     if skills.several_roots {
-        sessions =
-            sessions.additional_directories(SessionAdditionalDirectoriesCapabilities::new());
+        sessions = sessions.additional_directories(SessionAdditionalDirectoriesCapabilities::new());
     }
     sessions
 }

@@ -82,6 +82,7 @@ impl Drop for Ending {
     fn drop(&mut self) {
         let stop = self.stop.as_str();
         tracing::info!(session = %self.sitting.id(), stop, "a turn ended");
-        self.sitting.keep(SessionEvent::TurnEnded { stop: stop.into() });
+        self.sitting
+            .keep(SessionEvent::TurnEnded { stop: stop.into() });
     }
 }

@@ -133,10 +133,7 @@ mod tests {
             assert_eq!(chosen(selected).as_deref(), Some(id));
         }
         assert_eq!(chosen(json!({"outcome": "cancelled"})), None);
-        assert_eq!(
-            chosen(json!({"outcome": "chosen", "optionId": "a"})),
-            None
-        );
+        assert_eq!(chosen(json!({"outcome": "chosen", "optionId": "a"})), None);
         assert_eq!(chosen(Value::Null), None);
     }
 }

@@ -2,8 +2,8 @@
 //! It must not know the call: what a report means is for others to say.
 
 use serde_json::{Map, Value};
-use toolcall::text::{clean_command, clean_line};
 use toolcall::Kind;
+use toolcall::text::{clean_command, clean_line};
 
 use super::content;
 use super::fields::{Fields, Place};

@@ -78,11 +78,16 @@ fn unread(findings: &mut Findings) -> Option<String> {
 }
 
 /// What lets the call run, if the report says that it runs or ran.
-fn start(call: &ToolCall, status: Option<ReportedStatus<'_>>, findings: &mut Findings) -> Vec<Event> {
+fn start(
+    call: &ToolCall,
+    status: Option<ReportedStatus<'_>>,
+    findings: &mut Findings,
+) -> Vec<Event> {
     let ran = match status {
         Some(ReportedStatus::InProgress) => "in progress",
         Some(ReportedStatus::Completed) => "completed",
-        Some(ReportedStatus::Pending | ReportedStatus::Failed | ReportedStatus::Unknown(_)) | None => return Vec::new(),
+        Some(ReportedStatus::Pending | ReportedStatus::Failed | ReportedStatus::Unknown(_))
+        | None => return Vec::new(),
     };
     let effect = call.decision().map(|decision| decision.effect);
     let why = match effect {
@@ -202,10 +207,16 @@ fn ending(
 ) -> Ending {
     match report.status {
         Some(ReportedStatus::Completed) if has_begun(call, start) => Ending::Completed,
-        Some(ReportedStatus::Completed) => Ending::failed("said to be completed, but not allowed to run"),
-        Some(ReportedStatus::Pending | ReportedStatus::InProgress | ReportedStatus::Failed | ReportedStatus::Unknown(_)) | None => {
-            ending::failed(call, report, findings)
+        Some(ReportedStatus::Completed) => {
+            Ending::failed("said to be completed, but not allowed to run")
         }
+        Some(
+            ReportedStatus::Pending
+            | ReportedStatus::InProgress
+            | ReportedStatus::Failed
+            | ReportedStatus::Unknown(_),
+        )
+        | None => ending::failed(call, report, findings),
     }
 }
 
