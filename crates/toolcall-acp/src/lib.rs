@@ -5,7 +5,6 @@ pub mod finding;
 mod inbound;
 pub mod lane;
 pub mod lint;
-mod locked;
 pub mod meta;
 mod pace;
 pub mod peer;

@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use agent_client_protocol::RawJsonRpcId;
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -14,7 +15,6 @@ use tokio::sync::{oneshot, watch};
 
 use crate::inbound::Unanswered;
 use crate::lane::{Closed, Lane};
-use crate::locked::locked;
 use crate::requests::{Answer, OwnId, Requests};
 use crate::wire;
 
@@ -137,7 +137,7 @@ impl Peer {
         method: &'static str,
         answer: impl Fn(Value) -> Result<Value, PeerError> + Send + Sync + 'static,
     ) {
-        locked(&self.0.served).insert(method, Arc::new(answer));
+        self.0.served.lock().insert(method, Arc::new(answer));
     }
 
     /// Resolves when the peer's input ended, writing failed, or the connection was dropped.
@@ -162,7 +162,7 @@ impl Peer {
 
     /// Who serves this method, if anybody does.
     pub(crate) fn server_of(&self, method: &str) -> Option<Server> {
-        locked(&self.0.served).get(method).cloned().map(Server)
+        self.0.served.lock().get(method).cloned().map(Server)
     }
 
     pub(crate) fn requests(&self) -> &Requests {
@@ -192,7 +192,7 @@ impl Peer {
     pub(crate) fn end(&self) {
         self.0.lane.close();
         self.input_ended();
-        let served = mem::take(&mut *locked(&self.0.served));
+        let served = mem::take(&mut *self.0.served.lock());
         drop(served);
     }
 }

@@ -19,7 +19,6 @@ mod irregularity;
 mod journal;
 pub mod kind;
 mod lint;
-mod locked;
 mod look;
 mod map;
 mod moment;

@@ -2,13 +2,12 @@
 //! It must not grow past its limit, nor take an id for free that is in use.
 
 use std::collections::HashSet;
-use std::sync::Mutex;
 
 use agent_client_protocol::RawJsonRpcId;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::envelope::{Envelope, Member};
-use crate::locked::locked;
 
 /// Ids of requests that the SDK was handed and has not answered.
 pub(crate) struct Unanswered {
@@ -43,12 +42,12 @@ impl Unanswered {
 
     /// Whether this id belongs to a request that is not answered.
     pub(super) fn has(&self, id: &RawJsonRpcId) -> bool {
-        locked(&self.ids).contains(id)
+        self.ids.lock().contains(id)
     }
 
     /// A request comes in.
     pub(super) fn add(&self, id: RawJsonRpcId) -> Result<(), NotTaken> {
-        let mut ids = locked(&self.ids);
+        let mut ids = self.ids.lock();
         if ids.len() >= self.most && !ids.contains(&id) {
             return Err(NotTaken::TooMany);
         }
@@ -60,7 +59,7 @@ impl Unanswered {
 
     /// A line goes out: if it is an answer, its request is answered.
     pub(crate) fn settle(&self, line: &str) {
-        if locked(&self.ids).is_empty() {
+        if self.ids.lock().is_empty() {
             return;
         }
         let (envelope, _) = Envelope::read(line);
@@ -72,7 +71,7 @@ impl Unanswered {
 
     /// The request is answered.
     pub(super) fn remove(&self, id: &RawJsonRpcId) {
-        locked(&self.ids).remove(id);
+        self.ids.lock().remove(id);
         self.answered.notify_waiters();
     }
 

@@ -2,13 +2,14 @@
 //! It connects engines to the client; what a session does is the session's business.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
     AgentCapabilities, ClientCapabilities, InitializeRequest, InitializeResponse, Meta,
 };
 use futures::future::join_all;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use toolcall::{CallId, EngineBuilder};
 
@@ -17,7 +18,6 @@ use super::host::{ClientHost, Commands};
 use super::session::Session;
 use super::{Printing, Reporter};
 use crate::lane::Counters;
-use crate::locked::locked;
 use crate::meta;
 use crate::peer::{Peer, PeerError};
 use crate::service::Party;
@@ -91,9 +91,9 @@ impl Client {
     /// Learns what the client offers, and answers that this agent speaks v1 and can stop one call.
     /// Add to the answer what else the agent can do.
     pub fn initialize(&self, request: &InitializeRequest) -> InitializeResponse {
-        *locked(&self.0.offers) = Capabilities::from(&request.client_capabilities);
+        *self.0.offers.lock() = Capabilities::from(&request.client_capabilities);
         if let Some(info) = &request.client_info {
-            *locked(&self.0.who) = Party {
+            *self.0.who.lock() = Party {
                 name: info.name.clone(),
                 version: info.version.clone(),
             };
@@ -106,12 +106,12 @@ impl Client {
 
     /// What the client offers.
     pub fn capabilities(&self) -> Capabilities {
-        *locked(&self.0.offers)
+        *self.0.offers.lock()
     }
 
     /// The client's name and version, if it said so.
     pub fn who(&self) -> Party {
-        locked(&self.0.who).clone()
+        self.0.who.lock().clone()
     }
 
     /// The connection.
@@ -167,7 +167,11 @@ impl Client {
             .build();
         let session = Arc::new(Session::new(id.clone(), engine, peer, reports, self.who()));
         let _first = opened.set(Arc::downgrade(&session));
-        let replaced = locked(&self.0.sessions).insert(id.as_str().into(), session.clone());
+        let replaced = self
+            .0
+            .sessions
+            .lock()
+            .insert(id.as_str().into(), session.clone());
         if let Some(replaced) = replaced {
             replaced.cancel();
         }
@@ -176,12 +180,12 @@ impl Client {
 
     /// An open session.
     pub fn session(&self, id: &str) -> Option<Arc<Session>> {
-        locked(&self.0.sessions).get(id).cloned()
+        self.0.sessions.lock().get(id).cloned()
     }
 
     /// Closes a session: what is being answered there is cancelled.
     pub fn close(&self, id: &str) -> Option<Arc<Session>> {
-        let session = locked(&self.0.sessions).remove(id)?;
+        let session = self.0.sessions.lock().remove(id)?;
         session.cancel();
         Some(session)
     }
@@ -189,7 +193,7 @@ impl Client {
     /// Takes leave of the client: what is being answered is cancelled and told, then nothing more is
     /// heard. The connection must go on meanwhile.
     pub async fn leave(&self) {
-        let sessions: Vec<_> = locked(&self.0.sessions).values().cloned().collect();
+        let sessions: Vec<_> = self.0.sessions.lock().values().cloned().collect();
         sessions.iter().for_each(|session| session.cancel());
         join_all(sessions.iter().map(|session| session.end())).await;
         self.0.peer.hang_up();
@@ -197,7 +201,7 @@ impl Client {
 
     /// The client is gone: ends every call of every session, and waits for that.
     pub async fn end(&self) {
-        let sessions = std::mem::take(&mut *locked(&self.0.sessions));
+        let sessions = std::mem::take(&mut *self.0.sessions.lock());
         join_all(sessions.values().map(|session| session.end())).await;
     }
 }
@@ -207,7 +211,7 @@ impl Inner {
     fn cancel_call(&self, params: &Value) -> Option<bool> {
         let session = params["sessionId"].as_str()?;
         let call = CallId::new(params["toolCallId"].as_str()?);
-        let session = locked(&self.sessions).get(session).cloned();
+        let session = self.sessions.lock().get(session).cloned();
         Some(session.is_some_and(|session| session.engine().cancel(&call)))
     }
 }

@@ -1,7 +1,7 @@
 //! A session with a client: its engine, its prompts, and what it tells besides calls.
 //! It keeps order: whatever a prompt did has ended and was told before the prompt is answered.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use agent_client_protocol::v1::Responder;
@@ -10,6 +10,7 @@ use agent_client_protocol::v1::schema::{
     StopReason,
 };
 use agent_client_protocol::{Error, RequestCancellation, Result};
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::{Mutex as Line, watch};
 use tokio::time::timeout;
@@ -18,7 +19,6 @@ use toolcall::{CallHandle, Engine, Outcome, SessionId, ToolCall, ToolRequest, Tu
 use super::encode::snapshot;
 use super::{Dialect, Reports};
 use crate::lane::Closed;
-use crate::locked::locked;
 use crate::peer::Peer;
 use crate::service::{Choice, Party};
 use crate::trace::TraceContext;
@@ -108,12 +108,12 @@ impl Session {
 
     /// What the client knows of what may be chosen.
     pub(crate) fn choices(&self) -> Vec<Choice> {
-        locked(&self.choices).clone()
+        self.choices.lock().clone()
     }
 
     /// The client knows these from now on. What it knew before is returned.
     pub(crate) fn replace_choices(&self, choices: Vec<Choice>) -> Vec<Choice> {
-        std::mem::replace(&mut *locked(&self.choices), choices)
+        std::mem::replace(&mut *self.choices.lock(), choices)
     }
 
     /// What was told of its calls.
@@ -137,7 +137,7 @@ impl Session {
             turn,
             cancelled: watch::Sender::new(false),
         });
-        let mut prompts = locked(&self.prompts);
+        let mut prompts = self.prompts.lock();
         prompts.retain(|prompt| prompt.strong_count() > 0);
         prompts.push(Arc::downgrade(&prompt));
         prompt
@@ -209,7 +209,7 @@ impl Session {
     }
 
     fn answering(&self) -> Vec<Arc<Prompt>> {
-        let prompts = locked(&self.prompts);
+        let prompts = self.prompts.lock();
         prompts.iter().filter_map(Weak::upgrade).collect()
     }
 
