@@ -33,6 +33,7 @@ mod request;
 mod schedule;
 mod schema;
 mod scope;
+pub mod serde_forms;
 mod shared;
 mod stop;
 mod store;

@@ -157,7 +157,7 @@ impl Look {
 
     /// What was looked at although the policy would ask about it.
     pub(crate) fn into_asked(self) -> Vec<PathBuf> {
-        self.asked.into_inner().unwrap_or_default()
+        self.asked.into_inner()
     }
 
     /// The intent with everything that was looked at, absolute paths, a clean title and the tool's

@@ -300,7 +300,7 @@ async fn calls_run_side_by_side() {
 #[tokio::test]
 async fn a_server_that_hangs_delays_nobody() {
     let (sender, stuck) = oneshot::channel::<()>();
-    let stuck = Arc::new(std::sync::Mutex::new(Some(stuck)));
+    let stuck = Arc::new(parking_lot::Mutex::new(Some(stuck)));
     let hanging = Fake::new(move |_, talk| {
         let stuck = stuck.lock().take();
         async move {

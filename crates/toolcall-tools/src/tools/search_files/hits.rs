@@ -107,7 +107,7 @@ impl Hits {
         scope: &Scope,
         cut: Cut,
     ) -> ToolResult {
-        let mut kept = self.kept.into_inner().unwrap_or_default();
+        let mut kept = self.kept.into_inner();
         kept.searched = self.searched.into_inner();
         kept.unreadable = self.unreadable.into_inner();
         let mut heading = kept.heading(query, &shown(place, scope));
