@@ -8,7 +8,6 @@ pub mod handler;
 mod inbound;
 pub mod lane;
 pub mod lint;
-mod locked;
 pub mod meta;
 pub mod peer;
 mod report;

@@ -6,7 +6,9 @@ mod pace;
 mod pump;
 mod state;
 
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
+
+use parking_lot::Mutex;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -16,7 +18,6 @@ pub(crate) use self::fields::{Fields, Urgency};
 use self::state::State;
 use crate::codec::{Codec, Report, Reported};
 use crate::lane::{Lane, Refused};
-use crate::locked::locked;
 use crate::trace::TraceContext;
 
 /// Shows a session's calls to a client. Hand it to the engine's journal as a reader.
@@ -96,7 +97,7 @@ impl Reader for Reporter {
 /// The last events of a session are told before its pump rests.
 impl Drop for Reporter {
     fn drop(&mut self) {
-        locked(&self.telling.state).is_over = true;
+        self.telling.state.lock().is_over = true;
         self.telling.work.notify_one();
     }
 }
@@ -113,12 +114,12 @@ impl Reports {
 
     /// Puts this trace context on what is announced from now on.
     pub(crate) fn trace(&self, trace: TraceContext) {
-        locked(&self.telling.state).trace = trace;
+        self.telling.state.lock().trace = trace;
     }
 
     /// The trace context that is put on what is announced now.
     pub(crate) fn current_trace(&self) -> TraceContext {
-        locked(&self.telling.state).trace.clone()
+        self.telling.state.lock().trace.clone()
     }
 
     /// Waits until the client was told all that cannot wait about this call.
@@ -133,7 +134,7 @@ impl Reports {
 
     /// What was told so far.
     pub fn counters(&self) -> ReportCounters {
-        locked(&self.telling.state).counters
+        self.telling.state.lock().counters
     }
 }
 
@@ -143,7 +144,7 @@ impl Telling {
             let mut told = std::pin::pin!(self.told.notified());
             // From here on no notice is missed, also not between the look and the wait.
             told.as_mut().enable();
-            if is_so(&locked(&self.state)) {
+            if is_so(&self.state.lock()) {
                 return;
             }
             told.await;
@@ -152,7 +153,7 @@ impl Telling {
 
     /// Tells it right away if nothing stands in the way, else notes that it is to be told.
     fn take_in(&self, call: &ToolCall, fields: Fields, urgency: Urgency, ticket: &Ticket) {
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         if state.is_gone {
             return;
         }

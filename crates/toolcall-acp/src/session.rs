@@ -6,7 +6,9 @@ mod approver;
 mod prompt;
 mod updates;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use tokio::sync::Mutex as AsyncMutex;
 use toolcall::{Engine, EngineBuilder, SessionId, ToolCall};
@@ -17,7 +19,6 @@ pub use self::prompt::{IntoStop, Prompt};
 use crate::codec::{Codec, Notice, Response};
 use crate::handler::Responder;
 use crate::lane::{Closed, Group};
-use crate::locked::locked;
 use crate::peer::{Peer, RpcError};
 use crate::report::Reporter;
 pub use crate::report::{ReportCounters, Reports};
@@ -105,12 +106,12 @@ impl Session {
 
     /// What the client knows of what may be chosen.
     pub(crate) fn choices(&self) -> Vec<Choice> {
-        locked(&self.choices).clone()
+        self.choices.lock().clone()
     }
 
     /// The client knows these from now on. What it knew before is returned.
     pub(crate) fn replace_choices(&self, choices: Vec<Choice>) -> Vec<Choice> {
-        std::mem::replace(&mut *locked(&self.choices), choices)
+        std::mem::replace(&mut *self.choices.lock(), choices)
     }
 
     /// Begins to answer a prompt. [`Prompt::end`] says what to answer.

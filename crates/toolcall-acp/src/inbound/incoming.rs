@@ -1,13 +1,11 @@
 //! The peer's requests that are not answered yet.
 //! It must not grow past its limit, nor take an id for free that is in use.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::Mutex;
 
 use serde::Deserialize;
 use tokio::sync::{Notify, watch};
-
-use crate::locked::locked;
 
 /// The id of a request, as JSON-RPC has them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
@@ -54,7 +52,7 @@ impl Incoming {
 
     /// Takes a request. The receiver says when it is withdrawn.
     pub(super) fn add(&self, id: RequestId) -> Result<watch::Receiver<bool>, NotTaken> {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         if open.contains_key(&id) {
             return Err(NotTaken::InUse);
         }
@@ -68,14 +66,14 @@ impl Incoming {
 
     /// The peer withdraws a request.
     pub(super) fn cancel(&self, id: &RequestId) {
-        if let Some(cancel) = locked(&self.open).get(id) {
+        if let Some(cancel) = self.open.lock().get(id) {
             cancel.send_replace(true);
         }
     }
 
     /// The request is answered.
     pub(crate) fn remove(&self, id: &RequestId) {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         open.remove(id);
         if open.is_empty() {
             self.emptied.notify_waiters();
@@ -87,7 +85,7 @@ impl Incoming {
         loop {
             // Made before looking, so that nothing is missed in between.
             let emptied = self.emptied.notified();
-            if locked(&self.open).is_empty() {
+            if self.open.lock().is_empty() {
                 return;
             }
             emptied.await;

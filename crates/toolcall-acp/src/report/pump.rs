@@ -8,7 +8,6 @@ use toolcall::{CallId, ToolCall};
 
 use super::state::{Entry, State};
 use super::{Fields, Telling, Urgency};
-use crate::locked::locked;
 
 /// What the pump does next.
 enum Next {
@@ -29,7 +28,7 @@ impl Telling {
             match self.next() {
                 Next::Tell(id) => {
                     if self.lane.room().await.is_err() {
-                        locked(&self.state).give_up();
+                        self.state.lock().give_up();
                         self.told.notify_waiters();
                         return;
                     }
@@ -46,7 +45,7 @@ impl Telling {
     }
 
     fn next(&self) -> Next {
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         if let Some(id) = state.backlog.front() {
             return Next::Tell(id.clone());
         }
@@ -74,7 +73,7 @@ impl Telling {
             return;
         };
         let call = ended.or_else(|| self.journal.get()?.upgrade()?.call(id));
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         let is_told = call
             .as_ref()
             .is_some_and(|call| self.tell(&mut state, call, fields));
@@ -96,7 +95,7 @@ impl Telling {
 
     /// Takes what is owed of a call into hand.
     fn take(&self, id: &CallId) -> Option<(Fields, Option<Arc<ToolCall>>)> {
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         if state.backlog.front() == Some(id) {
             state.backlog.pop_front();
         }
@@ -132,7 +131,6 @@ mod tests {
 
     use super::super::Reporter;
     use crate::lane::Lane;
-    use crate::locked::locked;
     use crate::version::before_initialize;
 
     fn announced() -> Announced {
@@ -174,6 +172,6 @@ mod tests {
         journal.write(&id, prepared).expect("prepared");
         telling.take(&id).expect("its first report");
         journal.write(&id, Event::Asked(question)).expect("asked");
-        assert!(locked(&telling.state).owes(&id));
+        assert!(telling.state.lock().owes(&id));
     }
 }

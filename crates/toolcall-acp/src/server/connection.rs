@@ -2,7 +2,9 @@
 //! It connects engines to the client; what a session does is the session's business.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use futures::future::join_all;
 use serde_json::value::RawValue;
@@ -10,7 +12,6 @@ use toolcall::{CallId, EngineBuilder, SessionId};
 
 use crate::codec::Codec;
 use crate::lane::Counters;
-use crate::locked::locked;
 use crate::peer::{Peer, RpcError};
 use crate::service::{About, Commands, Party};
 use crate::session::Session;
@@ -49,7 +50,7 @@ impl ClientConnection {
             client: who,
             response,
         } = negotiate(params, about)?;
-        let mut client = locked(&self.0.client);
+        let mut client = self.0.client.lock();
         if client.is_some() {
             return Err(RpcError::invalid_request(
                 "the connection is initialized already",
@@ -61,13 +62,13 @@ impl ClientConnection {
 
     /// How the client is spoken with, once it is initialized.
     pub(crate) fn codec(&self) -> Option<Arc<dyn Codec>> {
-        let client = locked(&self.0.client);
+        let client = self.0.client.lock();
         client.as_ref().map(|(codec, _)| codec.clone())
     }
 
     /// The client's name and version, if it said so.
     pub fn who(&self) -> Party {
-        let client = locked(&self.0.client);
+        let client = self.0.client.lock();
         client
             .as_ref()
             .map(|(_, who)| who.clone())
@@ -97,7 +98,7 @@ impl ClientConnection {
         let codec = self.codec().unwrap_or_else(before_initialize);
         let session = Session::open(engine, peer, codec, self.who(), commands);
         let id = session.id().as_str().into();
-        let replaced = locked(&self.0.sessions).insert(id, session.clone());
+        let replaced = self.0.sessions.lock().insert(id, session.clone());
         if let Some(replaced) = replaced {
             replaced.cancel();
         }
@@ -106,12 +107,12 @@ impl ClientConnection {
 
     /// An open session.
     pub fn session(&self, id: &str) -> Option<Arc<Session>> {
-        locked(&self.0.sessions).get(id).cloned()
+        self.0.sessions.lock().get(id).cloned()
     }
 
     /// Closes a session: what is being answered there is cancelled.
     pub fn close(&self, id: &str) -> Option<Arc<Session>> {
-        let session = locked(&self.0.sessions).remove(id)?;
+        let session = self.0.sessions.lock().remove(id)?;
         session.cancel();
         Some(session)
     }
@@ -125,7 +126,7 @@ impl ClientConnection {
     /// Takes leave of the client: what is being answered is cancelled and told, then nothing more is
     /// heard. The connection must go on meanwhile.
     pub async fn leave(&self) {
-        let sessions: Vec<_> = locked(&self.0.sessions).values().cloned().collect();
+        let sessions: Vec<_> = self.0.sessions.lock().values().cloned().collect();
         sessions.iter().for_each(|session| session.cancel());
         join_all(sessions.iter().map(|session| session.end())).await;
         self.0.peer.hang_up();
@@ -133,7 +134,7 @@ impl ClientConnection {
 
     /// The client is gone: ends every call of every session, and waits for that.
     pub async fn end(&self) {
-        let sessions = std::mem::take(&mut *locked(&self.0.sessions));
+        let sessions = std::mem::take(&mut *self.0.sessions.lock());
         join_all(sessions.values().map(|session| session.end())).await;
     }
 }

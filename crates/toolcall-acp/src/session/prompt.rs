@@ -1,7 +1,9 @@
 //! A prompt that is being answered: one turn of the engine, and how it is broken off.
 //! It keeps the promise that a prompt ends after everything it did.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -10,7 +12,6 @@ use toolcall::{CallHandle, Outcome, ToolRequest, Turn};
 
 use super::Session;
 use crate::handler::Responder;
-use crate::locked::locked;
 use crate::peer::RpcError;
 use crate::service::{Refusal, StopReason};
 
@@ -51,13 +52,13 @@ pub(super) struct Prompts(Mutex<Vec<Weak<Prompt>>>);
 
 impl Prompts {
     pub(super) fn add(&self, prompt: &Arc<Prompt>) {
-        let mut prompts = locked(&self.0);
+        let mut prompts = self.0.lock();
         prompts.retain(|prompt| prompt.strong_count() > 0);
         prompts.push(Arc::downgrade(prompt));
     }
 
     pub(super) fn open(&self) -> Vec<Arc<Prompt>> {
-        locked(&self.0).iter().filter_map(Weak::upgrade).collect()
+        self.0.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Whether as many wait as may.

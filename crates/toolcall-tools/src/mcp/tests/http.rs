@@ -1,8 +1,9 @@
 //! A server that is reached by streamable HTTP, answered line by line from a socket of our own.
 //! What rmcp does on the wire is its own business; here only what comes of it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -13,7 +14,6 @@ use super::super::servers::{Servers, Surroundings};
 use super::super::settings::{Address, ServerSettings};
 use super::super::status::ServerState;
 use super::fake::{said, tool};
-use crate::locked::locked;
 
 /// What a request had in its head.
 type Heads = Arc<Mutex<Vec<String>>>;
@@ -52,7 +52,7 @@ async fn serve(stream: TcpStream, heads: Heads, answer: fn(&Value) -> (String, S
         }
         let mut body = vec![0; length];
         stream.read_exact(&mut body).await.unwrap();
-        locked(&heads).push(head.clone());
+        heads.lock().push(head.clone());
         let (status, body) = match head.starts_with("POST") {
             true => answer(&serde_json::from_slice(&body).unwrap()),
             false => (
@@ -130,7 +130,7 @@ async fn a_server_on_the_web_is_called() {
     assert_eq!(said(&outcome), expected);
     let outcome = engine.run(ToolRequest::new("stream", json!({}))).await;
     assert_eq!(said(&outcome), "streamed");
-    let sent = locked(&heads).clone();
+    let sent = heads.lock().clone();
     assert!(
         sent.iter().all(|head| head.contains("x-key: hunter22")),
         "{sent:?}"

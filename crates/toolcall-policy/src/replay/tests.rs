@@ -1,77 +1,66 @@
-//! Records heard one by one, and what the rules of then are taken to have said.
+//! Records taken one by one, and what the rules of then are taken to have said.
 //! No file is read but those of an empty folder.
 
 use serde_json::json;
 use tempfile::TempDir;
 use toolcall::{Kind, Moment, Rule, RuleName};
-use toolcall_history::SessionFacts;
-use toolcall_policy::Places;
 
 use super::*;
+use crate::{Layer, Places};
 
 const KEPT: &str = "write = \"./a\"";
 
-fn person(temp: &TempDir) -> Person {
-    Person {
+fn settings(temp: &TempDir, layers: Vec<Layer>) -> BookSettings {
+    BookSettings {
         places: Places {
             config: temp.path().join("config"),
             state: temp.path().join("state"),
         },
+        roots: vec!["/work".into()],
         home: None,
+        layers,
     }
 }
 
 /// A session in `/work`.
-fn court(temp: &TempDir) -> Court {
-    let mut court = Court::new(person(temp), Vec::new());
-    let opened = Exported::Session {
-        session: SessionId::new("s"),
-        at: Moment::default(),
-        event: SessionEvent::Opened(SessionFacts {
-            cwd: "/work".into(),
-            ..SessionFacts::default()
-        }),
-    };
-    court.hear(opened).unwrap();
-    court
+fn replay(temp: &TempDir) -> PolicyReplay {
+    let mut replay = PolicyReplay::new(settings(temp, Vec::new()), "[redacted]");
+    replay.session(SessionId::new("s"), "/work".into());
+    replay
 }
 
-fn hear(court: &mut Court, call: &str, event: Event) {
+fn take(replay: &mut PolicyReplay, call: &str, event: Event) {
     let record = Record {
         session: SessionId::new("s"),
         call: CallId::new(call),
         at: Moment::default(),
         event,
     };
-    court.hear(Exported::Call(record)).unwrap();
+    replay.record(record).unwrap();
 }
 
 fn intent() -> Intent {
     Intent::new(Kind::Edit, "Write a").touching(Touch::Writes("/work/a".into()))
 }
 
-fn write(court: &mut Court, call: &str, by: Judge) {
+fn write(replay: &mut PolicyReplay, call: &str, by: Judge) {
     let prepared = Prepared {
         input: Arc::new(json!({"path": "a"})),
         intent: intent(),
     };
-    hear(court, call, Event::Prepared(Arc::new(prepared)));
+    take(replay, call, Event::Prepared(Arc::new(prepared)));
     let decision = Decision {
         question: None,
         effect: Effect::Allow,
         by,
     };
-    hear(court, call, Event::Decided(Arc::new(decision)));
+    take(replay, call, Event::Decided(Arc::new(decision)));
 }
 
 /// The name under which a kept answer decides.
 fn name_of_the_answer(temp: &TempDir, rule: &Rule) -> String {
-    let settings = BookSettings {
-        places: person(temp).places,
-        roots: vec!["/work".into()],
-        home: None,
-        layers: vec![Layer::remembered([(rule, Effect::Allow)], None).unwrap()],
-    };
+    let layer = Layer::remembered([(rule, Effect::Allow)], None).unwrap();
+    let settings = settings(temp, vec![layer]);
     let setting = Setting::new(SessionId::new("s"), "/work");
     let explained = Book::open(settings).rules().explain(&intent(), &setting);
     assert_eq!(explained.stance, Stance::Allow, "{}", explained.reason);
@@ -86,11 +75,16 @@ fn what_an_answer_of_the_session_allowed_would_be_asked_again() {
         lifetime: Lifetime::Session,
     };
     let name = name_of_the_answer(&temp, &rule);
-    let mut court = court(&temp);
-    write(&mut court, "one", Judge::Person(Remembered::Kept(rule)));
-    write(&mut court, "two", Judge::Rule(RuleName::new(name)));
-    write(&mut court, "three", Judge::Rule(RuleName::new("allow all")));
-    let told: Vec<_> = court
+    let mut replay = replay(&temp);
+    write(&mut replay, "one", Judge::Person(Remembered::Kept(rule)));
+    write(&mut replay, "two", Judge::Rule(RuleName::new(name)));
+    write(
+        &mut replay,
+        "three",
+        Judge::Rule(RuleName::new("allow all")),
+    );
+    let replayed = replay.finish();
+    let told: Vec<_> = replayed
         .judged
         .iter()
         .map(|one| (one.was, one.would))
@@ -108,22 +102,22 @@ fn what_an_answer_of_the_session_allowed_would_be_asked_again() {
 #[test]
 fn what_has_no_decision_or_no_intent_is_not_judged() {
     let temp = TempDir::new().unwrap();
-    let mut court = court(&temp);
+    let mut replay = replay(&temp);
     let decided = Decision {
         question: None,
         effect: Effect::Deny,
         by: Judge::Rule(RuleName::new("no")),
     };
-    hear(&mut court, "one", Event::Asked(asked()));
-    hear(&mut court, "one", Event::Decided(Arc::new(decided)));
-    hear(&mut court, "two", Event::Asked(asked()));
-    court.adjourn();
-    let why: Vec<&str> = court.unjudged.iter().map(|one| one.why).collect();
+    take(&mut replay, "one", Event::Asked(asked()));
+    take(&mut replay, "one", Event::Decided(Arc::new(decided)));
+    take(&mut replay, "two", Event::Asked(asked()));
+    let replayed = replay.finish();
+    let why: Vec<&str> = replayed.skipped.iter().map(|one| one.why).collect();
     assert_eq!(
         why,
         ["it did not say what it would do", "nothing was decided yet"]
     );
-    assert_eq!(court.judged.len(), 0);
+    assert_eq!(replayed.judged.len(), 0);
 }
 
 fn asked() -> Arc<toolcall::Question> {
