@@ -72,6 +72,29 @@ pub struct Exchange {
     pub answer: Value,
 }
 
+impl Exchange {
+    /// What the agent said, all together.
+    pub fn text(&self) -> String {
+        let chunks = self.updates("agent_message_chunk").into_iter();
+        let texts = chunks.filter_map(|update| update["content"]["text"].as_str());
+        texts.collect()
+    }
+
+    /// The updates of one kind.
+    pub fn updates(&self, kind: &str) -> Vec<&Value> {
+        let updates = updates(&self.before);
+        let of_kind = updates.filter(|update| update["sessionUpdate"] == kind);
+        of_kind.collect()
+    }
+
+    /// The kinds of all updates, in order.
+    pub fn kinds(&self) -> Vec<&str> {
+        let updates = updates(&self.before);
+        let kinds = updates.filter_map(|update| update["sessionUpdate"].as_str());
+        kinds.collect()
+    }
+}
+
 /// What a client sends when a message comes, all at once.
 pub type Replies = Box<dyn FnMut(&Value) -> Vec<Value> + Send>;
 
