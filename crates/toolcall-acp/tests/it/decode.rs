@@ -13,7 +13,7 @@ use toolcall_acp::finding::Rule;
 use toolcall_acp::lint::{Direction, Frame, lint};
 use toolcall_acp::v1::decode::{announce, decode, decode_plan};
 
-use crate::events::{any_announced, any_event};
+use toolcall_testkit::events::{any_announced, any_event};
 
 /// A call in any state that events can bring about.
 fn any_call() -> impl Strategy<Value = ToolCall> {

@@ -3,8 +3,6 @@
 mod agent;
 mod connection;
 mod decode;
-#[path = "../../../toolcall/tests/it/events.rs"]
-mod events;
 mod fold;
 mod golden;
 mod refold;

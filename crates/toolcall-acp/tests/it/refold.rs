@@ -10,9 +10,9 @@ use toolcall::{CallId, Event, Moment, Output, Plan, SessionId, ToolCall};
 use toolcall_acp::v1::decode::decode_plan;
 use toolcall_acp::v1::{Dialect, Printing, encode, snapshot};
 
-use crate::events::{any_announced, any_event};
 use crate::fold::Folded;
 use crate::said::Said;
+use toolcall_testkit::events::{any_announced, any_event};
 
 /// A stream of events that all have their place. A status that is not known here cannot be written.
 fn any_story() -> impl Strategy<Value = Vec<(ToolCall, Event)>> {

@@ -3,7 +3,6 @@
 
 #![cfg(unix)]
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +10,6 @@ use expect_test::{Expect, expect};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
 use toolcall::{
     Answer, Approver, Content, Effect, Ending, Engine, EngineBuilder, Intent, Judge, Kind, Look,
@@ -20,10 +18,11 @@ use toolcall::{
 };
 use toolcall_agent::SwitchMode;
 use toolcall_policy::{Book, BookSettings, Mode, Places};
+use toolcall_testkit::dir::TestDir;
 
 /// A home, a project, and the rules of a session there.
 struct Stage {
-    folder: TempDir,
+    dir: TestDir,
     book: Book,
 }
 
@@ -34,25 +33,22 @@ impl Stage {
 
     /// With a policy that the project brings.
     fn with_project(mode: Mode, policy: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let base = folder.path();
-        fs::create_dir_all(base.join("proj/.toolcall")).unwrap();
-        fs::write(base.join("proj/.toolcall/policy.toml"), policy).unwrap();
+        let dir = TestDir::with(&[("proj/.toolcall/policy.toml", policy)]);
         let book = Book::open(BookSettings {
             places: Places {
-                config: base.join("config"),
-                state: base.join("state"),
+                config: dir.at("config"),
+                state: dir.at("state"),
             },
-            roots: vec![base.join("proj")],
+            roots: vec![dir.at("proj")],
             home: None,
             layers: Vec::new(),
         });
         book.set_mode(mode);
-        Self { folder, book }
+        Self { dir, book }
     }
 
     fn root(&self) -> PathBuf {
-        self.folder.path().join("proj")
+        self.dir.at("proj")
     }
 
     fn mode(&self) -> Mode {

@@ -8,7 +8,6 @@ mod client;
 mod hostile;
 mod linter;
 mod many;
-mod recorder;
 mod stage;
 mod strangers;
 mod terminals;

@@ -3,59 +3,21 @@
 
 #![cfg(unix)]
 
-use std::fs;
 use std::io::pipe;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
-use tempfile::TempDir;
 use toolcall_acp::lint::{Direction, Frame, lint};
+
+use crate::place::{Place, ended};
 
 const ESCAPE: char = '\u{1b}';
 
-/// A home, and a project to work in.
-struct Place {
-    temp: TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        let temp = TempDir::new().unwrap();
-        fs::create_dir(temp.path().join("home")).unwrap();
-        fs::create_dir(temp.path().join("project")).unwrap();
-        fs::write(temp.path().join("project/a.txt"), "one\ntwo\n").unwrap();
-        Self { temp }
-    }
-
-    fn toolcall(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toolcall"));
-        command.args(args).env_clear().stdin(Stdio::null());
-        command
-            .env("HOME", self.temp.path().join("home"))
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .current_dir(self.temp.path().join("project"));
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> (Option<i32>, String, String) {
-        ended(self.toolcall(args).output().unwrap())
-    }
-
-    /// What a successful run prints.
-    fn printed(&self, args: &[&str]) -> String {
-        let (code, text, complaint) = self.run(args);
-        assert_eq!((code, &*complaint), (Some(0), ""), "{args:?}: {text}");
-        text
-    }
-}
-
-fn ended(output: Output) -> (Option<i32>, String, String) {
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+/// A place with a text of two lines.
+fn place() -> Place {
+    let place = Place::new();
+    place.write("project/a.txt", "one\ntwo\n");
+    place
 }
 
 const TOOLS: [&str; 14] = [
@@ -77,7 +39,7 @@ const TOOLS: [&str; 14] = [
 
 #[test]
 fn every_tool_is_listed() {
-    let place = Place::new();
+    let place = place();
     let text = place.printed(&["tools"]);
     let heads = text.lines().filter(|line| !line.starts_with(' '));
     let names = heads.map(|line| line.split(' ').next().unwrap());
@@ -87,7 +49,7 @@ fn every_tool_is_listed() {
 
 #[test]
 fn tools_are_told_as_json() {
-    let text = Place::new().printed(&["tools", "--json"]);
+    let text = place().printed(&["tools", "--json"]);
     let tools: Vec<Value> = serde_json::from_str(&text).unwrap();
     let names: Vec<&str> = tools.iter().map(|t| t["name"].as_str().unwrap()).collect();
     assert_eq!(names, TOOLS);
@@ -102,7 +64,7 @@ fn tools_are_told_as_json() {
 
 #[test]
 fn one_tool_is_shown_in_full() {
-    let place = Place::new();
+    let place = place();
     let text = place.printed(&["tools", "edit_file"]);
     let (_, schema) = text.split_once("\n{").unwrap();
     let schema: Value = serde_json::from_str(&format!("{{{schema}")).unwrap();
@@ -116,7 +78,7 @@ fn one_tool_is_shown_in_full() {
 
 #[test]
 fn a_tool_that_is_not_there_is_explained() {
-    let (code, text, complaint) = Place::new().run(&["tools", "edit_fil"]);
+    let (code, text, complaint) = place().run(&["tools", "edit_fil"]);
     assert_eq!((code, &*text), (Some(1), ""));
     let near = "there is no tool `edit_fil`; did you mean `edit_file`";
     assert!(complaint.contains(near), "{complaint}");
@@ -124,7 +86,7 @@ fn a_tool_that_is_not_there_is_explained() {
 
 #[test]
 fn there_is_no_advice_for_the_built_in_tools() {
-    let place = Place::new();
+    let place = place();
     assert_eq!(place.printed(&["tools", "--lint"]), "14 tools, no advice\n");
     assert_eq!(place.printed(&["tools", "--lint", "--json"]), "[]\n");
 }
@@ -162,14 +124,14 @@ fn exit_codes_tell_the_endings() {
             "timed out",
         ),
     ] {
-        let place = Place::new();
+        let place = place();
         let (ended, text, complaint) = place.run(&[&["call"], args].concat());
         assert_eq!((ended, &*complaint), (Some(code), ""), "{args:?}: {text}");
         // Long lines are wrapped, and indented below their call.
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(&said), "{args:?}: {text}");
-        let is_written = place.temp.path().join("project/b.txt").exists();
+        let is_written = place.has("b.txt");
         assert_eq!(is_written, args.contains(&"content=x") && code == 0);
     }
 }
@@ -199,7 +161,7 @@ fn what_is_not_understood_is_explained() {
             "`nowhere` is no folder",
         ),
     ] {
-        let (ended, text, complaint) = Place::new().run(args);
+        let (ended, text, complaint) = place().run(args);
         assert_eq!((ended, &*text), (Some(code), ""), "{args:?}: {complaint}");
         assert!(complaint.contains(said), "{args:?}: {complaint}");
     }
@@ -207,7 +169,7 @@ fn what_is_not_understood_is_explained() {
 
 #[test]
 fn values_and_json_make_the_same_call() {
-    let place = Place::new();
+    let place = place();
     let result = |args: &[&str]| {
         let text = place.printed(&[&["call", "read_file"], args].concat());
         let lines = text.lines().filter(|line| !line.starts_with(' '));
@@ -217,7 +179,7 @@ fn values_and_json_make_the_same_call() {
     let by_json = result(&["--json", r#"{"path": "a.txt", "line": 2, "limit": 1}"#]);
     assert_eq!(by_values, ["two", "`a.txt`: line 2 of 2, 8 bytes in all"]);
     assert_eq!(by_json, by_values);
-    let elsewhere = place.temp.path().join("project");
+    let elsewhere = place.at("project");
     let mut command = place.toolcall(&["call", "read_file", "path=a.txt", "--cwd"]);
     command.arg(elsewhere).current_dir("/");
     assert_eq!(ended(command.output().unwrap()).0, Some(0));
@@ -225,7 +187,7 @@ fn values_and_json_make_the_same_call() {
 
 #[test]
 fn events_are_lines_of_json_and_nothing_else() {
-    let place = Place::new();
+    let place = place();
     let text = place.printed(&[
         "call",
         "write_file",
@@ -254,7 +216,7 @@ fn events_are_lines_of_json_and_nothing_else() {
 fn the_wire_is_what_an_editor_would_see() {
     for (consent, ending, code) in [(&["--yes"][..], "completed", 0), (&[], "failed", 3)] {
         let args = ["call", "write_file", "path=b.txt", "content=x", "--wire"];
-        let (ended, text, complaint) = Place::new().run(&[&args, consent].concat());
+        let (ended, text, complaint) = place().run(&[&args, consent].concat());
         assert_eq!((ended, &*complaint), (Some(code), ""), "{text}");
         let messages: Vec<(Direction, Value)> = text.lines().map(message).collect();
         let frames = messages.iter().map(|(direction, message)| Frame {
@@ -285,7 +247,7 @@ fn message(line: &str) -> (Direction, Value) {
 /// Every run is a session of its own.
 #[test]
 fn long_output_of_another_session_is_not_read() {
-    let place = Place::new();
+    let place = place();
     let text = place.printed(&[
         "call",
         "run_command",
@@ -312,7 +274,7 @@ fn long_output_of_another_session_is_not_read() {
 
 #[test]
 fn no_color_is_respected() {
-    let place = Place::new();
+    let place = place();
     for args in [&["tools"][..], &["call", "read_file", "path=a.txt"]] {
         let mut forced = place.toolcall(args);
         forced.env("CLICOLOR_FORCE", "1");
@@ -326,7 +288,7 @@ fn no_color_is_respected() {
 /// The call still ends as it does; only nobody hears of it.
 #[test]
 fn a_reader_that_went_away_is_no_error() {
-    let place = Place::new();
+    let place = place();
     for args in [
         &["tools"][..],
         &["tools", "--json"],

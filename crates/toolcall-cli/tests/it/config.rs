@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::place::{PROGRAM, Place};
+use crate::place::Place;
 
 const SETTINGS: &str = "home/.config/toolcall/config.toml";
 const SERVERS: &str = "home/.config/toolcall/mcp.json";
@@ -52,7 +52,7 @@ fn the_file_is_where_the_environment_says() {
     let place = Place::new();
     let text = place.printed(&["config", "path"]);
     assert_eq!(text, "…/home/.config/toolcall/config.toml\n");
-    let mut command = place.command(PROGRAM, &["config", "path"]);
+    let mut command = place.toolcall(&["config", "path"]);
     let output = command.env("XDG_CONFIG_HOME", "/etc/x").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text, "/etc/x/toolcall/config.toml\n");
@@ -277,7 +277,7 @@ fn the_web_is_searched_if_somebody_does() {
         complaint,
         "error: `web.search` takes its key from `BRAVE_KEY`, which is not set; set it, or write `search = \"none\"`\n"
     );
-    let mut command = place.command(PROGRAM, &["tools", "web_search"]);
+    let mut command = place.toolcall(&["tools", "web_search"]);
     let output = command.env("BRAVE_KEY", "hunter22").output().unwrap();
     assert!(output.status.success());
 }
@@ -285,7 +285,7 @@ fn the_web_is_searched_if_somebody_does() {
 #[test]
 fn no_tool_writes_settings() {
     let place = Place::new();
-    let mut command = place.command(PROGRAM, &["config", "init"]);
+    let mut command = place.toolcall(&["config", "init"]);
     let output = command.env("TOOLCALL_COMMAND", "1").output().unwrap();
     let complaint = String::from_utf8(output.stderr).unwrap();
     assert!(complaint.contains("is for people"), "{complaint}");

@@ -7,15 +7,14 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use toolcall_acp::lint::{Direction, Frame, lint};
+use toolcall_testkit::dir::isolated;
+
+use crate::PROGRAM;
 
 const ESCAPE: char = '\u{1b}';
 
 fn toolcall(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_toolcall"));
-    command.args(args).env_clear().stdin(Stdio::null());
-    // The story runs scripts, and those run programs.
-    command.env("PATH", std::env::var_os("PATH").unwrap());
-    command
+    isolated(PROGRAM, args)
 }
 
 fn run(mut command: Command) -> (Output, String) {

@@ -3,11 +3,14 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::process::{Child, Command};
+use std::process::Child;
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use toolcall_testkit::dir::isolated;
+
+use crate::PROGRAM;
 
 /// A program at a terminal.
 struct Terminal {
@@ -23,9 +26,8 @@ impl Terminal {
         unlockpt(&near).unwrap();
         let name = ptsname(&near, Vec::new()).unwrap();
         let far = || File::from(open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap());
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toolcall"));
-        command.args(args).env_clear().env("TERM", "xterm");
-        command.env("PATH", std::env::var_os("PATH").unwrap());
+        let mut command = isolated(PROGRAM, args);
+        command.env("TERM", "xterm");
         let child = command.stdin(far()).stdout(far()).spawn().unwrap();
         Self {
             keys: File::from(near),

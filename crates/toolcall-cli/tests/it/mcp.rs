@@ -2,7 +2,6 @@
 //! `cargo xtask test` puts the servers there; without them nothing is tested, which CI takes for a failure.
 
 mod calls;
-mod client;
 mod stage;
 
 use std::collections::BTreeSet;

@@ -3,7 +3,6 @@
 
 #![cfg(target_os = "linux")]
 
-mod client;
 mod stage;
 
 use std::collections::BTreeMap;
@@ -11,8 +10,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolcall::{Answer, Effect, Ending, Question, ToolRequest};
+use toolcall_testkit::client::{failure, notification, select};
 
-use client::{Client, Reply};
+use crate::wire::SESSION;
+
 use stage::Stage;
 
 const CASES: &str = include_str!("../../../toolcall-policy/tests/it/hostile/cases.jsonl");
@@ -86,15 +87,15 @@ async fn judge(number: &str, case: &Value) -> bool {
     match number {
         "007" => nobody_to_ask(request).await,
         "021" => script_is_swapped(request).await,
-        "022" => no_yes(request, |asked| vec![Reply::option(asked, "yolo")]).await,
+        "022" => no_yes(request, |asked| vec![select(asked, "yolo")]).await,
         "025" => {
             let both = |asked: &Value| {
-                let reject = Reply::option(asked, "reject-once");
-                vec![reject, Reply::option(asked, "allow-once")]
+                let reject = select(asked, "reject-once");
+                vec![reject, select(asked, "allow-once")]
             };
             no_yes(request, both).await;
         }
-        "026" => no_yes(request, |asked| vec![Reply::error(asked, -32603)]).await,
+        "026" => no_yes(request, |asked| vec![failure(asked, -32603, "no")]).await,
         "028" => cancelled_right_after(request).await,
         "030" => never_answered(request).await,
         "039" => every_argument_is_shown(&case["input"]["args"]).await,
@@ -102,6 +103,10 @@ async fn judge(number: &str, case: &Value) -> bool {
         _ => return false,
     }
     true
+}
+
+fn cancel() -> Value {
+    notification("session/cancel", json!({"sessionId": SESSION}))
 }
 
 fn request(input: &Value) -> ToolRequest {
@@ -143,24 +148,24 @@ async fn script_is_swapped(request: ToolRequest) {
     assert!(stage.has("good"));
 }
 
-async fn no_yes(request: ToolRequest, reply: impl Fn(&Value) -> Vec<Reply> + Send + 'static) {
+async fn no_yes(request: ToolRequest, reply: impl Fn(&Value) -> Vec<Value> + Send + 'static) {
     let stage = Stage::new();
-    let heard = stage.play(request, Client::answering(reply)).await;
-    assert_eq!(heard.statuses().last().map(String::as_str), Some("failed"));
+    let heard = stage.play(request, reply).await;
+    assert_eq!(heard.statuses().last(), Some(&"failed"));
     assert!(!stage.has("a"));
 }
 
 async fn cancelled_right_after(request: ToolRequest) {
     let stage = Stage::new();
-    let reply = |asked: &Value| vec![Reply::option(asked, "allow-once"), Reply::cancel()];
-    let heard = stage.play(request, Client::answering(reply)).await;
+    let reply = |asked: &Value| vec![select(asked, "allow-once"), cancel()];
+    let heard = stage.play(request, reply).await;
     assert_eq!(heard.stop_reason(), "cancelled");
     let statuses = heard.statuses();
     let endings = statuses
         .iter()
-        .filter(|status| ["completed", "failed"].contains(&status.as_str()));
+        .filter(|status| ["completed", "failed"].contains(status));
     assert_eq!(endings.count(), 1, "{statuses:?}");
-    let began = statuses.iter().any(|status| status == "in_progress");
+    let began = statuses.iter().any(|status| *status == "in_progress");
     assert!(
         began || !stage.has("M"),
         "it ran and was not reported: {statuses:?}"
@@ -170,28 +175,24 @@ async fn cancelled_right_after(request: ToolRequest) {
 async fn never_answered(request: ToolRequest) {
     let (silent, busy) = (Stage::new(), Stage::new());
     let waiting = tokio::spawn(async move {
-        let cancelling = Client::silent_until_cancelled();
-        let heard = silent.play(request, cancelling).await;
+        let heard = silent.play(request, |_| vec![cancel()]).await;
         (heard, silent)
     });
     let read = ToolRequest::new("read_file", json!({"path": "there.txt"}));
-    let heard = busy.play(read, Client::answering(|_| Vec::new())).await;
-    assert_eq!(
-        heard.statuses().last().map(String::as_str),
-        Some("completed")
-    );
+    let heard = busy.play(read, |_| Vec::new()).await;
+    assert_eq!(heard.statuses().last(), Some(&"completed"));
     let (heard, silent) = waiting.await.unwrap();
     assert_eq!(heard.stop_reason(), "cancelled");
-    assert_eq!(heard.statuses().last().map(String::as_str), Some("failed"));
+    assert_eq!(heard.statuses().last(), Some(&"failed"));
     assert!(!silent.has("a"));
 }
 
 async fn every_argument_is_shown(args: &Value) {
     let stage = Stage::new();
-    let reply = |asked: &Value| vec![Reply::option(asked, "reject-once")];
+    let reply = |asked: &Value| vec![select(asked, "reject-once")];
     let request = ToolRequest::new("send", args.clone());
-    let heard = stage.play(request, Client::answering(reply)).await;
-    let asked = heard.asked();
+    let heard = stage.play(request, reply).await;
+    let asked = heard.question();
     assert_eq!(asked["params"]["toolCall"]["rawInput"], *args);
     let shown = asked["params"]["toolCall"]["content"].to_string();
     for part in ["to", "bcc", "evil", "pad"] {

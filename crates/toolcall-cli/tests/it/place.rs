@@ -1,72 +1,44 @@
 //! A home and a project in a temporary folder, and this program run in them.
 //! Nothing outside of those folders is changed.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Output};
 
 use serde_json::Value;
-use tempfile::TempDir;
+use toolcall_testkit::dir::TestDir;
 
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_toolcall");
+use crate::PROGRAM;
 
 /// A home, and a project to work in.
-pub(crate) struct Place {
-    temp: TempDir,
-}
+pub(crate) struct Place(TestDir);
 
 impl Place {
     pub(crate) fn new() -> Self {
-        let temp = TempDir::new().unwrap();
-        let place = Self { temp };
-        place.write("home/.keep", "");
-        place.write("project/a.txt", "one\n");
-        place
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.temp.path()
+        Self(TestDir::with(&[
+            ("home/.keep", ""),
+            ("project/a.txt", "one\n"),
+        ]))
     }
 
     /// Whether the project has a file of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.path().join("project").join(name).exists()
+        self.at("project").join(name).exists()
     }
 
     /// Writes a file for its owner alone.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        path
+        self.write_private(name, text)
     }
 
-    /// A program that sees this home and this project, and nothing else of the environment.
-    pub(crate) fn command(&self, program: &str, args: &[&str]) -> Command {
-        let mut command = Command::new(program);
-        command.args(args).env_clear().stdin(Stdio::null());
-        command
-            .env("HOME", self.path().join("home"))
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .current_dir(self.path().join("project"));
-        command
+    /// This program, which sees this home and this project, and nothing else of the environment.
+    pub(crate) fn toolcall(&self, args: &[&str]) -> Command {
+        self.command(PROGRAM, args)
     }
 
     /// How it ended and what came out, with the temporary folder's name taken out of it.
     pub(crate) fn run(&self, args: &[&str]) -> (Option<i32>, String, String) {
-        let output = self.command(PROGRAM, args).output().unwrap();
-        let here = self.path().canonicalize().unwrap();
-        let text = |bytes: Vec<u8>| {
-            let text = String::from_utf8(bytes).unwrap();
-            text.replace(here.to_str().unwrap(), "…")
-        };
-        (
-            output.status.code(),
-            text(output.stdout),
-            text(output.stderr),
-        )
+        let (code, text, complaint) = ended(self.toolcall(args).output().unwrap());
+        (code, self.steady(&text, "…"), self.steady(&complaint, "…"))
     }
 
     /// What a successful run prints.
@@ -81,4 +53,22 @@ impl Place {
         let (_, text, complaint) = self.run(&[args, &["--json"]].concat());
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}{complaint}"))
     }
+}
+
+impl std::ops::Deref for Place {
+    type Target = TestDir;
+
+    fn deref(&self) -> &TestDir {
+        &self.0
+    }
+}
+
+/// How it ended and what came out.
+pub(crate) fn ended(output: Output) -> (Option<i32>, String, String) {
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }

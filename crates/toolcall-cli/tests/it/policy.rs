@@ -8,7 +8,8 @@ use std::fs;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use crate::place::{PROGRAM, Place};
+use crate::PROGRAM;
+use crate::place::Place;
 
 fn with_policy(text: &str) -> Place {
     let place = Place::new();

@@ -3,72 +3,39 @@
 
 #![cfg(target_os = "linux")]
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
-use tempfile::TempDir;
+use toolcall_testkit::client::request;
+use toolcall_testkit::process::Process;
+use toolcall_testkit::wait_for;
 
-/// No answer takes so long.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::place::Place;
+use crate::recorder::{PATIENCE, Recorder};
 
 /// A server, and the lines to and from it.
 struct Served {
-    process: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    folder: TempDir,
+    recorder: Recorder,
+    place: Place,
 }
 
 impl Served {
     fn begin(arguments: &[&str]) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        std::fs::write(folder.path().join("a.txt"), "one\n").expect("a file");
-        let mut process = Command::new(env!("CARGO_BIN_EXE_toolcall"))
-            .args(["mcp", "serve"])
-            .args(arguments)
-            .current_dir(folder.path())
-            .env_clear()
-            .env("HOME", folder.path())
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("a process");
-        let input = process.stdin.take();
-        let output = BufReader::new(process.stdout.take().expect("a pipe"));
-        let mut served = Self {
-            process,
-            input,
-            output,
-            folder,
-        };
+        let place = Place::new();
+        let server = place.toolcall(&[&["mcp", "serve"], arguments].concat());
+        let recorder = Recorder::start(server);
+        let mut served = Self { recorder, place };
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"}});
         let answer = served.ask(1, "initialize", hello);
         assert_eq!(answer["serverInfo"]["name"], "toolcall");
         assert_eq!(answer["protocolVersion"], "2025-06-18");
-        served.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let greeted = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        served.recorder.send(&greeted);
         served
     }
 
-    fn write(&mut self, message: &Value) {
-        let input = self.input.as_mut().expect("an open pipe");
-        writeln!(input, "{message}").expect("a reader");
-    }
-
-    fn send(&mut self, id: u64, method: &str, params: Value) {
-        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-    }
-
     fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
-        self.send(id, method, params);
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("a line");
-        let answer: Value = serde_json::from_str(&line).expect("JSON");
+        self.recorder.send(&request(id, method, params));
+        let answer = self.recorder.hear();
         assert_eq!(answer["id"], id, "{answer}");
         answer["result"].clone()
     }
@@ -78,23 +45,9 @@ impl Served {
     }
 
     /// Hangs up and waits for the end.
-    fn end(mut self) {
-        self.input = None;
-        let ended = within(PATIENCE, || self.process.try_wait().expect("a status"));
-        assert!(ended.success(), "{ended}");
-    }
-}
-
-/// Looks until there is something.
-fn within<T>(limit: Duration, look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    let mut looking = std::iter::repeat_with(look);
-    loop {
-        if let Some(found) = looking.next().flatten() {
-            return found;
-        }
-        assert!(began.elapsed() < limit, "it never came");
-        std::thread::yield_now();
+    fn end(self) -> Place {
+        assert_eq!(self.recorder.end().code, Some(0));
+        self.place
     }
 }
 
@@ -122,41 +75,27 @@ fn tools_are_listed_and_called_and_nobody_is_passed_over() {
         why.contains("shows no forms") && why.contains("toolcall policy"),
         "{why}"
     );
-    let kept = std::fs::read_to_string(served.folder.path().join("a.txt"));
-    assert_eq!(kept.expect("a file"), "one\n");
-    served.end();
+    let place = served.end();
+    assert_eq!(place.read("project/a.txt").as_deref(), Some("one\n"));
 }
 
 #[test]
 fn the_end_of_the_input_leaves_no_process() {
     let mut served = Served::begin(&["--mode", "allow-all"]);
-    let (began, marker) = (served.folder.path().join("began"), std::process::id());
-    let command = format!("touch began && sleep 8{marker}");
-    served.send(
-        2,
-        "tools/call",
-        json!({"name": "run_command", "arguments": {"command": command}}),
-    );
-    within(PATIENCE, || began.exists().then_some(()));
-    let sleeping = format!("8{marker}");
-    within(PATIENCE, || runs(&sleeping).then_some(()));
-    served.end();
-    assert!(!runs(&sleeping), "the command still runs");
+    let sleeping = format!("8{}", std::process::id());
+    let command = format!("touch began && sleep {sleeping}");
+    let params = json!({"name": "run_command", "arguments": {"command": command}});
+    served.recorder.send(&request(2, "tools/call", params));
+    wait_for(PATIENCE, || served.place.has("began").then_some(()));
+    wait_for(PATIENCE, || sleeps(&sleeping).then_some(()));
+    let _place = served.end();
+    assert!(!sleeps(&sleeping), "the command still runs");
 }
 
-/// Whether a program with this argument runs.
-fn runs(argument: &str) -> bool {
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes
-        .map(|process| process.path())
-        .any(|process| sleeps(&process, argument))
-}
-
-fn sleeps(process: &Path, argument: &str) -> bool {
-    let words = std::fs::read(process.join("cmdline")).unwrap_or_default();
-    let mut words = words.split(|byte| *byte == 0);
-    words
-        .next()
-        .is_some_and(|program| program.ends_with(b"sleep"))
-        && words.any(|word| word == argument.as_bytes())
+/// Whether a `sleep` with this argument runs.
+fn sleeps(argument: &str) -> bool {
+    Process::all().any(|process| match process.words().as_slice() {
+        [program, words @ ..] => program.ends_with("sleep") && words.contains(&argument.to_owned()),
+        [] => false,
+    })
 }

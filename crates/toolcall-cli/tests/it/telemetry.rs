@@ -3,54 +3,24 @@
 
 #![cfg(all(unix, feature = "telemetry"))]
 
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::process::{Command, Stdio};
-use std::thread;
+use std::net::TcpListener;
 
-use tempfile::TempDir;
+use toolcall_testkit::http::{Request, Server, answer};
+
+use crate::place::Place;
 
 const ABOVE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const TRACE: u128 = 0x0af7651916cd43dd8448eb211c80319c;
-
-/// Takes one request, with its head and its body, and says that all is well.
-fn take(mut stream: TcpStream) -> (String, Vec<u8>) {
-    let mut head = Vec::new();
-    let mut byte = [0];
-    while !head.ends_with(b"\r\n\r\n") {
-        stream.read_exact(&mut byte).unwrap();
-        head.push(byte[0]);
-    }
-    let head = String::from_utf8(head).unwrap().to_lowercase();
-    let (_, length) = head.split_once("content-length: ").unwrap();
-    let mut body = vec![0; length.lines().next().unwrap().parse().unwrap()];
-    stream.read_exact(&mut body).unwrap();
-    let answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-    stream.write_all(answer.as_bytes()).unwrap();
-    (head, body)
-}
-
-/// The program, in a home and a project of its own.
-fn toolcall(home: &TempDir, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_toolcall"));
-    command.args(args).env_clear().stdin(Stdio::null());
-    command
-        .env("HOME", home.path())
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .current_dir(home.path());
-    command
-}
 
 fn contains(body: &[u8], part: &[u8]) -> bool {
     body.windows(part.len()).any(|there| there == part)
 }
 
-fn check_that_it_is_told(args: &[&str], spans: &[&str]) {
-    let home = TempDir::new().unwrap();
-    let collector = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", collector.local_addr().unwrap());
-    let taking = thread::spawn(move || take(collector.accept().unwrap().0));
-    let output = toolcall(&home, args)
+async fn check_that_it_is_told(args: &[&str], spans: &[&str]) {
+    let collector = Server::start(|_| answer("200 OK", "connection: close\r\n", "")).await;
+    let address = format!("http://{}", collector.address);
+    let output = Place::new()
+        .toolcall(args)
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", address)
         .env("OTEL_EXPORTER_OTLP_HEADERS", "x-key=hidden")
         .env("OTEL_SERVICE_NAME", "a-service")
@@ -61,46 +31,52 @@ fn check_that_it_is_told(args: &[&str], spans: &[&str]) {
         .unwrap();
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     assert_eq!(output.status.code(), Some(0));
-    let (head, body) = taking.join().unwrap();
+    let [Request { head, body }] = &collector.received()[..] else {
+        panic!("not one request");
+    };
+    let head = head.to_lowercase();
     assert!(head.starts_with("post /v1/traces "), "{head}");
-    assert!(head.contains("x-key: hidden\r\n"), "{head}");
+    assert!(head.lines().any(|line| line == "x-key: hidden"), "{head}");
     for span in spans
         .iter()
         .copied()
         .chain(["invoke_agent toolcall", "a-service"])
     {
-        assert!(contains(&body, span.as_bytes()), "{span}");
+        assert!(contains(body, span.as_bytes()), "{span}");
     }
-    assert!(contains(&body, &TRACE.to_be_bytes()));
+    assert!(contains(body, &TRACE.to_be_bytes()));
 }
 
-#[test]
-fn a_call_is_told() {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_told() {
     check_that_it_is_told(
         &["call", "list_directory", "path=."],
         &["execute_tool list_directory", "run"],
-    );
+    )
+    .await;
 }
 
-#[test]
-fn a_call_over_the_wire_is_told() {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_over_the_wire_is_told() {
     check_that_it_is_told(
         &["call", "--wire", "list_directory", "path=."],
         &["execute_tool list_directory", "run"],
-    );
+    )
+    .await;
 }
 
-#[test]
-fn the_demo_is_told() {
+#[tokio::test(flavor = "multi_thread")]
+async fn the_demo_is_told() {
     check_that_it_is_told(
         &["demo", "--yes"],
         &["execute_tool count_words", "wait_for_person"],
-    );
+    )
+    .await;
 }
 
 #[test]
 fn nothing_is_connected_unless_it_is_configured() {
-    let home = TempDir::new().unwrap();
+    let place = Place::new();
     let collector = TcpListener::bind("127.0.0.1:0").unwrap();
     collector.set_nonblocking(true).unwrap();
     let address = format!("http://{}", collector.local_addr().unwrap());
@@ -113,7 +89,7 @@ fn nothing_is_connected_unless_it_is_configured() {
         ],
     ];
     for variables in settings {
-        let mut command = toolcall(&home, &["call", "list_directory", "path=."]);
+        let mut command = place.toolcall(&["call", "list_directory", "path=."]);
         let output = command.envs(variables.iter().copied()).output().unwrap();
         assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
         assert_eq!(output.status.code(), Some(0));
@@ -124,11 +100,11 @@ fn nothing_is_connected_unless_it_is_configured() {
 
 #[test]
 fn a_collector_that_is_gone_is_told_once_and_changes_nothing() {
-    let home = TempDir::new().unwrap();
+    let place = Place::new();
     let gone = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1/traces", gone.local_addr().unwrap());
     drop(gone);
-    let mut command = toolcall(&home, &["call", "list_directory", "path=."]);
+    let mut command = place.toolcall(&["call", "list_directory", "path=."]);
     command.env(
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
         format!("{address}?key=hidden"),
@@ -147,8 +123,8 @@ fn a_collector_that_is_gone_is_told_once_and_changes_nothing() {
 
 #[test]
 fn settings_that_cannot_be_used_are_a_warning() {
-    let home = TempDir::new().unwrap();
-    let mut command = toolcall(&home, &["call", "list_directory", "path=."]);
+    let place = Place::new();
+    let mut command = place.toolcall(&["call", "list_directory", "path=."]);
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost");
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0));

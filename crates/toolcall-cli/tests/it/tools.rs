@@ -3,9 +3,7 @@
 
 #![cfg(unix)]
 
-mod client;
 mod rows;
-mod site;
 mod stage;
 mod story;
 

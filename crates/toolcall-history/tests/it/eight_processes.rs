@@ -2,21 +2,21 @@
 //! Each process is this test itself, started again to write its share.
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use toolcall::{CallId, SessionId, replay};
 use toolcall_history::{History, Settings};
+use toolcall_testkit::process::{again, role};
 
 use crate::ground::{Ground, journal, whole_call};
 
-const MARK: &str = "TOOLCALL_SHARE_OF";
 const NAME: &str = "eight_processes::eight_processes_lose_nothing_and_hear_of_no_lock";
 const CALLS: usize = 200;
 
 #[test]
 fn eight_processes_lose_nothing_and_hear_of_no_lock() {
-    if let Ok(path) = std::env::var(MARK) {
+    if let Some(path) = role() {
         return write_share(Path::new(&path));
     }
     let ground = Ground::default();
@@ -57,11 +57,6 @@ fn write_share(path: &Path) {
 }
 
 fn start(path: &Path) -> Child {
-    let own = std::env::current_exe().expect("this test");
-    Command::new(own)
-        .args([NAME, "--exact", "--nocapture", "--test-threads=1"])
-        .env(MARK, path)
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts")
+    let mut writer = again(NAME, path);
+    writer.stdout(Stdio::piped()).spawn().expect("it starts")
 }

@@ -2,18 +2,17 @@
 //! Nothing here may hang or panic, and the person is told.
 
 use std::fs;
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::json;
-use toolcall::{
-    AllowAll, CallId, CustomTool, Definition, Ending, Engine, Registry, Scope, Store, StoreError,
-    ToolError, ToolRequest,
-};
+use toolcall::{AllowAll, CallId, Ending, Engine, Store, StoreError, ToolError, ToolRequest};
 use toolcall_history::{Archive, History, OnFailure, Settings, Trouble, Waiting};
+#[cfg(unix)]
+use toolcall_testkit::process::{again_with_file_limit, role};
+use toolcall_testkit::tools::{custom, registry_of};
 
 use crate::ground::{Ground, journal, session, settings, wait, whole_call};
 
@@ -134,14 +133,13 @@ async fn call_until_full(on_failure: OnFailure) -> (Ending, usize) {
 }
 
 fn counting_engine(history: Arc<History>, runs: Arc<AtomicUsize>) -> Engine {
-    let definition = Definition::new("count", "Counts", json!({"type": "object"}));
-    let tool = CustomTool::new(definition, move |_input, _scope: Scope| {
+    let tool = custom("count", move |_input, _scope| {
         runs.fetch_add(1, Ordering::Relaxed);
         async { Ok::<_, ToolError>("counted") }
     });
-    let mut registry = Registry::new();
-    registry.add_any(Arc::new(tool)).expect("the tool is fine");
-    let builder = Engine::builder(registry).policy(AllowAll).store(history);
+    let builder = Engine::builder(registry_of([tool]))
+        .policy(AllowAll)
+        .store(history);
     builder.cwd("/work").build()
 }
 
@@ -158,26 +156,14 @@ async fn no_tool_starts_whose_decision_cannot_be_kept() {
 #[cfg(unix)]
 #[test]
 fn a_disk_that_fails_refuses_calls() {
-    const MARK: &str = "TOOLCALL_LIMITED";
-    if std::env::var_os(MARK).is_some() {
+    if role().is_some() {
         let ground = Ground::default();
         let (fared, kept) = fill(&ground.open());
         assert!(fared.is_err() && kept > 10, "{fared:?} after {kept}");
         return;
     }
-    let own = std::env::current_exe().expect("this test");
-    let script = "trap '' XFSZ; ulimit -f 8192; exec \"$0\" \"$@\"";
-    let output = Command::new("sh")
-        .args(["-c", script])
-        .arg(own)
-        .args([
-            "failures::a_disk_that_fails_refuses_calls",
-            "--exact",
-            "--nocapture",
-        ])
-        .env(MARK, "1")
-        .output()
-        .expect("it runs");
+    let mut limited = again_with_file_limit("failures::a_disk_that_fails_refuses_calls", 8192);
+    let output = limited.output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
 }
@@ -185,8 +171,7 @@ fn a_disk_that_fails_refuses_calls() {
 #[test]
 fn where_there_can_be_no_file_nothing_is_opened() {
     let ground = Ground::default();
-    let blocked = ground.folder.path().join("file");
-    fs::write(&blocked, "").expect("a file");
+    let blocked = ground.dir.write("file", "");
     let path = blocked.join("history.db");
     let refused = History::open(&path, settings()).map(drop);
     assert!(

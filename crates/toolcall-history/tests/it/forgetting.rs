@@ -3,11 +3,12 @@
 
 use toolcall::{CallId, Ending, FileEdit, Intent, Journal, Kind, Moment, SessionId};
 use toolcall_history::{Filter, Pruned};
+use toolcall_testkit::clock::TestClock;
 
-use crate::ground::{Ground, Ticking, begin, finished, wait, write};
+use crate::ground::{Ground, begin, clock, finished, wait, write};
 
 /// A session with one edit, whose every text holds this word; long texts are stored by hash.
-fn tell(ground: &Ground, session: &str, word: &str, clock: &Ticking) {
+fn tell(ground: &Ground, session: &str, word: &str, clock: &TestClock) {
     let history = ground.open();
     let journal = Journal::new(SessionId::new(session))
         .with_clock(clock.clone())
@@ -24,7 +25,7 @@ fn tell(ground: &Ground, session: &str, word: &str, clock: &Ticking) {
 #[test]
 fn a_forgotten_session_is_gone_from_every_file() {
     let ground = Ground::default();
-    let clock = Ticking::default();
+    let clock = clock();
     for number in 0..20 {
         tell(
             &ground,
@@ -59,7 +60,7 @@ fn a_forgotten_session_is_gone_from_every_file() {
 #[test]
 fn what_is_older_than_a_moment_is_forgotten_as_whole_sessions() {
     let ground = Ground::default();
-    let clock = Ticking::default();
+    let clock = clock();
     tell(&ground, "old", "ancient", &clock);
     let between = toolcall::Clock::now(&clock);
     tell(&ground, "new", "recent", &clock);

@@ -3,28 +3,27 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use toolcall::{
-    Announced, CallId, Clock, Decision, Effect, Ending, Event, Finish, Input, Intent, Journal,
-    Judge, Kind, Moment, Outline, Output, Prepared, Receipt, RuleName, SessionId, Ticket,
-    ToolResult,
+    Announced, CallId, Decision, Effect, Ending, Event, Finish, Input, Intent, Journal, Judge,
+    Kind, Outline, Output, Prepared, Receipt, RuleName, SessionId, Ticket, ToolResult,
 };
 use toolcall_history::{Archive, History, Settings};
+use toolcall_testkit::clock::TestClock;
+use toolcall_testkit::dir::TestDir;
 
 /// A folder that goes away, and a path for a history in it.
 pub(crate) struct Ground {
-    pub(crate) folder: TempDir,
+    pub(crate) dir: TestDir,
     pub(crate) path: PathBuf,
 }
 
 impl Default for Ground {
     fn default() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("state/history.db");
-        Self { folder, path }
+        let dir = TestDir::create();
+        let path = dir.at("state/history.db");
+        Self { dir, path }
     }
 }
 
@@ -44,7 +43,7 @@ impl Ground {
     /// Every byte of every file in the folder.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut folders = vec![self.folder.path().to_owned()];
+        let mut folders = vec![self.dir.path().to_owned()];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).expect("a folder") {
                 let path = entry.expect("an entry").path();
@@ -66,18 +65,13 @@ impl Ground {
 }
 
 /// Every look at this clock finds it a millisecond later.
-#[derive(Clone, Default)]
-pub(crate) struct Ticking(Arc<AtomicU64>);
-
-impl Clock for Ticking {
-    fn now(&self) -> Moment {
-        Moment::from_micros(1_700_000_000_000_000 + 1000 * self.0.fetch_add(1, Ordering::Relaxed))
-    }
+pub(crate) fn clock() -> TestClock {
+    TestClock::ticking(1_700_000_000_000_000, 1000)
 }
 
 pub(crate) fn settings() -> Settings {
     Settings {
-        clock: Arc::new(Ticking::default()),
+        clock: Arc::new(clock()),
         ..Settings::default()
     }
 }

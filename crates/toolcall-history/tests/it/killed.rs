@@ -5,17 +5,17 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use toolcall::{CallId, Ending, FileEdit, Intent, Kind, SessionId};
 use toolcall_history::{Archive, History, Settings};
+use toolcall_testkit::process::{again, role};
 
 use crate::ground::{Ground, begin, finished, journal, write};
 
-const MARK: &str = "TOOLCALL_KILLED_AT";
 const NAME: &str = "killed::what_was_said_to_be_safe_survives_a_kill";
 
 /// So many times a process is killed; `TOOLCALL_KILLS` asks for more.
@@ -25,7 +25,7 @@ const KILLS_A_FILE: usize = 20;
 
 #[test]
 fn what_was_said_to_be_safe_survives_a_kill() {
-    if let Ok(path) = std::env::var(MARK) {
+    if let Some(path) = role() {
         return write_until_killed(Path::new(&path));
     }
     let kills = std::env::var("TOOLCALL_KILLS");
@@ -116,13 +116,8 @@ fn write_and_kill(path: &Path, patience: Duration) -> Vec<String> {
 }
 
 fn start(path: &Path) -> Child {
-    let own = std::env::current_exe().expect("this test");
-    Command::new(own)
-        .args([NAME, "--exact", "--nocapture", "--test-threads=1"])
-        .env(MARK, path)
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts")
+    let mut writer = again(NAME, path);
+    writer.stdout(Stdio::piped()).spawn().expect("it starts")
 }
 
 /// After the next start: all that was safe is there, and every call has an ending. Gives how many

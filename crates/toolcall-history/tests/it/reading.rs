@@ -13,7 +13,7 @@ use toolcall::{
 };
 use toolcall_history::{Archive, Exported, Extent, Filter, SessionEvent, SessionFacts, Speaker};
 
-use crate::ground::{Ground, Ticking, announced, decided, finished, session, write};
+use crate::ground::{Ground, announced, clock, decided, finished, session, write};
 
 /// A small working day: a read, an edit that was asked about, a denied command, one still open.
 fn day() -> (Ground, Arc<toolcall_history::History>) {
@@ -27,7 +27,7 @@ fn day() -> (Ground, Arc<toolcall_history::History>) {
     };
     drop(history.tell(&session(), SessionEvent::Opened(facts)));
     let journal = Journal::new(session())
-        .with_clock(Ticking::default())
+        .with_clock(clock())
         .with_store(history.clone());
     read(&journal);
     asked(&journal);

@@ -1,21 +1,18 @@
 //! Replay equals live: what comes out of the file folds to the calls as they were lived.
 //! The random stories are those of the heart's own test; they hold no secrets and nothing over a cap.
 
-#[path = "../../../toolcall/tests/it/events.rs"]
-mod events;
-
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use events::{any_announced, any_event};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use toolcall::{
     Announced, CallId, Ending, Event, Finish, Journal, SessionId, Store, Ticket, ToolCall,
     ToolResult, replay,
 };
+use toolcall_testkit::events::{any_announced, any_event};
 
-use crate::ground::{Ground, Ticking, session};
+use crate::ground::{Ground, clock, session};
 
 type Calls = HashMap<CallId, ToolCall>;
 
@@ -44,7 +41,7 @@ fn lived(
     let ended: Arc<Mutex<Calls>> = Arc::default();
     let seen = ended.clone();
     let journal = Journal::new(session)
-        .with_clock(Ticking::default())
+        .with_clock(clock())
         .with_store(store)
         .with_reader(move |call: &ToolCall, event: &Event| {
             if let Event::Finished(_) = event {

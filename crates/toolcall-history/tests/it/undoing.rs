@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcall::{
-    CallId, Change, Clock, Ending, FileBody, FileEdit, Host, Intent, Journal, Kind, MemoryHost,
-    Moment,
+    CallId, Change, Ending, FileBody, FileEdit, Host, Intent, Journal, Kind, MemoryHost,
 };
 use toolcall_history::{CanUndo, KeepUndo, Settings, UndoError, Undone};
+use toolcall_testkit::clock::TestClock;
 
 use crate::ground::{Ground, begin, finished, journal, session, settings, write};
 
@@ -159,15 +159,9 @@ async fn nothing_is_kept_where_that_is_off_or_too_long_ago() {
     let ground = Ground::default();
     edit(&ground, settings(), &host, &edits).await;
     assert!(ground.holds("n0t-redacted-here"));
-    /// Long after.
-    struct Later;
-    impl Clock for Later {
-        fn now(&self) -> Moment {
-            Moment::from_micros(4_000_000_000_000_000)
-        }
-    }
     drop(ground.open_with(Settings {
-        clock: Arc::new(Later),
+        // Long after.
+        clock: Arc::new(TestClock::standing_at(4_000_000_000_000_000)),
         undo: KeepUndo::For(Duration::from_secs(60)),
         ..settings()
     }));

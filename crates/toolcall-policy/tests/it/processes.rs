@@ -3,28 +3,28 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command as Process, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use serde_json::json;
 use toolcall::{
-    Answer, CallId, Command, CustomTool, Definition, Effect, Engine, Intent, Judge, Kind, Lifetime,
-    Moment, Occasion, Question, Registry, Remembered, Rule, Rulebook as _, SessionId, ToolRequest,
+    Answer, CallId, Command, Effect, Engine, Intent, Judge, Kind, Lifetime, Moment, Occasion,
+    Question, Registry, Remembered, Rule, Rulebook as _, SessionId, ToolRequest,
 };
 use toolcall_policy::{Book, BookSettings, Places};
+use toolcall_testkit::process::{again, role};
+use toolcall_testkit::tools::{custom, registry_of};
 
 const PROCESSES: usize = 8;
 const RULES_EACH: usize = 12;
 
 /// Names the folder to a process that a test started.
 const FOLDER: &str = "TOOLCALL_TEST_FOLDER";
-/// Says to a process that a test started what it is to do.
-const ROLE: &str = "TOOLCALL_TEST_ROLE";
 
 /// The folder and the role of this process, if a test started it.
 fn started() -> Option<(PathBuf, String)> {
     let folder = std::env::var_os(FOLDER)?;
-    Some((folder.into(), std::env::var(ROLE).expect("a role")))
+    Some((folder.into(), role()?))
 }
 
 /// Many processes keep rules at once, and every rule is there.
@@ -151,15 +151,12 @@ async fn answer(question: Arc<Question>, waiting: Waiting) -> Answer {
 }
 
 fn tools() -> Registry {
-    let definition = Definition::new("test", "Runs the tests", json!({"type": "object"}));
-    let tool = CustomTool::new(definition, |_, _| async { Ok("tested") }).preparing(|look| {
+    let tool = custom("test", |_, _| async { Ok("tested") }).preparing(|look| {
         let reading = toolcall_shell::read("cargo test", &look.path("."));
         let command = Command::new("cargo test", look.path("."), reading);
         Ok(Intent::new(Kind::Execute, "cargo test").running(command))
     });
-    let mut tools = Registry::new();
-    tools.add_any(Arc::new(tool)).expect("a tool");
-    tools
+    registry_of([tool])
 }
 
 fn book(folder: &Path) -> Book {
@@ -178,14 +175,11 @@ fn project(folder: &Path) -> PathBuf {
     folder.join("proj")
 }
 
-/// Starts a test again in a process of its own, which speaks on its standard error: the harness has the output.
+/// Starts a test again in a process of its own, which speaks on its standard error.
 fn start(test: &str, folder: &Path, role: &str) -> Child {
-    let program = std::env::current_exe().expect("this program");
-    let mut process = Process::new(program);
+    let mut process = again(&format!("processes::{test}"), role);
     process
-        .args(["--exact", &format!("processes::{test}"), "--nocapture"])
         .env(FOLDER, folder)
-        .env(ROLE, role)
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     process.spawn().expect("a process")

@@ -4,13 +4,13 @@
 use toolcall_telemetry::{Content, Redact, Settings, Telemetry};
 
 use crate::receiver::{Receiver, Reply};
-use crate::stage::{HandClock, LONG, SECRET, engine, run};
+use crate::stage::{LONG, SECRET, clock, engine, run};
 use crate::tree::attribute;
 
 /// Runs a few tools that say the secret.
 async fn story(settings: Settings) {
     let telemetry = Telemetry::start(settings).unwrap();
-    let engine = engine(&telemetry, &HandClock::default());
+    let engine = engine(&telemetry, &clock());
     for tool in ["ask_first", "fail", "nest", "missing"] {
         run(&engine, tool).await;
     }

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use toolcall_telemetry::{DeliveryError, Settings, StartError, Tally, Telemetry};
 
-use crate::receiver::{Receiver, Reply};
-use crate::stage::{HandClock, LONG, engine, run};
+use crate::receiver::{Receiver, Reply, decoded};
+use crate::stage::{LONG, clock, engine, run};
 
 /// Two calls of three spans each, and what became of them.
 async fn two_calls(settings: Settings) -> Tally {
     let telemetry = Telemetry::start(settings).unwrap();
-    let engine = engine(&telemetry, &HandClock::default());
+    let engine = engine(&telemetry, &clock());
     for _ in 0..2 {
         assert!(run(&engine, "print").await.ending().is_success());
     }
@@ -30,7 +30,7 @@ async fn a_request_is_what_the_protocol_asks_for() {
     assert_eq!(two_calls(settings).await, tally(6, 0, None));
     let received = receiver.received();
     assert_eq!(received.len(), 1, "one batch");
-    let head = &received[0].head;
+    let head = received[0].head.to_lowercase();
     for line in [
         "post /v1/traces http/1.1",
         "content-type: application/x-protobuf",
@@ -38,7 +38,7 @@ async fn a_request_is_what_the_protocol_asks_for() {
     ] {
         assert!(head.lines().any(|said| said == line), "{line} in {head}");
     }
-    let request = received[0].request();
+    let request = decoded(&received[0]);
     let resource = request.resource_spans[0].resource.clone().unwrap();
     assert_eq!(resource.attributes[0].key, "service.name");
 }
@@ -47,7 +47,7 @@ async fn a_request_is_what_the_protocol_asks_for() {
 async fn nothing_is_connected_before_there_is_a_span() {
     let receiver = Receiver::answering([Reply::Taken]).await;
     let telemetry = Telemetry::start(receiver.settings()).unwrap();
-    let _engine = engine(&telemetry, &HandClock::default());
+    let _engine = engine(&telemetry, &clock());
     assert_eq!(telemetry.close(LONG).await, Tally::default());
     assert_eq!(receiver.connections(), 0);
 }
@@ -88,7 +88,7 @@ async fn a_collector_that_never_answers_is_given_up() {
 async fn closing_takes_no_longer_than_it_may() {
     let receiver = Receiver::answering([Reply::Silence]).await;
     let telemetry = Telemetry::start(receiver.settings()).unwrap();
-    let engine = engine(&telemetry, &HandClock::default());
+    let engine = engine(&telemetry, &clock());
     run(&engine, "print").await;
     let began = std::time::Instant::now();
     let lost = telemetry.close(Duration::from_millis(50)).await;
@@ -105,9 +105,9 @@ async fn a_busy_collector_is_tried_again() {
     let mut settings = receiver.settings();
     settings.delay = Duration::from_millis(1);
     let telemetry = Telemetry::start(settings).unwrap();
-    let engine = engine(&telemetry, &HandClock::default());
+    let engine = engine(&telemetry, &clock());
     run(&engine, "print").await;
-    receiver.asked_times(2).await;
+    receiver.wait_for_requests(2).await;
     assert_eq!(telemetry.close(LONG).await, tally(3, 0, None));
 }
 

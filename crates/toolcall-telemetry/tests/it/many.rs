@@ -9,7 +9,7 @@ use toolcall::{AllowAll, Engine, Registry, ToolRequest};
 use toolcall_telemetry::{DeliveryError, Settings, Tally, Telemetry};
 
 use crate::receiver::{Receiver, Reply};
-use crate::stage::{HandClock, LONG};
+use crate::stage::{LONG, clock};
 
 const CALLS: usize = 10_000;
 
@@ -21,7 +21,7 @@ async fn many_calls(settings: Settings, limit: Duration) -> [Tally; 2] {
     let telemetry = Telemetry::start(settings).unwrap();
     let engine = Engine::builder(Registry::new())
         .policy(AllowAll)
-        .clock(HandClock::default())
+        .clock(clock())
         .reader(telemetry.reader())
         .build();
     let turn = engine.turn();

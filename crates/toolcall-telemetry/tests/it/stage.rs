@@ -2,12 +2,13 @@
 //! It asserts nothing itself.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
 use toolcall::*;
 use toolcall_telemetry::Telemetry;
+use toolcall_testkit::clock::TestClock;
+use toolcall_testkit::tools::{custom, definition};
 
 /// When every story begins.
 pub(crate) const BEGAN: Moment = Moment::from_micros(1_000_000_000_000_000);
@@ -19,23 +20,12 @@ pub(crate) const LONG: Duration = Duration::from_secs(60);
 pub(crate) const SECRET: &str = "hunter2";
 
 /// A clock that stands still until it is told.
-#[derive(Clone, Default)]
-pub(crate) struct HandClock(Arc<AtomicU64>);
-
-impl HandClock {
-    pub(crate) fn pass(&self, seconds: u64) {
-        self.0.fetch_add(seconds, Ordering::SeqCst);
-    }
-}
-
-impl Clock for HandClock {
-    fn now(&self) -> Moment {
-        BEGAN.plus(Duration::from_secs(self.0.load(Ordering::SeqCst)))
-    }
+pub(crate) fn clock() -> TestClock {
+    TestClock::standing_at(BEGAN.as_micros())
 }
 
 /// An engine whose calls are told to a collector.
-pub(crate) fn engine(telemetry: &Telemetry, clock: &HandClock) -> Engine {
+pub(crate) fn engine(telemetry: &Telemetry, clock: &TestClock) -> Engine {
     Engine::builder(tools(clock))
         .setting(Setting::new(SessionId::new("session"), "/project"))
         .ids(Counted::new("call"))
@@ -66,29 +56,29 @@ impl Policy for ByName {
 }
 
 /// Takes three seconds to say yes, and five for a form.
-struct Person(HandClock);
+struct Person(TestClock);
 
 impl Approver for Person {
     fn ask<'a>(&'a self, _question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
-        self.0.pass(3);
+        self.0.advance_secs(3);
         Box::pin(std::future::ready(Answer::AllowOnce))
     }
 
     fn fill<'a>(&'a self, _question: &'a Arc<FormQuestion>) -> BoxFuture<'a, FormAnswer> {
-        self.0.pass(5);
+        self.0.advance_secs(5);
         Box::pin(std::future::ready(FormAnswer::declined_because(
             "not today",
         )))
     }
 }
 
-fn tools(clock: &HandClock) -> Registry {
+fn tools(clock: &TestClock) -> Registry {
     let mut tools = Registry::new();
-    let mut add = |name: &str, clock: &HandClock, tool: CustomTool| {
+    let mut add = |name: &str, clock: &TestClock, tool: CustomTool| {
         let clock = clock.clone();
         // A second to prepare.
         let prepared = tool.preparing(move |look| {
-            clock.pass(1);
+            clock.advance_secs(1);
             Ok(look.infer())
         });
         tools
@@ -103,15 +93,11 @@ fn tools(clock: &HandClock) -> Registry {
     tools
 }
 
-fn definition(name: &str) -> Definition {
-    Definition::new(name, "A tool of a story.", json!({"type": "object"}))
-}
-
 /// Two seconds of work that says the secret.
-fn simple(name: &str, clock: &HandClock) -> CustomTool {
+fn simple(name: &str, clock: &TestClock) -> CustomTool {
     let (clock, fails) = (clock.clone(), name == "fail");
-    CustomTool::new(definition(name), move |_, scope| {
-        clock.pass(2);
+    custom(name, move |_, scope| {
+        clock.advance_secs(2);
         scope.print(SECRET);
         let result = match fails {
             true => Err(ToolError::new(format!("it broke: {SECRET}"))),
@@ -121,30 +107,30 @@ fn simple(name: &str, clock: &HandClock) -> CustomTool {
     })
 }
 
-fn nesting(clock: &HandClock) -> CustomTool {
+fn nesting(clock: &TestClock) -> CustomTool {
     let clock = clock.clone();
-    CustomTool::new(definition("nest"), move |_, scope| {
+    custom("nest", move |_, scope| {
         let clock = clock.clone();
         async move {
-            clock.pass(1);
+            clock.advance_secs(1);
             scope.call(ToolRequest::new("print", json!({}))).await;
             Ok(())
         }
     })
 }
 
-fn filling(clock: &HandClock) -> CustomTool {
+fn filling(clock: &TestClock) -> CustomTool {
     let mut definition = definition("fill");
     definition.origin = toolcall::Origin::Mcp("forms".into());
     let clock = clock.clone();
     CustomTool::new(definition, move |_, scope| {
         let clock = clock.clone();
         async move {
-            clock.pass(1);
+            clock.advance_secs(1);
             let form = Form::new("forms", "Which one?", Vec::new());
             let form = form.map_err(|error| ToolError::new(error.to_string()))?;
             scope.elicit(form).await;
-            clock.pass(2);
+            clock.advance_secs(2);
             Ok(())
         }
     })

@@ -13,7 +13,7 @@ use tokio::process::{Child, Command};
 use toolcall::{Clock as _, SessionId};
 use toolcall_telemetry::{Settings, Telemetry, TraceParent, TurnStart};
 
-use crate::stage::{HandClock, LONG, engine, run};
+use crate::stage::{LONG, clock, engine, run};
 
 /// Where the collector is, if it is there.
 fn collector() -> Option<PathBuf> {
@@ -85,7 +85,7 @@ async fn a_collector_of_others_understands_the_spans_of_a_turn() {
     let mut child = start(&program, port, &place).await;
     let settings = Settings::new(&format!("http://127.0.0.1:{port}/v1/traces")).unwrap();
     let telemetry = Telemetry::start(settings).unwrap();
-    let clock = HandClock::default();
+    let clock = clock();
     let engine = engine(&telemetry, &clock);
     let above = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let turn = TurnStart::new(SessionId::new("session")).agent("toolcall");

@@ -4,14 +4,11 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use serde_json::json;
-use toolcall::{
-    AllowAll, Clock as _, CustomTool, Definition, Engine, Registry, SessionId, Setting, ToolError,
-};
+use toolcall::{AllowAll, Clock as _, Engine, Registry, SessionId, Setting, ToolError};
 use toolcall_telemetry::{Telemetry, TraceParent, TurnStart};
 
 use crate::receiver::{Receiver, Reply};
-use crate::stage::{HandClock, LONG, engine, run};
+use crate::stage::{LONG, clock, engine, run};
 use crate::tree::tree;
 
 const ABOVE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -24,7 +21,7 @@ fn turn() -> TurnStart {
 async fn a_turn_arrives_as_one_tree() {
     let receiver = Receiver::answering([Reply::Taken]).await;
     let telemetry = Telemetry::start(receiver.settings()).unwrap();
-    let clock = HandClock::default();
+    let clock = clock();
     let engine = engine(&telemetry, &clock);
     let parent = TraceParent::parse(ABOVE).unwrap().with_state("vendor=1");
     let span = telemetry.turn(turn().agent("toolcall").parent(parent), clock.now());
@@ -38,7 +35,7 @@ async fn a_turn_arrives_as_one_tree() {
     ] {
         run(&engine, tool).await;
     }
-    clock.pass(1);
+    clock.advance_secs(1);
     span.end(clock.now());
     let tally = telemetry.close(LONG).await;
     let spans = receiver.spans();
@@ -189,7 +186,7 @@ async fn a_turn_arrives_as_one_tree() {
 async fn without_a_turn_every_call_is_a_trace_of_its_own() {
     let receiver = Receiver::answering([Reply::Taken]).await;
     let telemetry = Telemetry::start(receiver.settings()).unwrap();
-    let clock = HandClock::default();
+    let clock = clock();
     let engine = engine(&telemetry, &clock);
     run(&engine, "print").await;
     run(&engine, "print").await;
@@ -208,11 +205,11 @@ async fn without_a_turn_every_call_is_a_trace_of_its_own() {
 async fn a_turn_that_is_dropped_ended_with_its_calls() {
     let receiver = Receiver::answering([Reply::Taken]).await;
     let telemetry = Telemetry::start(receiver.settings()).unwrap();
-    let clock = HandClock::default();
+    let clock = clock();
     let engine = engine(&telemetry, &clock);
     let span = telemetry.turn(turn(), clock.now());
     run(&engine, "print").await;
-    clock.pass(100);
+    clock.advance_secs(100);
     drop(span);
     // This one comes after it.
     run(&engine, "print").await;
@@ -237,7 +234,7 @@ async fn a_turn_that_is_dropped_ended_with_its_calls() {
 async fn what_the_client_leaves_out_is_left_out_here() {
     let receiver = Receiver::answering([Reply::Taken]).await;
     let telemetry = Telemetry::start(receiver.settings()).unwrap();
-    let clock = HandClock::default();
+    let clock = clock();
     let engine = engine(&telemetry, &clock);
     let unsampled = ABOVE.replace("-01", "-00");
     let parent = TraceParent::parse(&unsampled).unwrap();
@@ -252,8 +249,7 @@ async fn what_the_client_leaves_out_is_left_out_here() {
 /// An engine with one tool, which keeps what it would hand on.
 fn handing_on(telemetry: &Arc<Telemetry>, kept: &Arc<Mutex<Option<TraceParent>>>) -> Engine {
     let (asked, kept) = (telemetry.clone(), kept.clone());
-    let definition = Definition::new("hand_on", "", json!({"type": "object"}));
-    let tool = CustomTool::new(definition, move |_, scope| {
+    let tool = toolcall_testkit::tools::custom("hand_on", move |_, scope| {
         let trace = asked.trace_of(&SessionId::new("session"), scope.id());
         *kept.lock().unwrap() = trace;
         std::future::ready(Ok::<(), ToolError>(()))

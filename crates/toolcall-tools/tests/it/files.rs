@@ -4,7 +4,6 @@
 #![cfg(unix)]
 
 mod deleting;
-mod ground;
 mod model;
 mod model_tree;
 mod paths;

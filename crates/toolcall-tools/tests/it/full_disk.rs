@@ -3,41 +3,28 @@
 
 #![cfg(unix)]
 
-use std::fs;
-use std::process::Command;
-
 use toolcall::FileEdit;
+use toolcall_testkit::dir::{TestDir, names};
+use toolcall_testkit::process::{again_with_file_limit, role};
 use toolcall_tools::local::{Durability, Files};
 
-const MARK: &str = "TOOLCALL_LIMITED";
-
-/// The shell sets the limit and has its signal ignored, so that writing fails instead.
 #[test]
 fn a_full_disk_leaves_the_old_file_and_nothing_else() {
-    if std::env::var_os(MARK).is_some() {
+    if role().is_some() {
         return write_too_much();
     }
-    let own = std::env::current_exe().unwrap();
-    let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
-    // Read through pipes: a log file of ours would be held to the limit, too.
-    let output = Command::new("sh")
-        .args(["-c", script])
-        .arg(own)
-        .args(["full_disk::", "--nocapture"])
-        .env(MARK, "1")
-        .output()
-        .unwrap();
+    let test = "full_disk::a_full_disk_leaves_the_old_file_and_nothing_else";
+    let output = again_with_file_limit(test, 8).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
 }
 
 fn write_too_much() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let dir = TestDir::with(&[("a", "old")]);
+    let root = dir.path().to_owned();
     let files = Files::open(std::slice::from_ref(&root)).unwrap();
     let files = files.with_durability(Durability::Cached);
     let (old, new) = (root.join("a"), root.join("deep/new"));
-    fs::write(&old, "old").unwrap();
     let much = "x".repeat(1_000_000);
     for edit in [
         FileEdit::modified(&old, "old", &*much),
@@ -46,10 +33,6 @@ fn write_too_much() {
         let error = files.apply(&edit).unwrap_err().to_string();
         assert!(error.contains("File too large"), "{error}");
     }
-    assert_eq!(fs::read_to_string(&old).unwrap(), "old");
-    let names: Vec<_> = fs::read_dir(&root)
-        .unwrap()
-        .map(|e| e.unwrap().path())
-        .collect();
-    assert_eq!(names, [old]);
+    assert_eq!(dir.read("a").as_deref(), Some("old"));
+    assert_eq!(names(&root), ["a"]);
 }

@@ -7,7 +7,8 @@ mod case;
 mod ground;
 mod outputs;
 mod paths;
-mod processes;
+
+use toolcall_testkit::process::{again, role};
 
 use case::Case;
 
@@ -19,20 +20,11 @@ pub(crate) enum Verdict {
     Skipped(&'static str),
 }
 
-/// Set in the process that this test starts for itself: it measures the memory of its process.
-const ALONE: &str = "TOOLCALL_TEST_ALONE";
-
+/// In a process of its own, because it measures the memory of its process.
 #[tokio::test]
 async fn hostile_paths_and_output() {
-    if std::env::var_os(ALONE).is_none() {
-        let alone = std::process::Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "hostile::hostile_paths_and_output",
-                "--nocapture",
-            ])
-            .env(ALONE, "1")
-            .status();
+    if role().is_none() {
+        let alone = again("hostile::hostile_paths_and_output", "alone").status();
         assert!(alone.unwrap().success());
         return;
     }

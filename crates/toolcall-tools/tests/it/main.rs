@@ -3,6 +3,7 @@
 mod command;
 mod files;
 mod full_disk;
+mod ground;
 mod hostile;
 mod tools;
 mod web;

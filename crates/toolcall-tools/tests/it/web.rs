@@ -4,7 +4,6 @@
 mod fetch;
 mod fetch_bodies;
 mod fetch_redirects;
-mod server;
 mod story;
 mod thinking;
 mod todo_write;

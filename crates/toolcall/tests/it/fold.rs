@@ -12,7 +12,7 @@ use toolcall::{
     Status, Timing, ToolCall,
 };
 
-use crate::events::{any_announced, any_event};
+use toolcall_testkit::events::{any_announced, any_event};
 
 /// A call's announcement, and everything that arrives for it afterwards.
 #[derive(Clone, Debug)]

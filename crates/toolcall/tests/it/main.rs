@@ -2,7 +2,6 @@
 
 mod authors;
 mod engine;
-mod events;
 mod fold;
 mod forms;
 mod host;

@@ -2,7 +2,6 @@
 //! It must not reach into the journal; it writes, reads and follows as any program would.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use proptest::collection::vec;
@@ -11,12 +10,13 @@ use serde_json::json;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::oneshot;
 use toolcall::{
-    Announced, CallId, Clock, Content, Decision, Effect, Ending, Event, Finish, InputGrowth,
-    Journal, Judge, MemoryStore, Moment, Output, Progress, Receipt, Record, SessionId, Sketch,
-    Store, StoreError, Ticket, ToolCall, ToolResult, replay,
+    Announced, CallId, Content, Decision, Effect, Ending, Event, Finish, InputGrowth, Journal,
+    Judge, MemoryStore, Output, Progress, Receipt, Record, SessionId, Sketch, Store, StoreError,
+    Ticket, ToolCall, ToolResult, replay,
 };
+use toolcall_testkit::clock::TestClock;
 
-use crate::events::{any_announced, any_event};
+use toolcall_testkit::events::{any_announced, any_event};
 
 fn session() -> SessionId {
     SessionId::new("session")
@@ -24,16 +24,6 @@ fn session() -> SessionId {
 
 fn call_id(number: usize) -> CallId {
     CallId::new(format!("call-{number}"))
-}
-
-/// Every look at this clock finds it later.
-#[derive(Default)]
-struct Ticking(AtomicU64);
-
-impl Clock for Ticking {
-    fn now(&self) -> Moment {
-        Moment::from_micros(self.0.fetch_add(1, Ordering::Relaxed))
-    }
 }
 
 /// Calls as they were when they ended.
@@ -100,7 +90,7 @@ proptest! {
     fn replayed_calls_equal_the_calls_as_they_were_lived(story in any_story()) {
         let (store, ended) = (Arc::new(MemoryStore::default()), Ended::default());
         let journal = Journal::new(session())
-            .with_clock(Ticking::default())
+            .with_clock(TestClock::ticking(0, 1))
             .with_store(store.clone())
             .with_reader(ended.reader());
         live(&story, &journal);
@@ -113,7 +103,7 @@ proptest! {
     fn records_have_a_place_when_they_are_replayed(story in any_story()) {
         let store = Arc::new(MemoryStore::default());
         let journal = Journal::new(session())
-            .with_clock(Ticking::default())
+            .with_clock(TestClock::ticking(0, 1))
             .with_store(store.clone());
         live(&story, &journal);
         let mut calls: HashMap<CallId, ToolCall> = HashMap::new();
@@ -276,7 +266,7 @@ async fn a_follower_that_never_reads_is_told_how_many_it_missed() {
 
 #[tokio::test]
 async fn a_follower_sees_the_call_as_it_was_after_each_event() {
-    let journal = Journal::new(session()).with_clock(Ticking::default());
+    let journal = Journal::new(session()).with_clock(TestClock::ticking(0, 1));
     let mut follower = journal.follow(8);
     let id = begin(&journal);
     let begun = journal.call(&id).expect("an open call");

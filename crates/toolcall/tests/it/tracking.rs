@@ -2,25 +2,15 @@
 //! It must not look at anything but the journal and the lines that were written.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolcall::{
-    CallId, Clock, Content, Counted, Decision, Effect, Ending, Event, Irregularity, Journal, Judge,
-    Kind, Moment, Origin, OutputBudget, Progress, SessionId, Status, Ticket, ToolCall, ToolError,
-    ToolResult, Tracker, UsageLog,
+    CallId, Content, Counted, Decision, Effect, Ending, Event, Irregularity, Journal, Judge, Kind,
+    Origin, OutputBudget, Progress, SessionId, Status, Ticket, ToolCall, ToolError, ToolResult,
+    Tracker, UsageLog,
 };
-
-/// Every look at this clock finds it a millisecond later.
-#[derive(Default)]
-struct Ticking(AtomicU64);
-
-impl Clock for Ticking {
-    fn now(&self) -> Moment {
-        Moment::from_micros(self.0.fetch_add(1000, Ordering::Relaxed))
-    }
-}
+use toolcall_testkit::clock::TestClock;
 
 /// What was written, for all to see.
 #[derive(Clone, Default)]
@@ -54,7 +44,7 @@ fn tracker() -> (Tracker, Arc<Journal>, Seen) {
     let seen = Seen::default();
     let shown = seen.clone();
     let journal = Journal::new(SessionId::new("session"))
-        .with_clock(Ticking::default())
+        .with_clock(TestClock::ticking(0, 1000))
         .with_budget(OutputBudget { head: 8, tail: 8 })
         .with_reader(move |call: &ToolCall, event: &Event| {
             shown
@@ -199,7 +189,7 @@ fn tracked_calls_live_side_by_side() {
 fn logged(story: impl FnOnce(&Tracker, &Arc<Journal>)) -> Sheet {
     let sheet = Sheet::default();
     let journal = Journal::new(SessionId::new("session"))
-        .with_clock(Ticking::default())
+        .with_clock(TestClock::ticking(0, 1000))
         .with_reader(UsageLog::new(sheet.clone()));
     let journal = Arc::new(journal);
     story(

@@ -19,7 +19,7 @@ async fn choose(
 ) -> (Vec<String>, Value) {
     let params = json!({"sessionId": session, "configId": option, "value": value});
     let heard = editor.ask("session/set_config_option", params).await;
-    let sorts = heard.sorts().into_iter().map(str::to_owned).collect();
+    let sorts = heard.kinds().into_iter().map(str::to_owned).collect();
     (sorts, heard.answer)
 }
 
@@ -68,7 +68,7 @@ async fn options_are_chosen_and_told() {
         "other"
     );
     assert_eq!(
-        editor.prompt(&session, "who are you?").await.words(),
+        editor.prompt(&session, "who are you?").await.text(),
         "other"
     );
     for (option, value) in [("model", "nobody"), ("colour", "red")] {
@@ -102,21 +102,17 @@ async fn a_command_is_answered_without_the_model() {
         ("/undo", "- `a.txt` is as before"),
     ] {
         let heard = editor.prompt(&session, typed).await;
-        assert!(heard.words().contains(words), "{typed}: {}", heard.words());
+        assert!(heard.text().contains(words), "{typed}: {}", heard.text());
     }
     let text = std::fs::read_to_string(stage.cwd().join("a.txt")).expect("a file");
     assert_eq!(text, "one\n");
     assert_eq!(stage.puppet.heard().len(), known);
     let heard = editor.prompt(&session, "/undo").await;
-    assert!(
-        heard.words().contains("nothing to undo"),
-        "{}",
-        heard.words()
-    );
+    assert!(heard.text().contains("nothing to undo"), "{}", heard.text());
     // It changed since, so nothing is done.
     std::fs::write(stage.cwd().join("a.txt"), "three\n").expect("a file");
     let heard = editor.prompt(&session, "/undo call-1").await;
-    assert!(heard.words().contains("changed since"), "{}", heard.words());
+    assert!(heard.text().contains("changed since"), "{}", heard.text());
     editor.leave().await;
 }
 
@@ -129,18 +125,18 @@ async fn a_command_chooses_the_model() {
         editor
             .prompt(&session, "/model other")
             .await
-            .words()
+            .text()
             .contains("| other | answers |")
     );
     assert_eq!(
-        editor.prompt(&session, "who are you?").await.words(),
+        editor.prompt(&session, "who are you?").await.text(),
         "other"
     );
     let heard = editor.prompt(&session, "/model nobody").await;
     assert!(
-        heard.words().contains("there is no model `nobody`"),
+        heard.text().contains("there is no model `nobody`"),
         "{}",
-        heard.words()
+        heard.text()
     );
     editor.leave().await;
 }
@@ -191,16 +187,16 @@ async fn a_mode_is_told_although_the_turn_is_broken_off() {
     // Then it thinks for ever.
     stage.puppet.will(wish);
     let thinking = editor.send_prompt(&session, "go on").await;
-    while editor.hear().await["params"]["update"]["sessionUpdate"] != "current_mode_update" {}
+    while editor.next().await["params"]["update"]["sessionUpdate"] != "current_mode_update" {}
     assert_eq!(
-        editor.hear().await["params"]["update"]["sessionUpdate"],
+        editor.next().await["params"]["update"]["sessionUpdate"],
         "config_option_update"
     );
     editor
         .notify("session/cancel", json!({"sessionId": session}))
         .await;
     assert_eq!(
-        editor.until(thinking).await.answer["result"]["stopReason"],
+        editor.finish(thinking).await.answer["result"]["stopReason"],
         "cancelled"
     );
     editor.leave().await;
@@ -246,7 +242,7 @@ async fn what_others_wrote_stays_in_its_place() {
         "/undo x\n# Heading",
         "/model x\n# Heading",
     ] {
-        let words = editor.prompt(&session, typed).await.words();
+        let words = editor.prompt(&session, typed).await.text();
         let headings = words.lines().filter(|line| line.starts_with('#'));
         assert_eq!(headings.count(), 0, "{typed}: {words}");
     }

@@ -6,10 +6,12 @@ use toolcall::SessionId;
 use toolcall_agent::model::Message;
 use toolcall_history::{History, SessionEvent, SessionFacts, Settings};
 
-use crate::sessions::stage::{Heard, Stage, calls, says};
+use toolcall_testkit::client::Exchange;
+
+use crate::sessions::stage::{Stage, calls, says};
 
 /// What is left of each call when everything was told: its last state, by its id.
-fn calls_of(heard: &Heard) -> Vec<Value> {
+fn calls_of(heard: &Exchange) -> Vec<Value> {
     let mut calls: Vec<Value> = Vec::new();
     for line in &heard.before {
         let update = &line["params"]["update"];
@@ -59,10 +61,10 @@ async fn a_session_that_is_loaded_is_told_again_before_the_answer() {
         again.updates("user_message_chunk")[0]["content"]["text"],
         "Mend it"
     );
-    assert_eq!(again.words(), lived.words());
+    assert_eq!(again.text(), lived.text());
     assert_eq!(calls_of(&again), calls_of(&lived));
     assert_eq!(
-        editor.hear().await["params"]["update"]["sessionUpdate"],
+        editor.next().await["params"]["update"]["sessionUpdate"],
         "available_commands_update"
     );
 
@@ -189,7 +191,7 @@ async fn without_a_history_sessions_are_not_kept_and_nothing_says_so() {
     let mut editor = stage.connect_forgetful().await;
     let session = editor.open().await;
     stage.puppet.will([says("yes")]);
-    assert_eq!(editor.prompt(&session, "one").await.words(), "yes");
+    assert_eq!(editor.prompt(&session, "one").await.text(), "yes");
     let listed = editor.ask("session/list", json!({})).await.answer;
     assert_eq!(listed["error"]["code"], -32602);
     editor.leave().await;
@@ -208,13 +210,13 @@ async fn a_session_that_is_deleted_while_it_is_loaded_stays_deleted() {
             .ask("session/close", json!({"sessionId": session}))
             .await;
         let wish = json!({"sessionId": session, "cwd": stage.cwd(), "mcpServers": []});
-        let loading = editor.send("session/load", wish).await;
+        let loading = editor.begin("session/load", wish).await;
         let deleting = editor
-            .send("session/delete", json!({"sessionId": session}))
+            .begin("session/delete", json!({"sessionId": session}))
             .await;
         let (mut loaded, mut deleted) = (false, false);
         while !(loaded && deleted) {
-            let message = editor.hear().await;
+            let message = editor.next().await;
             loaded |= message["id"] == loading;
             deleted |= message["id"] == deleting;
         }

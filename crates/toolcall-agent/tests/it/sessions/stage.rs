@@ -8,19 +8,17 @@ use std::sync::{Arc, Mutex};
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio::io::{
-    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
-    duplex, split,
-};
+use tokio::io::{duplex, split};
 use tokio::task::JoinHandle;
 use toolcall::{Content, Limits};
 use toolcall_acp::transport;
-use toolcall_acp::v1::{Client, serve_agent};
+use toolcall_acp::{ClientConnection, serve};
 use toolcall_agent::model::{Conversation, Delta, Message, Model, ModelError, Models};
 use toolcall_agent::{Agent, AgentSettings};
 use toolcall_history::{OnFailure, Settings};
 use toolcall_policy::Places;
+use toolcall_testkit::client::{self as testkit, Exchange, allow_once};
+use toolcall_testkit::dir::TestDir;
 
 /// One answer, bit by bit. After the last bit it may hang.
 pub(crate) type Answer = Vec<Result<Delta, ModelError>>;
@@ -115,42 +113,34 @@ pub(crate) fn texts(message: &Message) -> Vec<String> {
 
 /// A folder to work in, and one for what is kept.
 pub(crate) struct Stage {
-    folder: TempDir,
+    dir: TestDir,
     pub(crate) puppet: Arc<Puppet>,
 }
 
 impl Default for Stage {
     fn default() -> Self {
-        let stage = Self {
-            folder: TempDir::new().expect("a folder"),
+        Self {
+            dir: TestDir::with(&[("project/a.txt", "one\n")]),
             puppet: Arc::default(),
-        };
-        std::fs::create_dir(stage.cwd()).expect("a folder");
-        std::fs::write(stage.cwd().join("a.txt"), "one\n").expect("a file");
-        stage
+        }
     }
 }
 
 impl Stage {
-    fn beneath(&self, name: &str) -> PathBuf {
-        let folder = self.folder.path().canonicalize().expect("a folder");
-        folder.join(name)
-    }
-
     pub(crate) fn cwd(&self) -> PathBuf {
-        self.beneath("project")
+        self.dir.at("project")
     }
 
     pub(crate) fn history(&self) -> PathBuf {
-        self.beneath("history.db")
+        self.dir.at("history.db")
     }
 
     fn settings(&self) -> AgentSettings {
         let other: Arc<dyn Model> = Arc::new(Named("other"));
         AgentSettings {
             places: Places {
-                config: self.beneath("config"),
-                state: self.beneath("state"),
+                config: self.dir.at("config"),
+                state: self.dir.at("state"),
             },
             home: None,
             supervisor: None,
@@ -194,19 +184,16 @@ impl Stage {
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(near);
         let (peer, transport) = transport::connect(reader, writer, transport::Limits::default());
-        let client = Client::new(peer);
+        let client = ClientConnection::new(peer);
         let agent = Agent::new(client.clone(), settings);
         let serving = tokio::spawn(async move {
-            let served = serve_agent(client, transport, agent.clone()).await;
+            let served = serve(client, transport, agent.clone()).await;
             agent.close().await;
             served.expect("a connection");
         });
-        let (reader, writer) = split(far);
         let mut editor = Editor {
-            lines: BufReader::new(reader).lines(),
-            writer,
+            client: testkit::Client::new(far, allow_once),
             serving,
-            next: 0,
             cwd: self.cwd(),
         };
         let greeting = json!({"protocolVersion": 1, "clientInfo": {"name": name, "version": "7"}});
@@ -232,142 +219,55 @@ impl Model for Named {
     }
 }
 
-/// A client.
+/// A client that allows once whatever it is asked.
 pub(crate) struct Editor {
-    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    writer: WriteHalf<DuplexStream>,
+    client: testkit::Client,
     serving: JoinHandle<()>,
-    next: u64,
     cwd: PathBuf,
 }
 
-/// What was heard until a request was answered: updates, then the answer.
-#[derive(Debug)]
-pub(crate) struct Heard {
-    pub(crate) before: Vec<Value>,
-    pub(crate) answer: Value,
+impl std::ops::Deref for Editor {
+    type Target = testkit::Client;
+
+    fn deref(&self) -> &testkit::Client {
+        &self.client
+    }
 }
 
-impl Heard {
-    /// What was said, all together.
-    pub(crate) fn words(&self) -> String {
-        let updates = self.updates("agent_message_chunk");
-        let words = updates
-            .iter()
-            .filter_map(|update| update["content"]["text"].as_str());
-        words.collect()
-    }
-
-    /// The updates of one sort.
-    pub(crate) fn updates(&self, sort: &str) -> Vec<&Value> {
-        let updates = self.before.iter().map(|line| &line["params"]["update"]);
-        updates
-            .filter(|update| update["sessionUpdate"] == sort)
-            .collect()
-    }
-
-    /// The sorts of everything that was heard, in order.
-    pub(crate) fn sorts(&self) -> Vec<&str> {
-        let updates = self.before.iter().map(|line| &line["params"]["update"]);
-        updates
-            .filter_map(|update| update["sessionUpdate"].as_str())
-            .collect()
+impl std::ops::DerefMut for Editor {
+    fn deref_mut(&mut self) -> &mut testkit::Client {
+        &mut self.client
     }
 }
 
 impl Editor {
-    pub(crate) async fn write(&mut self, message: &Value) {
-        let line = format!("{message}\n");
-        self.writer
-            .write_all(line.as_bytes())
-            .await
-            .expect("a pipe");
-    }
-
-    pub(crate) async fn notify(&mut self, method: &str, params: Value) {
-        self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
-            .await;
-    }
-
-    /// Sends a request and does not wait.
-    pub(crate) async fn send(&mut self, method: &str, params: Value) -> u64 {
-        self.next += 1;
-        let id = self.next;
-        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
-            .await;
-        id
-    }
-
-    /// The next line.
-    pub(crate) async fn hear(&mut self) -> Value {
-        let line = self
-            .lines
-            .next_line()
-            .await
-            .expect("a pipe")
-            .expect("a line");
-        serde_json::from_str(&line).expect("json")
-    }
-
-    /// Everything until this request is answered. Whatever is asked meanwhile is allowed once.
-    pub(crate) async fn until(&mut self, id: u64) -> Heard {
-        let mut before = Vec::new();
-        loop {
-            let message = self.hear().await;
-            if message["method"] == "session/request_permission" {
-                let chosen = json!({"outcome": {"outcome": "selected", "optionId": "allow-once"}});
-                let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": chosen});
-                self.write(&answer).await;
-            }
-            if message["id"] == id && message.get("method").is_none() {
-                return Heard {
-                    before,
-                    answer: message,
-                };
-            }
-            before.push(message);
-        }
-    }
-
-    /// Sends a request and hears everything until it is answered.
-    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Heard {
-        let id = self.send(method, params).await;
-        self.until(id).await
-    }
-
     /// Opens a session, hears of its commands, and returns its id.
     pub(crate) async fn open(&mut self) -> String {
-        let opened = self
-            .ask("session/new", json!({"cwd": self.cwd, "mcpServers": []}))
-            .await;
+        let params = json!({"cwd": self.cwd, "mcpServers": []});
+        let opened = self.ask("session/new", params).await;
         let session = opened.answer["result"]["sessionId"]
             .as_str()
             .expect("a session");
         assert_eq!(
-            self.hear().await["params"]["update"]["sessionUpdate"],
+            self.next().await["params"]["update"]["sessionUpdate"],
             "available_commands_update"
         );
         session.to_owned()
     }
 
     pub(crate) async fn send_prompt(&mut self, session: &str, text: &str) -> u64 {
-        let prompt = json!([{"type": "text", "text": text}]);
-        self.send(
-            "session/prompt",
-            json!({"sessionId": session, "prompt": prompt}),
-        )
-        .await
+        let params = testkit::prompt(&session.into(), text);
+        self.begin("session/prompt", params).await
     }
 
-    pub(crate) async fn prompt(&mut self, session: &str, text: &str) -> Heard {
+    pub(crate) async fn prompt(&mut self, session: &str, text: &str) -> Exchange {
         let id = self.send_prompt(session, text).await;
-        self.until(id).await
+        self.finish(id).await
     }
 
     /// Hangs up, and waits until the agent is gone.
-    pub(crate) async fn leave(mut self) {
-        self.writer.shutdown().await.expect("a pipe");
-        drop((self.writer, self.lines));
+    pub(crate) async fn leave(self) {
+        self.client.hang_up().await;
         self.serving.await.expect("an end");
     }
 }

@@ -17,7 +17,7 @@ async fn a_model_calls_a_tool_and_hears_what_came_of_it() {
     stage.puppet.will(answer).will([says("It says one.")]);
     let heard = editor.prompt(&session, "What is in a.txt?").await;
     assert_eq!(heard.answer["result"], json!({"stopReason": "end_turn"}));
-    assert_eq!(heard.words(), "I look.It says one.");
+    assert_eq!(heard.text(), "I look.It says one.");
     let sorts = [
         "session_info_update",
         "agent_message_chunk",
@@ -26,7 +26,7 @@ async fn a_model_calls_a_tool_and_hears_what_came_of_it() {
         "tool_call_update",
         "agent_message_chunk",
     ];
-    assert_eq!(heard.sorts(), sorts);
+    assert_eq!(heard.kinds(), sorts);
     let read = ["one\n", "`a.txt`: line 1 of 1, 4 bytes in all"];
     let expected = [
         Message::Person(vec![Content::text("What is in a.txt?")]),
@@ -80,9 +80,9 @@ async fn a_prompt_waits_for_the_one_before() {
         .will([says("second")]);
     let first = editor.send_prompt(&session, "one").await;
     let second = editor.send_prompt(&session, "two").await;
-    let heard = editor.until(first).await;
-    assert_eq!(heard.words(), "first");
-    assert_eq!(editor.until(second).await.words(), "second");
+    let heard = editor.finish(first).await;
+    assert_eq!(heard.text(), "first");
+    assert_eq!(editor.finish(second).await.text(), "second");
     let said: Vec<_> = stage.puppet.heard().iter().flat_map(texts).collect();
     assert_eq!(said, ["one", "two"]);
     editor.leave().await;
@@ -98,11 +98,11 @@ async fn what_is_cancelled_is_answered_so_and_the_next_prompt_is_not() {
         .puppet
         .will(calls("m1", "read_file", json!({"path": "a.txt"})));
     let thinking = editor.send_prompt(&session, "think").await;
-    while editor.hear().await["params"]["update"]["status"] != "completed" {}
+    while editor.next().await["params"]["update"]["status"] != "completed" {}
     editor
         .notify("session/cancel", json!({"sessionId": session}))
         .await;
-    let heard = editor.until(thinking).await;
+    let heard = editor.finish(thinking).await;
     assert_eq!(heard.answer["result"], json!({"stopReason": "cancelled"}));
     stage.puppet.will([says("here")]);
     let next = editor.prompt(&session, "go on").await;
@@ -122,7 +122,7 @@ async fn the_model_hears_that_its_calls_were_broken_off() {
         .will(calls("m1", "run_command", json!({"command": "sleep 1000"})));
     let running = editor.send_prompt(&session, "wait").await;
     loop {
-        let message = editor.hear().await;
+        let message = editor.next().await;
         if message["method"] == "session/request_permission" {
             break;
         }
@@ -131,7 +131,7 @@ async fn the_model_hears_that_its_calls_were_broken_off() {
         .notify("session/cancel", json!({"sessionId": session}))
         .await;
     assert_eq!(
-        editor.until(running).await.answer["result"]["stopReason"],
+        editor.finish(running).await.answer["result"]["stopReason"],
         "cancelled"
     );
     stage.puppet.will([says("here")]);
@@ -154,13 +154,13 @@ async fn only_a_few_prompts_may_wait() {
         prompts.push(editor.send_prompt(&session, "think").await);
     }
     let last = prompts.pop().expect("a prompt");
-    assert_eq!(editor.until(last).await.answer["error"]["code"], -32600);
+    assert_eq!(editor.finish(last).await.answer["error"]["code"], -32600);
     editor
         .notify("session/cancel", json!({"sessionId": session}))
         .await;
     for _ in &prompts {
         let answer = loop {
-            let message = editor.hear().await;
+            let message = editor.next().await;
             if message["id"].is_number() {
                 break message;
             }
@@ -177,13 +177,13 @@ async fn a_request_that_is_withdrawn_is_answered_as_the_protocol_says() {
     let session = editor.open().await;
     let thinking = editor.send_prompt(&session, "think").await;
     assert_eq!(
-        editor.hear().await["params"]["update"]["sessionUpdate"],
+        editor.next().await["params"]["update"]["sessionUpdate"],
         "session_info_update"
     );
     editor
         .notify("$/cancel_request", json!({"requestId": thinking}))
         .await;
-    let heard = editor.until(thinking).await;
+    let heard = editor.finish(thinking).await;
     assert_eq!(heard.answer["error"]["code"], -32800);
     editor.leave().await;
 }
@@ -201,7 +201,7 @@ async fn images_resources_and_links_reach_the_model() {
         {"type": "resource_link", "uri": "file:///c.txt", "name": "c.txt"},
     ]);
     let params = json!({"sessionId": session, "prompt": prompt});
-    assert_eq!(editor.ask("session/prompt", params).await.words(), "I see.");
+    assert_eq!(editor.ask("session/prompt", params).await.text(), "I see.");
     let Some(Message::Person(said)) = stage.puppet.heard().first().cloned() else {
         panic!("the person said something");
     };
@@ -282,16 +282,16 @@ async fn sessions_do_not_wait_for_each_other() {
     // The first one thinks for ever.
     let thinking = editor.send_prompt(&one, "think").await;
     assert_eq!(
-        editor.hear().await["params"]["update"]["sessionUpdate"],
+        editor.next().await["params"]["update"]["sessionUpdate"],
         "session_info_update"
     );
     stage.puppet.will([says("at once")]);
-    assert_eq!(editor.prompt(&two, "quick").await.words(), "at once");
+    assert_eq!(editor.prompt(&two, "quick").await.text(), "at once");
     editor
         .notify("session/cancel", json!({"sessionId": one}))
         .await;
     assert_eq!(
-        editor.until(thinking).await.answer["result"]["stopReason"],
+        editor.finish(thinking).await.answer["result"]["stopReason"],
         "cancelled"
     );
     editor.leave().await;

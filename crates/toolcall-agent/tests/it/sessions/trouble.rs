@@ -15,11 +15,11 @@ async fn what_is_wrong_with_the_model_is_said() {
     let heard = editor.prompt(&session, "hello").await;
     assert_eq!(heard.answer["result"], json!({"stopReason": "end_turn"}));
     assert_eq!(
-        heard.words(),
+        heard.text(),
         "I will\n\n**This went wrong:** the key is not valid; set another"
     );
     stage.puppet.will([says("hello")]);
-    assert_eq!(editor.prompt(&session, "again").await.words(), "hello");
+    assert_eq!(editor.prompt(&session, "again").await.text(), "hello");
     editor.leave().await;
 }
 
@@ -33,15 +33,15 @@ async fn a_model_that_mixes_up_its_calls_is_stopped() {
     stage.puppet.will([began.clone(), began]).will([astray]);
     let heard = editor.prompt(&session, "one").await;
     assert!(
-        heard.words().contains("two things under one id, `m1`"),
+        heard.text().contains("two things under one id, `m1`"),
         "{}",
-        heard.words()
+        heard.text()
     );
     let heard = editor.prompt(&session, "two").await;
     assert!(
-        heard.words().contains("did not begin, `m2`"),
+        heard.text().contains("did not begin, `m2`"),
         "{}",
-        heard.words()
+        heard.text()
     );
     editor.leave().await;
 }
@@ -65,14 +65,14 @@ async fn a_server_that_cannot_be_used_is_told_of_once() {
         .expect("a session")
         .to_owned();
     stage.puppet.will([says("yes")]).will([says("no")]);
-    let words = editor.prompt(&session, "one").await.words();
+    let words = editor.prompt(&session, "one").await.text();
     assert!(
         words.contains("the server `gone` cannot be used"),
         "{words}"
     );
     assert!(words.contains("reached by `sse` is left out"), "{words}");
     assert!(words.ends_with("yes"), "{words}");
-    assert_eq!(editor.prompt(&session, "two").await.words(), "no");
+    assert_eq!(editor.prompt(&session, "two").await.text(), "no");
     editor.leave().await;
 }
 
@@ -90,9 +90,9 @@ async fn a_history_that_cannot_be_written_is_said_and_calls_go_on() {
         .will([says("done")]);
     let heard = editor.prompt(&session, "read").await;
     assert!(
-        heard.words().contains("is not kept in the history"),
+        heard.text().contains("is not kept in the history"),
         "{}",
-        heard.words()
+        heard.text()
     );
     let end = heard
         .updates("tool_call_update")

@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolcall_testkit::client::{
+    asks_permission, failure, notification, option_of_kind, prompt, request, response, select,
+};
 
-use crate::agent::recorder::Recorder;
-use crate::agent::stage::PATIENCE;
 use crate::agent::terminals::Terminals;
+use crate::recorder::PATIENCE;
+use crate::recorder::Recorder;
 
 /// How often commands in terminals are looked at.
 const GLANCE: Duration = Duration::from_millis(10);
@@ -73,7 +76,7 @@ pub(crate) struct Client {
     pub(crate) session: Value,
     manner: Manner,
     terminals: Terminals,
-    requests: u32,
+    requests: u64,
     /// Questions that are not answered.
     open: Vec<Value>,
     cancelled: bool,
@@ -110,9 +113,7 @@ impl Client {
     /// Prompts the session; why it stopped.
     pub(crate) fn prompt(&mut self, text: &str) -> Value {
         self.cancelled = false;
-        let prompt = json!([{"type": "text", "text": text}]);
-        let params = json!({"sessionId": self.session, "prompt": prompt});
-        let answer = self.ask("session/prompt", params);
+        let answer = self.ask("session/prompt", prompt(&self.session, text));
         let reason = answer["result"]["stopReason"].clone();
         assert!(reason.is_string(), "{answer}");
         reason
@@ -125,22 +126,21 @@ impl Client {
     }
 
     /// Sends a request and says its id.
-    pub(crate) fn request(&mut self, method: &str, params: Value) -> u32 {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> u64 {
         self.requests += 1;
-        let id = self.requests;
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let message = request(self.requests, method, params);
         self.recorder.send(&message);
-        id
+        self.requests
     }
 
     /// Does what is asked until that request is answered.
-    pub(crate) fn answer_of(&mut self, id: u32) -> Value {
+    pub(crate) fn answer_of(&mut self, id: u64) -> Value {
         self.until(|message| message["id"] == id && message.get("method").is_none())
     }
 
     /// Does what is asked until a question comes, which it answers like any other.
     pub(crate) fn question(&mut self) -> Value {
-        self.until(|message| message["method"] == "session/request_permission")
+        self.until(asks_permission)
     }
 
     /// Does what is asked until such a message comes, and that, too.
@@ -198,7 +198,7 @@ impl Client {
     }
 
     fn answer(&mut self, question: &Value) {
-        self.open.push(question["id"].clone());
+        self.open.push(question.clone());
         match (self.manner.cancel, self.manner.answer) {
             (Cancel::Asked, _) => self.cancel(),
             (_, Answer::Silence) => {}
@@ -207,17 +207,11 @@ impl Client {
     }
 
     fn choose(&mut self, question: &Value, kind: &str) {
-        let options = question["params"]["options"].as_array();
-        let of_kind = |kind: &str| {
-            let mut options = options.into_iter().flatten();
-            options.find(|option| option["kind"] == kind)
-        };
         let once = kind.replace("always", "once");
-        let option = of_kind(kind).or_else(|| of_kind(&once));
-        let id = option.expect("every question can be answered once")["optionId"].clone();
-        let outcome = json!({"outcome": "selected", "optionId": id});
-        self.open.retain(|open| *open != question["id"]);
-        self.reply(&question["id"], json!({"outcome": outcome}));
+        let option = option_of_kind(question, kind).or_else(|| option_of_kind(question, &once));
+        let option = option.expect("every question can be answered once");
+        self.open.retain(|open| open["id"] != question["id"]);
+        self.recorder.send(&select(question, option));
     }
 
     /// Cancels the turn, once, and every question that is open.
@@ -226,19 +220,17 @@ impl Client {
             return;
         }
         let params = json!({"sessionId": self.session});
-        self.recorder
-            .send(&json!({"jsonrpc": "2.0", "method": "session/cancel", "params": params}));
-        for id in std::mem::take(&mut self.open) {
-            self.reply(&id, json!({"outcome": {"outcome": "cancelled"}}));
+        self.recorder.send(&notification("session/cancel", params));
+        for question in std::mem::take(&mut self.open) {
+            let outcome = json!({"outcome": {"outcome": "cancelled"}});
+            self.recorder.send(&response(&question, outcome));
         }
     }
 
     fn read(&mut self, message: &Value) {
         let path = message["params"]["path"].as_str().unwrap();
-        match std::fs::read_to_string(path) {
-            Ok(text) => self.reply(&message["id"], json!({"content": text})),
-            Err(error) => self.refuse(&message["id"], &error.to_string()),
-        }
+        let read = std::fs::read_to_string(path);
+        self.reply(message, read.map(|text| json!({"content": text})));
     }
 
     fn write(&mut self, message: &Value) {
@@ -246,20 +238,14 @@ impl Client {
         let path = std::path::Path::new(params["path"].as_str().unwrap());
         // As editors do.
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        match std::fs::write(path, params["content"].as_str().unwrap()) {
-            Ok(()) => self.reply(&message["id"], json!({})),
-            Err(error) => self.refuse(&message["id"], &error.to_string()),
-        }
+        let written = std::fs::write(path, params["content"].as_str().unwrap());
+        self.reply(message, written.map(|()| json!({})));
     }
 
-    fn reply(&mut self, id: &Value, result: Value) {
-        let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
-        self.recorder.send(&answer);
-    }
-
-    fn refuse(&mut self, id: &Value, why: &str) {
-        let error = json!({"code": -32603, "message": why});
-        let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
-        self.recorder.send(&answer);
+    fn reply(&mut self, message: &Value, result: std::io::Result<Value>) {
+        self.recorder.send(&match result {
+            Ok(result) => response(message, result),
+            Err(error) => failure(message, -32603, &error.to_string()),
+        });
     }
 }

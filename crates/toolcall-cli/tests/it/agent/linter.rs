@@ -8,8 +8,9 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use toolcall_testkit::client::Side;
 
-use crate::agent::recorder::{Frame, Side};
+use crate::recorder::Frame;
 use call::{Call, Over, Question};
 
 /// Updates that belong to a turn, and have no place outside of one.

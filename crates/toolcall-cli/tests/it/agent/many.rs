@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::agent::cases::YES;
 use crate::agent::client::{Client, Offer};
 use crate::agent::linter::{judge, lives};
-use crate::agent::recorder::Recorder;
 use crate::agent::stage::Stage;
+use crate::recorder::Recorder;
 
 const SESSIONS: usize = 200;
 
@@ -33,7 +33,7 @@ fn two_hundred_sessions_run_calls_at_once() {
     let agent = stage.agent(&["--mode", "allow-all", "--model", &model]);
     let mut client = Client::greet(Recorder::start(agent), Offer::Nothing, YES);
     let prompts = (0..SESSIONS).map(|number| begin(&mut client, &stage, number));
-    let mut open: BTreeSet<u32> = prompts.collect();
+    let mut open: BTreeSet<u64> = prompts.collect();
     let gates = open_gates(&stage);
     while !open.is_empty() {
         let answer = client.until(|message| message.get("result").is_some());
@@ -75,7 +75,7 @@ fn check(client: Client, stage: &Stage) {
 }
 
 /// Opens a session in a folder of its own and prompts it.
-fn begin(client: &mut Client, stage: &Stage, number: usize) -> u32 {
+fn begin(client: &mut Client, stage: &Stage, number: usize) -> u64 {
     let folder = project(stage, number);
     furnish(&folder);
     client.open(&folder, json!([]));

@@ -2,17 +2,14 @@
 //! Nothing outside of them is touched, and whatever still runs in them is found.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
+use toolcall_testkit::dir::TestDir;
+use toolcall_testkit::process::Process;
 
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_toolcall");
-
-/// How long anything may take.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+use crate::PROGRAM;
 
 /// How long a process may take to be gone.
 const LAST_MOMENT: Duration = Duration::from_secs(15);
@@ -29,43 +26,34 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 /// A home, and a project to work in.
-pub(crate) struct Stage {
-    // Held, for the folder goes with it.
-    _temp: TempDir,
-    base: PathBuf,
-}
+pub(crate) struct Stage(TestDir);
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        let temp = TempDir::new().unwrap();
-        let base = temp.path().canonicalize().unwrap();
-        let stage = Self { _temp: temp, base };
-        for (name, text) in FILES {
-            stage.write(name, text);
-        }
-        stage
+        Self(TestDir::with(&FILES))
     }
 
     /// Writes a file for its owner alone.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.base.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        path
+        self.0.write_private(name, text)
     }
 
     pub(crate) fn project(&self) -> PathBuf {
-        self.base.join("project")
+        self.path("project")
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.base.join(name)
+        self.0.at(name)
     }
 
     /// What a file of the project says; nothing if it is not there.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.project().join(name)).ok()
+    }
+
+    /// A text without the name of the temporary folder.
+    pub(crate) fn steady(&self, text: &str) -> String {
+        self.0.steady(text, "…")
     }
 
     /// This program as an agent.
@@ -80,33 +68,25 @@ impl Stage {
 
     /// A program, which sees this home and nothing else of the environment.
     pub(crate) fn command(&self, program: &str, args: &[&str]) -> Command {
-        let mut command = Command::new(program);
-        command.args(args).env_clear();
+        let mut command = self.0.command(program, args);
         for (name, folder) in [
-            ("HOME", "home"),
             ("XDG_CONFIG_HOME", "home/config"),
             ("XDG_STATE_HOME", "home/state"),
             ("XDG_DATA_HOME", "home/data"),
             ("XDG_CACHE_HOME", "home/cache"),
         ] {
-            command.env(name, self.base.join(folder));
+            command.env(name, self.path(folder));
         }
-        command
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .current_dir(self.project());
         command
     }
 
     /// The words of every process that works here, but for the agent itself.
     pub(crate) fn processes(&self, agent: Option<u32>) -> Vec<String> {
-        let agent = agent.map(|id| format!("/proc/{id}"));
-        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-        processes
-            .map(|process| process.path())
-            .filter(|process| agent.as_deref() != process.to_str())
-            .filter(|process| self.is_here(process))
-            .filter_map(|process| words(&process))
-            .collect()
+        let others = Process::all().filter(|process| agent != Some(process.id()));
+        let here = others.filter(|process| self.is_here(process));
+        let words = here.map(|process| process.words().join(" "));
+        // What has ended and only waits to be reaped has no words.
+        words.filter(|words| !words.is_empty()).collect()
     }
 
     /// Waits until nothing works here any more, but for the agent itself.
@@ -127,18 +107,9 @@ impl Stage {
         }
     }
 
-    fn is_here(&self, process: &Path) -> bool {
-        let folder = fs::read_link(process.join("cwd")).unwrap_or_default();
-        let home = format!("HOME={}", self.base.join("home").display());
-        let variables = fs::read(process.join("environ")).unwrap_or_default();
-        let mut variables = variables.split(|byte| *byte == 0);
-        folder.starts_with(&self.base) || variables.any(|variable| variable == home.as_bytes())
+    fn is_here(&self, process: &Process) -> bool {
+        let home = self.path("home");
+        let home = home.to_str().expect("a path in UTF-8");
+        process.cwd().starts_with(self.0.path()) || process.has_variable("HOME", home)
     }
-}
-
-/// How a process was started; nothing if it ended already and only waits to be reaped.
-fn words(process: &Path) -> Option<String> {
-    let bytes = fs::read(process.join("cmdline")).ok()?;
-    let text = String::from_utf8_lossy(&bytes).replace('\0', " ");
-    (!text.is_empty()).then_some(text)
 }

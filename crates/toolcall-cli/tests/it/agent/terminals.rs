@@ -7,6 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
+use toolcall_testkit::client::{failure, response};
 
 /// All terminals of a client.
 #[derive(Default)]
@@ -33,15 +34,14 @@ impl Terminals {
             Some("terminal/kill") => self.running.get_mut(&id).map(Terminal::kill),
             Some("terminal/release") => self.running.remove(&id).map(|mut gone| gone.kill()),
             Some("terminal/wait_for_exit") if self.running.contains_key(&id) => {
-                self.waiting.push((request["id"].clone(), id));
+                self.waiting.push((request.clone(), id));
                 return None;
             }
             Some(_) | None => None,
         };
-        let error = json!({"code": -32002, "message": "there is no such terminal"});
         Some(match result {
-            Some(result) => json!({"jsonrpc": "2.0", "id": request["id"], "result": result}),
-            None => json!({"jsonrpc": "2.0", "id": request["id"], "error": error}),
+            Some(result) => response(request, result),
+            None => failure(request, -32002, "there is no such terminal"),
         })
     }
 
@@ -53,8 +53,7 @@ impl Terminals {
             let ended = running.get_mut(id).map(Terminal::ended);
             // Whoever waits for a terminal that was released hears no more of it.
             let status = ended.unwrap_or(Some(json!({})));
-            let answer =
-                status.map(|status| json!({"jsonrpc": "2.0", "id": request, "result": status}));
+            let answer = status.map(|status| response(request, status));
             let is_open = answer.is_none();
             answers.extend(answer);
             is_open

@@ -3,12 +3,14 @@
 
 use serde_json::{Value, json};
 use toolcall_acp::lint;
+use toolcall_testkit::client::Side;
 
+use crate::PROGRAM;
 use crate::agent::cases::{self, Case};
 use crate::agent::client::Client;
 use crate::agent::linter::{judge, lives};
-use crate::agent::recorder::{Frame, Recorder, Recording, Side};
-use crate::agent::stage::{PROGRAM, Stage};
+use crate::agent::stage::Stage;
+use crate::recorder::{Frame, Recorder, Recording};
 
 const POLICY: &str = "home/config/toolcall/policy.toml";
 

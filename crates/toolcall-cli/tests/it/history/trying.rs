@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use crate::history::ground::{day, read};
-use crate::place::{PROGRAM, Place};
+use crate::place::Place;
 
 /// Everything that differs from run to run, taken out.
 fn plain(text: &str) -> String {
@@ -29,7 +29,7 @@ fn plain(text: &str) -> String {
 /// What `toolcall policy try` says of an export that is handed to it.
 fn try_again(place: &Place, export: &str, args: &[&str]) -> String {
     let args = [&["policy", "try", "-"], args].concat();
-    let mut command = place.command(PROGRAM, &args);
+    let mut command = place.toolcall(&args);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -161,7 +161,7 @@ fn a_reader_of_an_export_that_went_away_is_no_error() {
     let place = day();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let mut command = place.command(PROGRAM, &["history", "export"]);
+    let mut command = place.toolcall(&["history", "export"]);
     let child = command.stdout(writer).stderr(Stdio::piped()).spawn();
     let output = child.unwrap().wait_with_output().unwrap();
     let complaint = String::from_utf8_lossy(&output.stderr);

@@ -3,8 +3,9 @@
 
 use expect_test::expect;
 
+use crate::PROGRAM;
 use crate::history::ground::{edit, read};
-use crate::place::{PROGRAM, Place};
+use crate::place::Place;
 
 #[test]
 fn an_edit_a_deletion_and_a_move_are_undone() {

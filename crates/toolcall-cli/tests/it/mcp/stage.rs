@@ -5,29 +5,26 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 
-use serde_json::Value;
-use tempfile::TempDir;
-use tokio::io::{duplex, split};
+use serde_json::{Value, json};
 use toolcall::{
     AskDangerous, Counted, Engine, Origin, Registry, SessionId, Setting, SharedRegistry,
     ToolRequest,
 };
-use toolcall_acp::transport::{Limits, connect};
-use toolcall_acp::v1::{self, Prompt, StopReason, serve};
+use toolcall_testkit::client::{allow_once, notification, response};
+use toolcall_testkit::dir::TestDir;
 use toolcall_tools::mcp::{Program, ServerSettings, ServerState, Servers};
 use toolcall_tools::{Kit, KitSettings};
 
 use crate::mcp::calls::Call;
-use crate::mcp::client::{Recorded, SESSION, prompt};
+use crate::wire::{SESSION, Wire};
 
 /// The smallest picture there is.
 const DOT: &[u8] =
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
 
 pub(crate) struct Stage {
-    temp: TempDir,
+    dir: TestDir,
     kit: Kit,
     registry: SharedRegistry,
     servers: Servers,
@@ -36,10 +33,10 @@ pub(crate) struct Stage {
 impl Stage {
     /// Starts everything and waits until all tools are there.
     pub(crate) async fn open(place: &Path) -> Self {
-        let temp = TempDir::with_prefix("toolcall-mcp-").unwrap();
-        let root = temp.path().canonicalize().unwrap().join("project");
+        let dir = TestDir::create();
+        let root = dir.at("project");
         lay_out(&root);
-        let mut settings = KitSettings::new(vec![root.clone()], temp.path().join("state"));
+        let mut settings = KitSettings::new(vec![root.clone()], dir.at("state"));
         settings.servers = settings_of(place, &root);
         let kit = Kit::open(settings).unwrap();
         let mut built_in = Registry::new();
@@ -57,7 +54,7 @@ impl Stage {
             changes.changed().await.unwrap();
         }
         Self {
-            temp,
+            dir,
             kit,
             registry,
             servers,
@@ -65,7 +62,7 @@ impl Stage {
     }
 
     fn root(&self) -> PathBuf {
-        self.temp.path().canonicalize().unwrap().join("project")
+        self.dir.at("project")
     }
 
     pub(crate) fn tools_of_servers(&self) -> BTreeSet<String> {
@@ -76,28 +73,26 @@ impl Stage {
     }
 
     /// Plays the calls one after the other in one prompt.
-    pub(crate) async fn play(&self, calls: &[Call]) -> Recorded {
+    pub(crate) async fn play(&self, calls: &[Call]) -> Wire {
         let root = self.root().display().to_string();
         let request = |call: &Call| {
             let input: Value = serde_json::from_str(&call.input.replace("ROOT", &root)).unwrap();
             ToolRequest::new(call.tool, input)
         };
-        let calls: Arc<[ToolRequest]> = calls.iter().map(request).collect();
         let engine = Engine::builder(self.registry.clone())
             .setting(Setting::new(SessionId::new(SESSION), self.root()))
             .host(self.kit.host())
             .policy(AskDangerous)
             .ids(Counted::new("call"));
-        let engine = Mutex::new(Some(engine));
-        let open = move |_: Setting| engine.lock().unwrap().take().expect("there is one session");
-        let answer = move |prompt: Arc<Prompt>, _| one_after_the_other(prompt, calls.clone());
-        let (near, far) = duplex(64 * 1024);
-        let (reader, writer) = split(near);
-        let (peer, transport) = connect(reader, writer, Limits::default());
-        let agent = tokio::spawn(serve(v1::Client::new(peer), transport, open, answer));
-        let recorded = prompt(far, &self.root()).await;
-        agent.await.unwrap().unwrap();
-        recorded
+        let forms = json!({"elicitation": {"form": {}}});
+        Wire::record(
+            engine,
+            calls.iter().map(request),
+            &self.root(),
+            forms,
+            reply,
+        )
+        .await
     }
 
     /// A text without what differs from run to run.
@@ -168,9 +163,18 @@ fn settings_of(place: &Path, root: &Path) -> Vec<ServerSettings> {
     ]
 }
 
-async fn one_after_the_other(prompt: Arc<Prompt>, calls: Arc<[ToolRequest]>) -> StopReason {
-    for call in calls.iter() {
-        prompt.turn().call(call.clone()).await.await;
+/// Allows once; fills in a name; cancels a call of six thousand steps as soon as it made one.
+fn reply(message: &Value) -> Vec<Value> {
+    if message["method"] == "elicitation/create" {
+        let answer = json!({"action": "accept", "content": {"name": "Ada"}});
+        return vec![response(message, answer)];
     }
-    StopReason::EndTurn
+    let progress = &message["params"]["update"]["_meta"]["toolcall/progress"];
+    if progress["total"] == 6000.0 || progress["total"] == 6000 {
+        return vec![notification(
+            "session/cancel",
+            json!({"sessionId": SESSION}),
+        )];
+    }
+    allow_once(message)
 }

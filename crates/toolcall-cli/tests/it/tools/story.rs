@@ -6,10 +6,13 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 use toolcall_acp::lint::{Direction, Frame};
+use toolcall_testkit::client::Side;
+
+use crate::wire::Wire;
 
 /// What happened when a row was played.
 pub(crate) struct Played {
-    recorded: Vec<(Direction, Value)>,
+    wire: Wire,
     /// The titles of the calls as they were announced.
     announced: Vec<String>,
 }
@@ -25,25 +28,25 @@ struct Step {
 const SUBJECT: [&str; 4] = ["title", "kind", "rawInput", "locations"];
 
 impl Played {
-    pub(crate) fn new(recorded: Vec<(Direction, Value)>, announced: Vec<String>) -> Self {
-        let played = Self {
-            recorded,
-            announced,
-        };
+    pub(crate) fn new(wire: Wire, announced: Vec<String>) -> Self {
+        let played = Self { wire, announced };
         played.assert_ids();
         played
     }
 
     pub(crate) fn frames(&self) -> impl Iterator<Item = Frame<'_>> {
-        self.recorded.iter().map(|(direction, message)| Frame {
-            direction: *direction,
+        self.wire.0.iter().map(|(side, message)| Frame {
+            direction: match side {
+                Side::Agent => Direction::FromAgent,
+                Side::Client => Direction::FromClient,
+            },
             message,
         })
     }
 
     /// Reports and questions, in order.
     fn reports(&self) -> impl Iterator<Item = &Value> {
-        let messages = self.recorded.iter().map(|(_, message)| message);
+        let messages = self.wire.0.iter().map(|(_, message)| message);
         messages.filter_map(|message| match message["method"].as_str() {
             Some("session/update") => Some(&message["params"]["update"]),
             Some("session/request_permission") => Some(&message["params"]["toolCall"]),

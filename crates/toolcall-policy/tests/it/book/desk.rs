@@ -2,7 +2,6 @@
 //! It asserts nothing.
 
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,26 +10,26 @@ use toolcall::{
     Setting, Verdict,
 };
 use toolcall_policy::{Book, BookSettings, Places, Project, Trusts};
+use toolcall_testkit::dir::TestDir;
 
 /// A home and a project.
 pub(crate) struct Desk {
-    folder: tempfile::TempDir,
+    dir: TestDir,
 }
 
 impl Desk {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let desk = Self { folder };
-        fs::create_dir_all(desk.project()).expect("a project");
-        desk
+        let dir = TestDir::create();
+        dir.mkdir("proj");
+        Self { dir }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        self.dir.path()
     }
 
     pub(crate) fn project(&self) -> PathBuf {
-        self.path().join("proj")
+        self.dir.at("proj")
     }
 
     pub(crate) fn places(&self) -> Places {
@@ -59,19 +58,7 @@ impl Desk {
 
     /// Writes a file as its owner would, for nobody else to write.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.path().join(name);
-        let parent = path.parent().expect("a folder");
-        let mut folders = fs::DirBuilder::new();
-        folders
-            .recursive(true)
-            .mode(0o700)
-            .create(parent)
-            .expect("a folder");
-        let mut options = fs::OpenOptions::new();
-        let options = options.create(true).truncate(true).write(true).mode(0o600);
-        let mut file = options.open(&path).expect("a file");
-        std::io::Write::write_all(&mut file, text.as_bytes()).expect("written");
-        path
+        self.dir.write_private(name, text)
     }
 
     pub(crate) fn runs(&self, text: &str) -> Intent {

@@ -1,7 +1,7 @@
 //! A book follows its files: what somebody else writes holds soon, and waiting questions hear of it.
 //! Waits end with the change they wait for.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use toolcall::{Effect, Lifetime, Rulebook as _};
 use toolcall_policy::Book;
@@ -10,14 +10,9 @@ use crate::book::desk::{Desk, name, occasion, rule};
 
 /// Waits until a command is judged like this; the test fails if that never comes.
 fn wait_for(desk: &Desk, book: &Book, text: &str, expected: &str) {
-    let began = Instant::now();
-    while name(&desk.judge(book, text)) != expected {
-        assert!(
-            began.elapsed() < Duration::from_secs(20),
-            "still not {expected}"
-        );
-        std::thread::yield_now();
-    }
+    toolcall_testkit::wait_for(Duration::from_secs(20), || {
+        (name(&desk.judge(book, text)) == expected).then_some(())
+    });
 }
 
 #[test]

@@ -2,21 +2,18 @@
 //! It judges nothing.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
 use tokio::sync::watch;
 use toolcall::{
     BoxFuture, Command, Console, Content, Decision, Effect, Exit, HostError, Judge, Reading,
     Remembered,
 };
+use toolcall_testkit::dir::TestDir;
+use toolcall_testkit::process::{MARK, fresh_mark, marked};
 use toolcall_tools::command::{Commands, Supervisor};
 use toolcall_tools::local::Files;
-
-/// The name of the variable by which a test finds its processes again.
-pub(crate) const MARK: &str = "TOOLCALL_TEST_MARK";
 
 /// For what ends when it is told to, however busy the machine is.
 pub(crate) const PATIENT: Duration = Duration::from_secs(60);
@@ -25,25 +22,20 @@ const IMPATIENT: Duration = Duration::from_millis(300);
 
 /// A temporary root and what runs there.
 pub(crate) struct Ground {
-    temp: TempDir,
+    dir: TestDir,
     pub(crate) mark: Arc<str>,
 }
 
 impl Ground {
     pub(crate) fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let temp = TempDir::new().unwrap();
-        std::fs::create_dir(temp.path().join("root")).unwrap();
-        std::fs::create_dir(temp.path().join("outside")).unwrap();
-        Self {
-            temp,
-            mark: format!("{}-{number}-", std::process::id()).into(),
-        }
+        let (dir, mark) = (TestDir::create(), fresh_mark().into());
+        dir.mkdir("root");
+        dir.mkdir("outside");
+        Self { dir, mark }
     }
 
     pub(crate) fn at(&self, path: &str) -> PathBuf {
-        self.temp.path().canonicalize().unwrap().join(path)
+        self.dir.at(path)
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -100,7 +92,7 @@ impl Ground {
 
     /// The processes of this ground that are still there.
     #[cfg(target_os = "linux")]
-    pub(crate) fn left(&self) -> Vec<String> {
+    pub(crate) fn left(&self) -> Vec<u32> {
         marked(&self.mark)
     }
 
@@ -120,22 +112,6 @@ impl Ground {
 
 pub(crate) fn supervisor() -> Supervisor {
     Supervisor::at(env!("CARGO_BIN_EXE_toolcall-supervisor"))
-}
-
-/// Every process that carries the mark and is not just waiting to be reaped.
-#[cfg(target_os = "linux")]
-pub(crate) fn marked(mark: &str) -> Vec<String> {
-    let entry = format!("{MARK}={mark}");
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    let ids = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    ids.filter(|id| id.parse::<u32>().is_ok())
-        .filter(|id| {
-            let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-            environment
-                .split(|byte| *byte == 0)
-                .any(|variable| variable == entry.as_bytes())
-        })
-        .collect()
 }
 
 /// A console that remembers what was printed.

@@ -127,7 +127,7 @@ async fn only_so_many_run_and_only_so_many_are_remembered() {
     assert_eq!(forgotten, Err(JobError::Unknown("1".into())));
     session.jobs.close().await;
     #[cfg(target_os = "linux")]
-    assert_eq!(session.ground.left(), [""; 0]);
+    assert_eq!(session.ground.left(), [0; 0]);
 }
 
 #[cfg(target_os = "linux")]

@@ -6,6 +6,7 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::{UnixListener, UnixStream};
 
 use toolcall::Exit;
+use toolcall_testkit::process::{ROLE, role};
 use toolcall_tools::command::{Commands, Network, Sandbox};
 
 use crate::command::ground::{Ground, Screen};
@@ -88,12 +89,10 @@ async fn the_folder_for_temporary_files_is_private_and_goes() {
     assert_ne!(again.trim(), lines[1], "every command has its own");
 }
 
-/// Says where this test shows a listener to the one that it starts in the sandbox: itself.
-const ADDRESS: &str = "TOOLCALL_TEST_ADDRESS";
-
+/// What it starts in the sandbox is this test itself, whose role is the address of a listener.
 #[tokio::test]
 async fn there_is_a_network_only_if_it_is_allowed() {
-    if let Ok(address) = std::env::var(ADDRESS) {
+    if let Some(address) = role() {
         return try_the_network(&address);
     }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -112,7 +111,7 @@ async fn there_is_a_network_only_if_it_is_allowed() {
         let text = format!("{own} there_is_a_network_only_if_it_is_allowed --nocapture");
         let screen = Screen::new();
         let mut command = ground.understood(&text);
-        command.env.insert(ADDRESS.into(), address.as_str().into());
+        command.env.insert(ROLE.into(), address.as_str().into());
         let ended = commands.run(&command, &screen).await;
         let printed = screen.text();
         assert_eq!(ended, Ok(Exit::Code(0)), "{printed}");

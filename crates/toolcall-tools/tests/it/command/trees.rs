@@ -1,13 +1,14 @@
 //! Hostile trees of processes, and every way in which a command can come to its end.
 //! After each, no process carries the mark of the command.
 
-use std::process::{Command as Program, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use toolcall::{Exit, HostError};
+use toolcall_testkit::process::{MARK, Process, again, marked, role};
 
-use crate::command::ground::{Ground, MARK, PATIENT, Screen, marked};
+use crate::command::ground::{Ground, PATIENT, Screen};
 
 /// Every tree says `ready` when it stands. `@` is where the last of it goes on or ends.
 const TREES: [(&str, &str); 9] = [
@@ -94,7 +95,7 @@ pub(crate) fn executor_of(ground: &Ground) -> Pid {
     let marked = ground.left();
     let ids = marked
         .iter()
-        .filter_map(|id| Pid::from_raw(id.parse().ok()?));
+        .filter_map(|id| Pid::from_raw(id.cast_signed()));
     // Some of them may be gone by now.
     let found = ids.filter_map(parent).find(is_executor);
     found.expect("it is there")
@@ -118,7 +119,7 @@ async fn nothing_outlives_a_command_that_ends() {
         let ended = end(&ground, tree, End::Natural).await;
         assert_eq!(ended, Some(Ok(Exit::Code(3))), "{name}");
         // Not only soon: when the end is told, they are gone.
-        assert_eq!(ground.left(), [""; 0], "{name}");
+        assert_eq!(ground.left(), [0; 0], "{name}");
         ground.assert_nothing_is_left();
     }
 }
@@ -132,7 +133,7 @@ async fn nothing_outlives_a_command_that_is_stopped() {
             matches!(ended, Some(Ok(Exit::Signal(_)))),
             "{name}: {ended:?}"
         );
-        assert_eq!(ground.left(), [""; 0], "{name}");
+        assert_eq!(ground.left(), [0; 0], "{name}");
     }
 }
 
@@ -170,7 +171,7 @@ async fn nothing_outlives_a_command_that_kills_its_executor() {
             error.ends_with("ended from outside by signal 9"),
             "{name}: {error}"
         );
-        assert_eq!(ground.left(), [""; 0], "{name}");
+        assert_eq!(ground.left(), [0; 0], "{name}");
     }
 }
 
@@ -189,23 +190,22 @@ async fn a_stray_gets_its_grace() {
         // The stray's own child hears nothing of it, and would be waited for.
         screen.shows("tidied").await;
         ground.left().iter().for_each(|id| {
-            let pid = Pid::from_raw(id.parse().unwrap()).unwrap();
+            let pid = Pid::from_raw(id.cast_signed()).unwrap();
             kill_process(pid, Signal::KILL).ok();
         });
     };
     let (ended, ()) = tokio::join!(run, stop);
     assert_eq!(ended, Ok(Exit::Signal(15)));
-    assert_eq!(ground.left(), [""; 0]);
+    assert_eq!(ground.left(), [0; 0]);
 }
 
 /// A caller that is killed has no chance to clean up, so this test is the caller of itself.
 #[tokio::test]
 async fn nothing_outlives_a_caller_that_is_killed() {
-    const TREE: &str = "TOOLCALL_TEST_TREE";
-    if let Some(tree) = std::env::var_os(TREE) {
+    if let Some(tree) = role() {
         let ground = Ground::new();
         let screen = Screen::approved();
-        let command = ground.unclear(tree.to_str().unwrap());
+        let command = ground.unclear(&tree);
         let run = ground.commands();
         // What it prints shows the one who kills it that the tree stands.
         let run = run.run(&command, &screen);
@@ -218,9 +218,8 @@ async fn nothing_outlives_a_caller_that_is_killed() {
     }
     for (_, tree) in TREES {
         let ground = Ground::new();
-        let caller = Program::new(std::env::current_exe().unwrap())
-            .args(["nothing_outlives_a_caller_that_is_killed", "--nocapture"])
-            .env(TREE, tree.replace('@', "sleep 1000"))
+        let test = "command::trees::nothing_outlives_a_caller_that_is_killed";
+        let caller = again(test, tree.replace('@', "sleep 1000"))
             .env(MARK, &*ground.mark)
             .stdout(Stdio::piped())
             .spawn();
@@ -272,9 +271,7 @@ async fn zombies_are_reaped_while_a_command_runs() {
 }
 
 fn zombies_of(pid: Pid) -> usize {
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    let stats = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
-    stats
-        .filter(|stat| stat.contains(&format!(") Z {pid} ")))
-        .count()
+    let of_it = format!(") Z {pid} ");
+    let zombies = Process::all().filter(|process| process.stat().contains(&of_it));
+    zombies.count()
 }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use toolcall::{FileBody, FileEdit, HostError};
+use toolcall_testkit::dir::names;
 use toolcall_tools::local::{Bin, Files};
 
-use crate::files::ground::{Ground, message, names, read};
+use crate::ground::{Ground, message, read};
 
 /// Files whose deleted things go to a bin beside the root.
 fn with_bin(ground: &Ground) -> (Files, PathBuf) {

@@ -8,8 +8,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use toolcall::{FileBody, FileEdit, HostError};
 
-use crate::files::ground::{Ground, text};
 use crate::files::model_tree::{Fault, Node, Tree};
+use crate::ground::{Ground, text};
 
 #[derive(Clone, Debug)]
 enum Step {

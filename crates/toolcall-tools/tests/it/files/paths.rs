@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use toolcall::{Digest, FileBody, HostError};
 use toolcall_tools::local::Files;
 
-use crate::files::ground::{Ground, message, open, text};
+use crate::ground::{Ground, message, open, text};
 
 #[test]
 fn a_path_leads_where_its_links_lead() {

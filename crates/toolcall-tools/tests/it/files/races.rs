@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use toolcall::{Access, FileBody, FileEdit, HostError};
+use toolcall_testkit::dir::snapshot;
 use toolcall_tools::local::Files;
 
-use crate::files::ground::{Ground, snapshot};
+use crate::ground::Ground;
 
 /// How many operations; a number in `TOOLCALL_RACES` asks for another.
 const OPERATIONS: usize = 20_000;

@@ -7,9 +7,10 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use toolcall::{Change, FileBody, FileEdit, HostError};
+use toolcall_testkit::dir::names;
 use toolcall_tools::local::{Durability, Files};
 
-use crate::files::ground::{Ground, message, names, open, read, text};
+use crate::ground::{Ground, message, open, read, text};
 
 fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).unwrap().mode() & 0o7777

@@ -1,29 +1,34 @@
 //! A temporary piece of the file system with canaries outside of its root, and the tools on it.
 //! It records what is told and what is on the disk; it judges nothing.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use tempfile::TempDir;
 use toolcall::{
     Answer, Content, Counted, Engine, Event, Outcome, Policy, Question, Registry, ToolCall,
     ToolRequest,
 };
+use toolcall_testkit::dir::TestDir;
 use toolcall_tools::command::Supervisor;
 use toolcall_tools::{Kit, KitSettings};
 
 /// Nothing that a model or a person gets may hold this.
 pub(crate) const CANARY: &str = "CANARY-that-nobody-may-read";
 
-/// A folder `w` with the root `proj` in it and everything else beside that.
+/// A ground with more around the root, and a directory for what the tools keep.
 pub(crate) struct Ground {
-    temp: TempDir,
-    state: TempDir,
+    ground: crate::ground::Ground,
+    state: TestDir,
+}
+
+impl std::ops::Deref for Ground {
+    type Target = crate::ground::Ground;
+
+    fn deref(&self) -> &Self::Target {
+        &self.ground
+    }
 }
 
 /// What came of a call.
@@ -36,18 +41,16 @@ pub(crate) struct Told {
 impl Ground {
     pub(crate) fn new() -> Self {
         let ground = Self {
-            temp: TempDir::new().unwrap(),
-            state: TempDir::new().unwrap(),
+            ground: crate::ground::Ground::new(),
+            state: TestDir::create(),
         };
         for folder in [
-            "/w/proj",
-            "/w/outside",
             "/etc/cron.d",
             "/home/u/.config",
             "/w/other/sub",
             "/w/elsewhere",
         ] {
-            fs::create_dir_all(ground.at(folder)).unwrap();
+            ground.mkdir(folder);
         }
         for file in ["/etc/passwd", "/etc/hostname", "/w/outside/canary"] {
             fs::write(ground.at(file), CANARY).unwrap();
@@ -55,24 +58,8 @@ impl Ground {
         ground
     }
 
-    /// An absolute path within the ground.
-    pub(crate) fn at(&self, path: &str) -> PathBuf {
-        let base = self.temp.path().canonicalize().unwrap();
-        base.join(path.trim_start_matches('/'))
-    }
-
-    pub(crate) fn root(&self) -> PathBuf {
-        self.at("/w/proj")
-    }
-
-    /// A path in the root.
-    pub(crate) fn path(&self, path: &str) -> PathBuf {
-        self.root().join(path)
-    }
-
     pub(crate) fn kit(&self, roots: &[PathBuf]) -> Kit {
-        let state = self.state.path().canonicalize().unwrap();
-        let mut settings = KitSettings::new(roots.to_vec(), state);
+        let mut settings = KitSettings::new(roots.to_vec(), self.state.path());
         let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_toolcall-supervisor"));
         settings.supervisor = Some(supervisor);
         Kit::open(settings).unwrap()
@@ -122,20 +109,6 @@ impl Ground {
             events,
         }
     }
-
-    /// Everything outside the root, with its content and what the system knows of it.
-    pub(crate) fn outside(&self) -> BTreeMap<PathBuf, String> {
-        let mut all = snapshot(&self.at("/"));
-        all.retain(|path, _| !path.starts_with(self.root()));
-        // The folder of the root sees the root come and go, which is no change of its own.
-        all.remove(&self.at("/w"));
-        all
-    }
-
-    /// Everything in the root.
-    pub(crate) fn inside(&self) -> BTreeMap<PathBuf, String> {
-        snapshot(&self.root())
-    }
 }
 
 impl Told {
@@ -180,47 +153,4 @@ impl Told {
         }
         lines
     }
-}
-
-/// Every path below a folder, with kind, rights, times and content.
-fn snapshot(folder: &Path) -> BTreeMap<PathBuf, String> {
-    let mut all = BTreeMap::new();
-    let mut ahead = vec![folder.to_owned()];
-    while let Some(path) = ahead.pop() {
-        let metadata = fs::symlink_metadata(&path).unwrap();
-        if metadata.is_dir() {
-            // One that is closed to us shows itself only.
-            let entries = fs::read_dir(&path).into_iter().flatten();
-            ahead.extend(entries.map(|entry| entry.unwrap().path()));
-        }
-        let (mode, time) = (metadata.mode(), metadata.mtime());
-        let line = format!(
-            "{mode:o} {time}:{:09} {}",
-            metadata.mtime_nsec(),
-            content(&path, &metadata)
-        );
-        all.insert(path, line);
-    }
-    all
-}
-
-/// What is large is sparse here, and its size says enough.
-fn content(path: &Path, metadata: &fs::Metadata) -> String {
-    if metadata.is_symlink() {
-        format!("-> {}", fs::read_link(path).unwrap().display())
-    } else if metadata.is_file() && metadata.len() < 1 << 20 {
-        fs::read(path).unwrap().escape_ascii().to_string()
-    } else {
-        format!("{} bytes", metadata.len())
-    }
-}
-
-/// The names in a folder, sorted.
-pub(crate) fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let mut names: Vec<_> = entries
-        .map(|entry| entry.file_name().as_bytes().escape_ascii().to_string())
-        .collect();
-    names.sort();
-    names
 }

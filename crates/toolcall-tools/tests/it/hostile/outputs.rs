@@ -6,11 +6,11 @@ use std::fs;
 use serde_json::{Value, json};
 use toolcall::text::is_hidden;
 use toolcall::{AskAll, Change, Content, Ending, FileBody, FileEdit, Input};
+use toolcall_testkit::process::{MARK, Process, fresh_mark, marked};
 
 use crate::hostile::Verdict;
 use crate::hostile::case::Case;
 use crate::hostile::ground::Told;
-use crate::hostile::processes::{MARK, fresh_mark, marked, peak_memory};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -69,15 +69,15 @@ async fn escapes(case: &Case) -> Verdict {
 }
 
 async fn flood(case: &Case) -> Verdict {
-    let (before, mark) = (peak_memory(), fresh_mark());
+    let (before, mark) = (Process::own().peak_memory(), fresh_mark());
     let told = run(case, timed(case, &mark)).await;
     assert_timed_out(&told);
-    assert_eq!(marked(&mark), [""; 0]);
+    assert_eq!(marked(&mark), [0; 0]);
     let output = told.outcome.call.output();
     assert!(output.omitted() > 0);
     assert!(output.text().contains("left out"), "{}", output.text());
     assert!(told.for_model().len() < 1_000_000);
-    assert!(peak_memory() - before < 64 * MIB);
+    assert!(Process::own().peak_memory() - before < 64 * MIB);
     Verdict::Passed
 }
 
@@ -120,13 +120,13 @@ async fn will_not_end(case: &Case) -> Verdict {
     let mark = fresh_mark();
     let told = run(case, timed(case, &mark)).await;
     assert_timed_out(&told);
-    assert_eq!(marked(&mark), [""; 0]);
+    assert_eq!(marked(&mark), [0; 0]);
     Verdict::Passed
 }
 
 /// We set no limit of memory, so the command brings its own. That it ran out is its failure.
 async fn out_of_memory(case: &Case) -> Verdict {
-    let before = peak_memory();
+    let before = Process::own().peak_memory();
     let input = case.input();
     let command = input["command"].as_str().unwrap();
     let command = format!("ulimit -v 1000000; {command}");
@@ -138,7 +138,7 @@ async fn out_of_memory(case: &Case) -> Verdict {
     }
     assert!(told.reason().contains("exit code 1"), "{}", told.reason());
     assert!(printed.contains("MemoryError"), "{printed}");
-    assert!(peak_memory() - before < 64 * MIB);
+    assert!(Process::own().peak_memory() - before < 64 * MIB);
     Verdict::Passed
 }
 

@@ -11,12 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 use toolcall::text::is_hidden;
 use toolcall::{AllowAll, AskAll, Content, Intent, Policy, Setting, Touch, Verdict as Judged};
+use toolcall_testkit::dir::{TestDir, names};
+use toolcall_testkit::process::Process;
 use toolcall_tools::{Kit, KitError, KitSettings};
 
 use crate::hostile::Verdict;
 use crate::hostile::case::Case;
-use crate::hostile::ground::{CANARY, Told, names};
-use crate::hostile::processes::peak_memory;
+use crate::hostile::ground::{CANARY, Told};
 
 const PROTECTED: &str = "protected names belong to the policy";
 const MIB: u64 = 1024 * 1024;
@@ -261,7 +262,7 @@ async fn bytes_in_a_name(case: &Case) -> Verdict {
 }
 
 async fn huge(case: &Case) -> Verdict {
-    let before = peak_memory();
+    let before = Process::own().peak_memory();
     let told = allowed(case).await;
     assert!(
         told.for_model().contains("10737418240 bytes"),
@@ -271,7 +272,7 @@ async fn huge(case: &Case) -> Verdict {
     let part = json!({"path": "big", "line": 1, "limit": 10});
     let told = case.ground.call(AllowAll, "read_file", part).await;
     assert!(told.for_model().len() < 100_000);
-    assert!(peak_memory() - before < 64 * MIB);
+    assert!(Process::own().peak_memory() - before < 64 * MIB);
     fs::remove_file(case.ground.path("big")).unwrap();
     Verdict::Passed
 }
@@ -341,17 +342,17 @@ async fn delete_folder_with_link(case: &Case) -> Verdict {
 
 /// They are not written out one by one: 24 pairs would be sixteen million patterns.
 async fn many_alternatives(case: &Case) -> Verdict {
-    let before = peak_memory();
+    let before = Process::own().peak_memory();
     fs::write(case.ground.path(&"ab".repeat(12)), "x").unwrap();
     let told = allowed(case).await;
     assert!(told.is_completed(), "{}", told.reason());
     assert!(told.for_model().contains("1: x"), "{}", told.for_model());
-    assert!(peak_memory() - before < 64 * MIB);
+    assert!(Process::own().peak_memory() - before < 64 * MIB);
     Verdict::Passed
 }
 
 fn relative_roots() -> Verdict {
-    let state = tempfile::tempdir().unwrap();
+    let state = TestDir::create();
     for relative in ["proj", "../x"] {
         let settings = KitSettings::new(vec![relative.into()], state.path());
         let error = Kit::open(settings).unwrap_err();

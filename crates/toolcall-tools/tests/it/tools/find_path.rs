@@ -131,8 +131,8 @@ fn hidden_ignored_and_denied_names_are_left_out_and_links_not_followed() {
         "sub/y.rs",
     ]);
     ground.write(".gitignore", "ignored.rs\n");
-    ground.link("out.rs", ground.outside());
-    ground.link("out", ground.outside());
+    ground.link("out.rs", ground.at("/w/outside"));
+    ground.link("out", ground.at("/w/outside"));
     let said = ground.says_without(
         &["secret", "sub/y.rs"],
         "find_path",

@@ -2,11 +2,10 @@
 //! It asserts nothing but that a call ended as expected.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use toolcall::{
     AllowAll, Content, Ending, Engine, Intent, Outcome, Policy, Registry, Setting, ToolRequest,
@@ -15,20 +14,17 @@ use toolcall::{
 use toolcall_tools::local::Files;
 use toolcall_tools::tools::{Cut, FindPath, ListDirectory, SearchFiles};
 
-/// A root `proj`, and a folder `outside` beside it that nobody may see.
+/// A root, and a folder `outside` beside it that nobody may see.
 pub(crate) struct Ground {
-    temp: TempDir,
+    ground: crate::ground::Ground,
     cut: Option<Cut>,
 }
 
 impl Ground {
     pub(crate) fn new() -> Self {
-        let temp = TempDir::new().unwrap();
-        let ground = Self { temp, cut: None };
-        fs::create_dir_all(ground.root()).unwrap();
-        fs::create_dir_all(ground.outside()).unwrap();
-        fs::write(ground.outside().join("canary"), "CANARY needle\n").unwrap();
-        ground
+        let ground = crate::ground::Ground::new();
+        fs::write(ground.at("/w/outside/canary"), "CANARY needle\n").unwrap();
+        Self { ground, cut: None }
     }
 
     /// With these files, each with its content.
@@ -48,25 +44,6 @@ impl Ground {
         };
         self.cut = Some(cut);
         self
-    }
-
-    pub(crate) fn root(&self) -> PathBuf {
-        self.temp.path().canonicalize().unwrap().join("proj")
-    }
-
-    pub(crate) fn outside(&self) -> PathBuf {
-        self.temp.path().canonicalize().unwrap().join("outside")
-    }
-
-    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.root().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    pub(crate) fn link(&self, path: &str, target: impl AsRef<Path>) {
-        std::os::unix::fs::symlink(target, self.root().join(path)).unwrap();
     }
 
     pub(crate) fn engine(&self, policy: impl Policy) -> Engine {
@@ -122,8 +99,15 @@ impl Ground {
 
     /// Temporary folders have other names each time.
     pub(crate) fn without_root(&self, text: &str) -> String {
-        let base = self.temp.path().canonicalize().unwrap();
-        text.replace(base.to_str().unwrap(), "/w")
+        self.steady(text, "")
+    }
+}
+
+impl std::ops::Deref for Ground {
+    type Target = crate::ground::Ground;
+
+    fn deref(&self) -> &Self::Target {
+        &self.ground
     }
 }
 

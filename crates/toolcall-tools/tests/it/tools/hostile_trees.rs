@@ -30,17 +30,17 @@ fn calls() -> usize {
 fn no_tool_sees_what_is_outside_in_a_race() {
     let ground = Ground::new();
     for path in ["x/canary", "x/y/canary"] {
-        let outside = ground.outside().join(path);
+        let outside = ground.at("/w/outside").join(path);
         fs::create_dir_all(outside.parent().unwrap()).unwrap();
         fs::write(outside, "CANARY needle\n").unwrap();
     }
     for path in ["d/x/in", "d/x/y/in", "d/f", "e/x/y/in", "d/.gitignore"] {
         ground.write(path, "needle\n");
     }
-    ground.link("d-out", ground.outside());
-    ground.link("d/x-out", ground.outside().join("x"));
-    ground.link("d/x/y-out", ground.outside().join("x/y"));
-    ground.link("d/f-out", ground.outside().join("canary"));
+    ground.link("d-out", ground.at("/w/outside"));
+    ground.link("d/x-out", ground.at("/w/outside").join("x"));
+    ground.link("d/x/y-out", ground.at("/w/outside").join("x/y"));
+    ground.link("d/f-out", ground.at("/w/outside").join("canary"));
     let engine = ground.engine(AllowAll);
     let is_done = AtomicBool::new(false);
     let swaps = AtomicUsize::new(0);

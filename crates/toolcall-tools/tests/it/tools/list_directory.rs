@@ -92,13 +92,13 @@ fn hidden_and_ignored_names_are_shown_on_demand_and_git_is_never_entered() {
 #[test]
 fn links_and_pipes_are_marked_and_nothing_is_followed() {
     let ground = Ground::with(&[("a/b", "")]);
-    ground.link("out", ground.outside());
+    ground.link("out", ground.at("/w/outside"));
     ground.link("in", "a");
     ground.link("odd", "\u{1b}[31m");
     let pipe = ground.root().join("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, pipe, 0o600.into()).unwrap();
     let said = ground.says("list_directory", json!({"path": ".", "depth": 9}));
-    let said = said.replace(ground.outside().to_str().unwrap(), "/outside");
+    let said = said.replace(ground.at("/w/outside").to_str().unwrap(), "/outside");
     expect![[r#"
         .: 1 folder, 1 file, 4 links and others.
         a/

@@ -264,8 +264,8 @@ fn hidden_and_ignored_files_are_left_out_unless_they_are_named() {
 #[test]
 fn links_are_not_followed() {
     let ground = Ground::with(&[("real/a", "needle\n")]);
-    ground.link("out", ground.outside());
-    ground.link("canary", ground.outside().join("canary"));
+    ground.link("out", ground.at("/w/outside"));
+    ground.link("canary", ground.at("/w/outside").join("canary"));
     ground.link("inside", "real");
     check(
         &ground,

@@ -10,8 +10,9 @@ use toolcall::*;
 use toolcall_tools::tools::Fetch;
 use toolcall_tools::web::FetchSettings;
 
-use crate::web::server::{Server, ok};
 use crate::web::story::*;
+use toolcall_testkit::http::{Server, ok};
+use toolcall_testkit::process::{again, role};
 
 async fn check_refused(input: Value, expected: Expect) {
     let lookup = Scripted::new(&[&["93.184.215.14", "10.0.0.7"]]);
@@ -248,9 +249,8 @@ async fn the_address_that_was_checked_is_the_one_that_is_connected_to() {
 /// Run again as a process of its own, because the environment belongs to all tests.
 #[tokio::test]
 async fn no_proxy_of_the_environment_is_used() {
-    if std::env::var_os("HTTP_PROXY").is_none() {
-        let again = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "web::fetch::no_proxy_of_the_environment_is_used"])
+    if role().is_none() {
+        let again = again("web::fetch::no_proxy_of_the_environment_is_used", "proxied")
             .env("HTTP_PROXY", "http://127.0.0.1:1")
             .env("http_proxy", "http://127.0.0.1:1")
             .env_remove("NO_PROXY")

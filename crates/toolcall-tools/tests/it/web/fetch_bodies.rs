@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use toolcall::*;
 use toolcall_tools::web::FetchSettings;
 
-use crate::web::server::{Reply, Server, answer, ok};
 use crate::web::story::*;
+use toolcall_testkit::http::{Reply, Server, answer, ok};
 
 fn small() -> FetchSettings {
     FetchSettings {

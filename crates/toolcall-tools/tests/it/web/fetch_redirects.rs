@@ -5,8 +5,8 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 use toolcall_tools::web::FetchSettings;
 
-use crate::web::server::{Server, ok, redirect};
 use crate::web::story::*;
+use toolcall_testkit::http::{Server, ok, redirect};
 
 /// What comes of a redirect from `/` to there, and which requests were made.
 async fn check(status: u16, location: &'static str, method: &str, expected: Expect) {

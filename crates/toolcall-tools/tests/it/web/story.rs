@@ -11,7 +11,7 @@ use toolcall::*;
 use toolcall_tools::tools::Fetch;
 use toolcall_tools::web::{FetchSettings, Lookup};
 
-use crate::web::server::Server;
+use toolcall_testkit::http::Server;
 
 /// An engine that allows everything, and the events of its calls.
 pub(crate) struct World {

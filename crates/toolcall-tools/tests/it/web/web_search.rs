@@ -6,8 +6,8 @@ use serde_json::json;
 use toolcall_tools::tools::WebSearch;
 use toolcall_tools::web::{SearchSettings, Secret};
 
-use crate::web::server::{Reply, Server, answer, ok, redirect};
 use crate::web::story::*;
+use toolcall_testkit::http::{Reply, Server, answer, ok, redirect};
 
 const KEY: &str = "k3y-s3cret";
 

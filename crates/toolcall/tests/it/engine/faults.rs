@@ -19,12 +19,12 @@ fn rt() -> tokio::runtime::Runtime {
 
 #[test]
 fn limits_hold_on_a_second_runtime_too() {
-    let quick = unstated("quick", |_, _| async { Ok("x") });
-    let slow = unstated("slow", |_, _| async {
+    let quick = custom("quick", |_, _| async { Ok("x") });
+    let slow = custom("slow", |_, _| async {
         tokio::time::sleep(Duration::from_secs(5)).await;
         Ok("slept")
     });
-    let engine = Engine::builder(only(vec![quick, slow]))
+    let engine = Engine::builder(registry_of(vec![quick, slow]))
         .policy(AllowAll)
         .limits(Limits {
             run: Duration::from_millis(200),
@@ -73,8 +73,8 @@ async fn assert_ends(engine: &Engine, tool: &'static str) {
 
 #[tokio::test]
 async fn a_host_that_panics_costs_no_ending() {
-    let long = unstated("long", |_, _| async { Ok("0123456789".repeat(100_000)) });
-    let engine = Engine::builder(only(vec![long]))
+    let long = custom("long", |_, _| async { Ok("0123456789".repeat(100_000)) });
+    let engine = Engine::builder(registry_of(vec![long]))
         .policy(AllowAll)
         .host(Arc::new(BadHost(MemoryHost::default())))
         .build();
@@ -84,12 +84,12 @@ async fn a_host_that_panics_costs_no_ending() {
 #[tokio::test]
 async fn children_that_nobody_waits_for_are_cancelled() {
     static LIVE: AtomicUsize = AtomicUsize::new(0);
-    let inner = unstated("inner", |_, _| async {
+    let inner = custom("inner", |_, _| async {
         LIVE.fetch_add(1, Ordering::SeqCst);
         std::future::pending::<()>().await;
         Ok("x")
     });
-    let outer = unstated("outer", |_, scope: Scope| async move {
+    let outer = custom("outer", |_, scope: Scope| async move {
         for _ in 0..50 {
             let _ = tokio::time::timeout(
                 Duration::from_millis(1),
@@ -99,7 +99,7 @@ async fn children_that_nobody_waits_for_are_cancelled() {
         }
         Ok(format!("{}", LIVE.load(Ordering::SeqCst)))
     });
-    let engine = Engine::builder(only(vec![inner, outer]))
+    let engine = Engine::builder(registry_of(vec![inner, outer]))
         .policy(AllowAll)
         .limits(Limits {
             nested: 4,
@@ -117,8 +117,10 @@ async fn children_that_nobody_waits_for_are_cancelled() {
 
 #[tokio::test]
 async fn what_comes_after_the_engine_is_cancelled() {
-    let quick = unstated("quick", |_, _| async { Ok("x") });
-    let engine = Engine::builder(only(vec![quick])).policy(AllowAll).build();
+    let quick = custom("quick", |_, _| async { Ok("x") });
+    let engine = Engine::builder(registry_of(vec![quick]))
+        .policy(AllowAll)
+        .build();
     let turn = engine.turn();
     drop(engine);
     let o = turn.call(ToolRequest::new("quick", json!({}))).await.await;
@@ -127,11 +129,13 @@ async fn what_comes_after_the_engine_is_cancelled() {
 
 #[tokio::test]
 async fn tests_that_fail_after_every_edit_are_run_every_time() {
-    let t = unstated("run_tests", |_, _| async {
+    let t = custom("run_tests", |_, _| async {
         Err::<String, _>(ToolError::new("exit code 1"))
     });
-    let e = unstated("edit", |_, _| async { Ok("edited") });
-    let engine = Engine::builder(only(vec![t, e])).policy(AllowAll).build();
+    let e = custom("edit", |_, _| async { Ok("edited") });
+    let engine = Engine::builder(registry_of(vec![t, e]))
+        .policy(AllowAll)
+        .build();
     for n in 0..6 {
         engine.run(ToolRequest::new("edit", json!({"n": n}))).await;
         let o = engine.run(ToolRequest::new("run_tests", json!({}))).await;
@@ -145,10 +149,12 @@ async fn tests_that_fail_after_every_edit_are_run_every_time() {
 
 #[tokio::test]
 async fn a_structured_result_alone_reaches_the_model() {
-    let t = unstated("s", |_, _| async {
+    let t = custom("s", |_, _| async {
         Ok(ToolResult::default().structured(json!({"answer": 42})))
     });
-    let engine = Engine::builder(only(vec![t])).policy(AllowAll).build();
+    let engine = Engine::builder(registry_of(vec![t]))
+        .policy(AllowAll)
+        .build();
     let o = engine.run(ToolRequest::new("s", json!({}))).await;
     assert_ne!(o.for_model().content, vec![Content::text("(no output)")]);
 }
@@ -157,7 +163,7 @@ struct Sk;
 impl AnyTool for Sk {
     fn definition(&self) -> &Definition {
         static D: std::sync::OnceLock<Definition> = std::sync::OnceLock::new();
-        D.get_or_init(|| Definition::new("sk", "For a test", json!({"type": "object"})))
+        D.get_or_init(|| definition("sk"))
     }
     fn sketch(&self, _: &Value) -> Option<Sketch> {
         panic!("sketch")
@@ -188,13 +194,15 @@ async fn a_sketch_that_panics_is_inferred() {
 
 #[tokio::test]
 async fn the_budget_is_for_the_whole_result() {
-    let t = unstated("big", |_, _| async {
+    let t = custom("big", |_, _| async {
         Ok(ToolResult::from(vec![
             Content::text("x".repeat(64 * 1024));
             256
         ]))
     });
-    let engine = Engine::builder(only(vec![t])).policy(AllowAll).build();
+    let engine = Engine::builder(registry_of(vec![t]))
+        .policy(AllowAll)
+        .build();
     let o = engine.run(ToolRequest::new("big", json!({}))).await;
     let n: usize = o
         .for_model()
@@ -225,8 +233,8 @@ async fn a_store_that_panics_at_the_end_costs_no_ending() {
             Ok(vec![])
         }
     }
-    let quick = unstated("quick", |_, _| async { Ok("x") });
-    let engine = Engine::builder(only(vec![quick]))
+    let quick = custom("quick", |_, _| async { Ok("x") });
+    let engine = Engine::builder(registry_of(vec![quick]))
         .policy(AllowAll)
         .store(S)
         .build();
@@ -236,8 +244,7 @@ async fn a_store_that_panics_at_the_end_costs_no_ending() {
 async fn a_tool_that_blocks_while_it_prepares_holds_up_nobody() {
     let (release, held) = std::sync::mpsc::sync_channel::<()>(0);
     let held = std::sync::Mutex::new(held);
-    let definition = Definition::new("block", "For a test", json!({"type": "object"}));
-    let blocks = CustomTool::new(definition, |_, _| async { Ok("x") }).preparing(move |_| {
+    let blocks = custom("block", |_, _| async { Ok("x") }).preparing(move |_| {
         let _released = held.lock().map(|held| held.recv());
         Ok(Intent::new(Kind::Other, "Block"))
     });
@@ -246,7 +253,7 @@ async fn a_tool_that_blocks_while_it_prepares_holds_up_nobody() {
         prepare: Duration::from_millis(10),
         ..Limits::default()
     };
-    let engine = Engine::builder(only(vec![Arc::new(blocks), quick]))
+    let engine = Engine::builder(registry_of(vec![Arc::new(blocks), quick]))
         .policy(AllowAll)
         .limits(limits)
         .build();
@@ -263,14 +270,11 @@ async fn a_tool_that_blocks_while_it_prepares_holds_up_nobody() {
 
 #[tokio::test]
 async fn an_endless_grace_stops_no_watch() {
-    let q = CustomTool::new(
-        Definition::new("slow", "For a test", json!({"type": "object"})),
-        |_, s: Scope| async move {
-            s.cancelled().await;
-            Ok("x")
-        },
-    );
-    let r = only(vec![Arc::new(q)]);
+    let q = custom("slow", |_, s: Scope| async move {
+        s.cancelled().await;
+        Ok("x")
+    });
+    let r = registry_of(vec![Arc::new(q)]);
     let engine = Engine::builder(r)
         .policy(AllowAll)
         .limits(Limits {
@@ -295,11 +299,8 @@ async fn a_cancelled_turn_waits_for_no_reader() {
             self.0.push(t.clone());
         }
     }
-    let q = CustomTool::new(
-        Definition::new("q", "For a test", json!({"type": "object"})),
-        |_, _| async { Ok("x") },
-    );
-    let r = only(vec![Arc::new(q)]);
+    let q = custom("q", |_, _| async { Ok("x") });
+    let r = registry_of(vec![Arc::new(q)]);
     let engine = Engine::builder(r)
         .policy(AllowAll)
         .reader(Holds(vec![]))
@@ -336,11 +337,8 @@ async fn a_store_that_always_panics_ends_the_call_undone() {
             Ok(vec![])
         }
     }
-    let q = CustomTool::new(
-        Definition::new("q", "For a test", json!({"type": "object"})),
-        |_, _| async { Ok("x") },
-    );
-    let r = only(vec![Arc::new(q)]);
+    let q = custom("q", |_, _| async { Ok("x") });
+    let r = registry_of(vec![Arc::new(q)]);
     let engine = Engine::builder(r).policy(AllowAll).store(S).build();
     let outcome = engine.run(ToolRequest::new("q", json!({}))).await;
     assert!(

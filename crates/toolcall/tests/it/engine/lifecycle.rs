@@ -311,9 +311,7 @@ async fn a_panic_is_a_failed_call() {
 async fn a_panic_in_prepare_policy_or_approver_is_a_failed_call_that_never_started() {
     let fails = Ending::failed("something panicked while the call was judged or prepared");
     let read = || ToolRequest::new("read_file", json!({"path": "a"}));
-    let definition = Definition::new("panics", "For a test", json!({"type": "object"}));
-    let panics =
-        CustomTool::new(definition, |_, _| async { Ok(()) }).preparing(|_| panic!("prepare"));
+    let panics = custom("panics", |_, _| async { Ok(()) }).preparing(|_| panic!("prepare"));
 
     let log = Log::default();
     let prepare = engine(registry([Arc::new(panics)]), &log)
@@ -426,7 +424,7 @@ async fn a_tool_that_fails_tells_why_and_what_it_has() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_may_state_how_long_it_may_run() {
-    let mut definition = Definition::new("hang", "For a test", json!({"type": "object"}));
+    let mut definition = definition("hang");
     definition.timeout = Some(Duration::from_secs(1));
     let hangs = CustomTool::new(definition, |_, _| {
         std::future::pending::<Result<(), ToolError>>()

@@ -91,8 +91,7 @@ async fn parents_cannot_starve_their_children() {
 async fn a_child_never_waits_for_its_own_parent() {
     let log = Log::default();
     let host = MemoryHost::default().with_file("/w/a", "one");
-    let definition = Definition::new("refactor", "For a test", json!({"type": "object"}));
-    let refactor = CustomTool::new(definition, |_, scope| async move {
+    let refactor = custom("refactor", |_, scope| async move {
         let edit = json!({"path": "a", "old": "one", "new": "1"});
         let outcome = scope.call(ToolRequest::new("edit_file", edit)).await;
         Ok(outcome.ending().name())

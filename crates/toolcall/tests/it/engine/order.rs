@@ -142,8 +142,7 @@ async fn a_call_that_waits_for_a_person_holds_up_nobody_else() {
 async fn a_command_that_was_not_understood_runs_alone() {
     let (log, bell) = (Log::default(), Arc::new(Notify::new()));
     let listening = bell.clone();
-    let definition = Definition::new("run_shell", "For a test", json!({"type": "object"}));
-    let shell = CustomTool::new(definition, move |_, _| {
+    let shell = custom("run_shell", move |_, _| {
         let bell = listening.clone();
         async move {
             bell.notified().await;

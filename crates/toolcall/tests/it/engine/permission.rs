@@ -12,12 +12,12 @@ use crate::engine::support::*;
 async fn a_scope_does_nothing_after_its_call() {
     let keep: Arc<Mutex<Option<Scope>>> = Arc::default();
     let k = keep.clone();
-    let leaky = unstated("leaky", move |_, scope: Scope| {
+    let leaky = custom("leaky", move |_, scope: Scope| {
         *k.lock().unwrap() = Some(scope);
         async { Ok("x") }
     });
     let host = Arc::new(MemoryHost::default());
-    let engine = Engine::builder(only(vec![leaky]))
+    let engine = Engine::builder(registry_of(vec![leaky]))
         .policy(AllowAll)
         .host(host.clone())
         .build();
@@ -37,13 +37,13 @@ fn no_secret(intent: &Intent, _: &Setting) -> Verdict {
 
 #[tokio::test]
 async fn a_denied_file_is_not_read_through_its_folder() {
-    let t = CustomTool::new(
-        Definition::new("grep", "For a test", json!({"type": "object"})),
+    let t = custom(
+        "grep",
         |_, s: Scope| async move { s.read_text("/w/.env").await },
     )
     .preparing(|_| Ok(Intent::new(Kind::Search, "grep").reading("/w")));
     let host = Arc::new(MemoryHost::default().with_file("/w/.env", "SECRET"));
-    let engine = Engine::builder(only(vec![Arc::new(t)]))
+    let engine = Engine::builder(registry_of(vec![Arc::new(t)]))
         .policy(no_secret)
         .host(host)
         .build();
@@ -53,23 +53,24 @@ async fn a_denied_file_is_not_read_through_its_folder() {
 
 #[tokio::test]
 async fn an_unknown_touch_lifts_no_denial() {
-    let t = unstated("any", |_, s: Scope| async move {
+    let t = custom("any", |_, s: Scope| async move {
         s.apply(&FileEdit::added("/w/.env", "x")).await.map(drop)
     });
-    let engine = Engine::builder(only(vec![t])).policy(no_secret).build();
+    let engine = Engine::builder(registry_of(vec![t]))
+        .policy(no_secret)
+        .build();
     let o = engine.run(ToolRequest::new("any", json!({}))).await;
     assert_eq!(o.ending().name(), "denied");
 }
 
 #[tokio::test]
 async fn without_a_folder_nothing_lies_inside() {
-    let t = CustomTool::new(
-        Definition::new("read", "For a test", json!({"type": "object"})),
-        |_, s: Scope| async move { s.read_text("/home/me/.ssh/id").await },
-    )
+    let t = custom("read", |_, s: Scope| async move {
+        s.read_text("/home/me/.ssh/id").await
+    })
     .preparing(|_| Ok(Intent::new(Kind::Read, "r").reading("/home/me/.ssh/id")));
     let host = Arc::new(MemoryHost::default().with_file("/home/me/.ssh/id", "KEY"));
-    let engine = Engine::builder(only(vec![Arc::new(t)]))
+    let engine = Engine::builder(registry_of(vec![Arc::new(t)]))
         .policy(AskDangerous)
         .host(host)
         .build();
@@ -118,12 +119,9 @@ async fn a_failure_tells_nothing_that_needs_permission() {
 
 #[tokio::test]
 async fn relative_paths_of_an_intent_are_made_absolute() {
-    let t = CustomTool::new(
-        Definition::new("w", "For a test", json!({"type": "object"})),
-        |_, s: Scope| async move { s.read_text("a").await },
-    )
-    .preparing(|_| Ok(Intent::new(Kind::Read, "r").reading("a")));
-    let r = only(vec![Arc::new(t)]);
+    let t = custom("w", |_, s: Scope| async move { s.read_text("a").await })
+        .preparing(|_| Ok(Intent::new(Kind::Read, "r").reading("a")));
+    let r = registry_of(vec![Arc::new(t)]);
     let host = Arc::new(MemoryHost::default().with_file("/w/a", "A"));
     let engine = Engine::builder(r)
         .cwd("/w")

@@ -97,8 +97,7 @@ async fn what_was_not_stated_is_not_done() {
 #[tokio::test]
 async fn what_may_be_read_is_what_was_stated_and_is_not_denied() {
     let log = Log::default();
-    let definition = Definition::new("walk", "For a test", json!({"type": "object"}));
-    let walk = CustomTool::new(definition, |_, scope: Scope| async move {
+    let walk = custom("walk", |_, scope: Scope| async move {
         let paths = ["/w", "/w/a", "/w/secret", "/x"];
         let may = paths.map(|path| scope.may_read(path.as_ref()));
         assert_eq!(may, [true, true, false, false]);
@@ -145,7 +144,7 @@ async fn a_tool_that_states_nothing_is_inferred_and_may_touch_anything() {
 #[tokio::test]
 async fn a_command_prints_as_it_runs_and_a_plan_becomes_an_event() {
     let log = Log::default();
-    let definition = Definition::new("run_make", "For a test", json!({"type": "object"}));
+    let definition = definition("run_make");
     let command = |cwd: &std::path::Path| {
         Command::new(
             "make",
@@ -180,8 +179,7 @@ async fn a_command_prints_as_it_runs_and_a_plan_becomes_an_event() {
 #[tokio::test]
 async fn what_was_shown_is_what_is_done() {
     let log = Log::default();
-    let definition = Definition::new("swap_edit", "For a test", json!({"type": "object"}));
-    let swaps = CustomTool::new(definition, |_, scope| async move {
+    let swaps = custom("swap_edit", |_, scope| async move {
         scope
             .apply(&FileEdit::modified("/w/a", "a", "something else"))
             .await?;

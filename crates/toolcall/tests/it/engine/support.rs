@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::Notify;
 use toolcall::*;
+pub(crate) use toolcall_testkit::tools::{custom, definition, registry_of, text_of};
 
 /// Every event's call and name, in the order the journal showed them.
 #[derive(Clone, Default)]
@@ -140,12 +141,8 @@ where
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     R: Into<ToolResult>,
 {
-    let definition = Definition::new(name, "For a test", json!({"type": "object"}));
-    let name = name.to_owned();
-    Arc::new(
-        CustomTool::new(definition, run)
-            .preparing(move |_| Ok(Intent::new(Kind::Other, name.clone()))),
-    )
+    let (tool, name) = (custom(name, run), name.to_owned());
+    Arc::new(tool.preparing(move |_| Ok(Intent::new(Kind::Other, name.clone()))))
 }
 
 /// A tool that runs until the bell rings or it is cancelled.
@@ -189,39 +186,4 @@ pub(crate) async fn settle() {
     for _ in 0..50 {
         tokio::task::yield_now().await;
     }
-}
-
-/// The text of everything a result shows.
-pub(crate) fn text_of(content: &[Content]) -> String {
-    let texts = content.iter().filter_map(|content| match content {
-        Content::Text(text) => Some(&**text),
-        Content::Image(_)
-        | Content::Audio(_)
-        | Content::Resource(_)
-        | Content::Link(_)
-        | Content::Edit(_)
-        | Content::Terminal(_) => None,
-    });
-    texts.collect::<Vec<_>>().join("\n")
-}
-
-/// A tool that does what the closure does and states nothing.
-pub(crate) fn unstated<F, Fut, R>(name: &str, run: F) -> Arc<CustomTool>
-where
-    F: Fn(Arc<Value>, Scope) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
-    R: Into<ToolResult>,
-{
-    Arc::new(CustomTool::new(
-        Definition::new(name, "For a test", json!({"type": "object"})),
-        run,
-    ))
-}
-/// A registry of these tools and no other.
-pub(crate) fn only(tools: Vec<Arc<CustomTool>>) -> Registry {
-    let mut r = Registry::new();
-    for t in tools {
-        r.add_any(t).unwrap();
-    }
-    r
 }

@@ -2,13 +2,14 @@
 //! Each is judged by what was told and what is on the disk.
 
 use serde_json::{Value, json};
+use toolcall_testkit::client::{option_of_kind, select};
 
-use super::scene::{SILENT, Scene, choose, option, questions, running, said, turn, turn_of};
+use super::scene::{SILENT, Scene, questions, running, said, turn, turn_of};
 use crate::agent::cases::{ALWAYS, NO};
 use crate::agent::client::{Client, Offer};
 use crate::agent::linter::lives;
-use crate::agent::recorder::Recorder;
 use crate::agent::stage::Stage;
+use crate::recorder::Recorder;
 
 const REFUSED: &str = "pending failed";
 
@@ -37,7 +38,7 @@ pub(super) fn nobody_can_be_asked(case: &Value) {
 }
 
 pub(super) fn an_unknown_option_is_no_yes(case: &Value) {
-    no_yes(case, |question| vec![choose(question, "yolo")]);
+    no_yes(case, |question| vec![select(question, "yolo")]);
 }
 
 pub(super) fn an_error_is_no_yes(case: &Value) {
@@ -47,15 +48,19 @@ pub(super) fn an_error_is_no_yes(case: &Value) {
 pub(super) fn the_first_answer_counts(case: &Value) {
     no_yes(case, |question| {
         let kinds = ["reject_once", "allow_once"];
-        let ids = kinds.map(|kind| option(question, kind).unwrap());
-        ids.map(|id| choose(question, &id)).to_vec()
+        let ids = kinds.map(|kind| option_of_kind(question, kind).unwrap());
+        ids.map(|id| select(question, &id)).to_vec()
     });
 }
 
 pub(super) fn no_always_for_what_runs_anything(case: &Value) {
     let mut scene = Scene::open(NO, &[turn_of(case)]);
     let (id, question) = scene.asked();
-    assert_eq!(option(&question, "allow_always"), None, "{question}");
+    assert_eq!(
+        option_of_kind(&question, "allow_always"),
+        None,
+        "{question}"
+    );
     scene.client.answer_of(id);
     scene.end();
 }
@@ -75,8 +80,8 @@ pub(super) fn a_swapped_script_does_not_run(case: &Value) {
     let mut scene = Scene::on(stage, SILENT, &[turn_of(case)]);
     let (id, question) = scene.asked();
     executable(&scene.stage, "#!/bin/sh\ntouch evil\n");
-    let yes = option(&question, "allow_once").unwrap();
-    scene.client.recorder.send(&choose(&question, &yes));
+    let yes = option_of_kind(&question, "allow_once").unwrap();
+    scene.client.recorder.send(&select(&question, &yes));
     scene.client.answer_of(id);
     let (stage, recording) = scene.end();
     assert!(lives(&recording.frames)[0].1.ends_with("failed"));
@@ -92,8 +97,8 @@ fn executable(stage: &Stage, text: &str) {
 pub(super) fn cancelled_right_after_a_yes(case: &Value) {
     let mut scene = Scene::open(SILENT, &[turn_of(case)]);
     let (id, question) = scene.asked();
-    let yes = option(&question, "allow_once").unwrap();
-    scene.client.recorder.send(&choose(&question, &yes));
+    let yes = option_of_kind(&question, "allow_once").unwrap();
+    scene.client.recorder.send(&select(&question, &yes));
     let params = json!({"sessionId": scene.client.session});
     let cancel = json!({"jsonrpc": "2.0", "method": "session/cancel", "params": params});
     scene.client.recorder.send(&cancel);

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::scene::{SILENT, Scene, running};
 use crate::agent::cases::YES;
 use crate::agent::client::{Client, Offer};
-use crate::agent::recorder::Recorder;
 use crate::agent::stage::Stage;
+use crate::recorder::Recorder;
 
 /// A greeted agent; its calls and turns do not matter.
 fn greeted(stage: &Stage) -> Client {

@@ -5,25 +5,19 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use toolcall_testkit::process::Process;
+use toolcall_testkit::wait_for;
 
 use super::scene::{SILENT, Scene, running};
 use crate::agent::cases::YES;
 use crate::agent::client::{Client, Offer};
-use crate::agent::recorder::Recorder;
 use crate::agent::stage::Stage;
+use crate::recorder::{PATIENCE, Recorder};
 
 const MIB: u64 = 1024 * 1024;
 
 /// What no peer may make the agent take.
 const MOST: u64 = 128 * MIB;
-
-/// The most that a process ever took.
-fn peak(process: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    kib.unwrap() * 1024
-}
 
 pub(super) fn a_line_without_end_is_bounded(_: &Value) {
     let stage = Stage::new();
@@ -39,7 +33,7 @@ pub(super) fn a_line_without_end_is_bounded(_: &Value) {
     let begun = input.write_all(br#"{"jsonrpc":"2.0","#);
     // An agent may close the connection instead of reading on; then there is nothing more to write.
     let written = begun.is_ok() && (0..200).all(|_| input.write_all(&piece).is_ok());
-    let taken = peak(agent.id());
+    let taken = Process::new(agent.id()).peak_memory();
     drop(input);
     let output = agent.wait_with_output().unwrap();
     assert!(taken < MOST, "{} MiB", taken / MIB);
@@ -56,14 +50,10 @@ pub(super) fn a_client_that_does_not_read_is_bounded(_: &Value) {
     let mut scene = Scene::open(YES, &[much]);
     let (id, _) = scene.asked();
     // Nobody reads until the command is through.
-    let began = std::time::Instant::now();
-    while scene.stage.text("done.txt").is_none() && began.elapsed() < crate::agent::stage::PATIENCE
-    {
-        std::thread::yield_now();
-    }
+    wait_for(PATIENCE, || scene.stage.text("done.txt"));
     let answer = scene.client.answer_of(id);
     assert_eq!(answer["result"]["stopReason"], "end_turn");
-    let taken = peak(scene.client.recorder.id());
+    let taken = Process::new(scene.client.recorder.id()).peak_memory();
     assert!(taken < MOST, "{} MiB", taken / MIB);
     scene.end();
 }
@@ -74,7 +64,7 @@ pub(super) fn both_may_write_before_they_read(_: &Value) {
     let mut client = Client::greet(recorder, Offer::Nothing, SILENT);
     // More than both pipes hold, in both directions, before anything is read.
     let padding = "x".repeat(1024);
-    let ids: Vec<u32> = (0..512)
+    let ids: Vec<u64> = (0..512)
         .map(|_| client.request("_nobody/knows", json!({"padding": padding})))
         .collect();
     for id in ids {

@@ -4,11 +4,12 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
+use toolcall_testkit::client::{Side, asks_permission, prompt};
 
 use crate::agent::client::{Answer, Cancel, Client, Manner, Offer};
 use crate::agent::linter::{judge, lives};
-use crate::agent::recorder::{Frame, Recorder, Recording, Side};
 use crate::agent::stage::Stage;
+use crate::recorder::{Frame, Recorder, Recording};
 
 pub(super) const POLICY: &str = "home/config/toolcall/policy.toml";
 
@@ -81,16 +82,14 @@ impl Scene {
     }
 
     /// Prompts, and hears the question that comes of it: the request's id, and the question.
-    pub(super) fn asked(&mut self) -> (u32, Value) {
+    pub(super) fn asked(&mut self) -> (u64, Value) {
         let id = self.begin();
         (id, self.client.question())
     }
 
     /// Prompts, and waits for nothing.
-    pub(super) fn begin(&mut self) -> u32 {
-        let prompt = json!([{"type": "text", "text": "go"}]);
-        let session = self.client.session.clone();
-        let params = json!({"sessionId": session, "prompt": prompt});
+    pub(super) fn begin(&mut self) -> u64 {
+        let params = prompt(&self.client.session, "go");
         self.client.request("session/prompt", params)
     }
 
@@ -102,19 +101,6 @@ impl Scene {
         self.stage.settle(None);
         (self.stage, recording)
     }
-}
-
-/// Answers a question by that option.
-pub(super) fn choose(question: &Value, option: &str) -> Value {
-    let outcome = json!({"outcome": "selected", "optionId": option});
-    json!({"jsonrpc": "2.0", "id": question["id"], "result": {"outcome": outcome}})
-}
-
-/// The id of the option of that kind.
-pub(super) fn option(question: &Value, kind: &str) -> Option<String> {
-    let options = question["params"]["options"].as_array()?;
-    let option = options.iter().find(|option| option["kind"] == kind)?;
-    Some(option["optionId"].as_str()?.to_owned())
 }
 
 /// What becomes of the call of this turn if people say no.
@@ -146,9 +132,7 @@ pub(super) fn fate_with(
 pub(super) fn questions(frames: &[Frame]) -> Vec<Value> {
     let messages = frames.iter().filter(|frame| frame.side == Side::Agent);
     let messages = messages.map(Frame::message);
-    messages
-        .filter(|message| message["method"] == "session/request_permission")
-        .collect()
+    messages.filter(asks_permission).collect()
 }
 
 /// Everything the agent said, as text.

@@ -7,8 +7,8 @@ use super::scene::{SILENT, Scene, running, turn};
 use crate::agent::cases::YES;
 use crate::agent::client::{Client, Offer};
 use crate::agent::linter::lives;
-use crate::agent::recorder::{Frame, Recorder};
 use crate::agent::stage::Stage;
+use crate::recorder::{Frame, Recorder};
 
 /// Loads a session; the answer.
 fn loaded(stage: &Stage, session: &Value, cwd: &std::path::Path) -> Value {

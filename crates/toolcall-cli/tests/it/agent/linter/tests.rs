@@ -2,9 +2,10 @@
 //! No agent is started.
 
 use serde_json::{Value, json};
+use toolcall_testkit::client::Side;
 
 use super::judge;
-use crate::agent::recorder::{Frame, Side};
+use crate::recorder::Frame;
 
 /// A turn with one edit that asks.
 fn good() -> Vec<(Side, Value)> {

@@ -17,7 +17,7 @@ use toolcall::{
 };
 
 /// How a call begins, with or without its input.
-pub(crate) fn any_announced() -> impl Strategy<Value = Announced> {
+pub fn any_announced() -> impl Strategy<Value = Announced> {
     (option::of(any_input()), any_sketch()).prop_map(|(input, sketch)| Announced {
         tool: "tool".into(),
         model_id: None,
@@ -28,7 +28,7 @@ pub(crate) fn any_announced() -> impl Strategy<Value = Announced> {
 }
 
 /// Any event at all. Those that carry a call forward come more often, so that some get far.
-pub(crate) fn any_event() -> impl Strategy<Value = Event> {
+pub fn any_event() -> impl Strategy<Value = Event> {
     prop_oneof![
         2 => any_beginning(),
         2 => any_question().prop_map(Event::Asked),

@@ -1,6 +1,8 @@
 //! Keeps every line that passes between a client and the agent, in both directions.
 //! It understands no line and changes none.
 
+#![cfg(target_os = "linux")]
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -8,18 +10,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::Value;
+use toolcall_testkit::client::Side;
 
-use crate::agent::stage::PATIENCE;
+/// How long anything may take.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How many lines may wait to be heard.
 const LINES: usize = 1024;
-
-/// Who said a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    Agent,
-    Client,
-}
 
 /// One line.
 #[derive(Clone, Debug)]
