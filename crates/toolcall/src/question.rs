@@ -168,8 +168,7 @@ fn needs_input(prepared: &Prepared) -> bool {
     let is_of_server = matches!(intent.tool.origin, Origin::Mcp(_));
     let is_told =
         edits(intent).next().is_some() || touches(|touch| matches!(touch, Touch::Runs(_)));
-    let is_open =
-        intent.touches.is_empty() || touches(|touch| matches!(touch, Touch::Reaches(_)));
+    let is_open = intent.touches.is_empty() || touches(|touch| matches!(touch, Touch::Reaches(_)));
     is_of_server || touches(|touch| *touch == Touch::Unknown) || (is_open && !is_told)
 }
 

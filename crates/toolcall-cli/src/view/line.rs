@@ -75,7 +75,7 @@ impl Lines {
     /// What belongs under the line: what would be done, or why it was not.
     fn below(&self, event: &Event) -> Vec<String> {
         match event {
-            Event::Asked(question) => subject(&question.subject, self.width),
+            Event::Asked(question) => subject(question, self.width),
             Event::Finished(finish) => match finish.ending.reason() {
                 Some(reason) => wrapped(&reason, self.width),
                 None => Vec::new(),
