@@ -44,7 +44,7 @@ pub(crate) trait Codec: Send + Sync + 'static {
     fn replay(&self, session: &SessionId, call: &ToolCall, lines: &mut Group<'_>);
 
     /// Asks the user for permission.
-    fn permission(&self, question: &Question, trace: &TraceContext) -> Ask<Answer>;
+    fn permission(&self, question: &Arc<Question>, trace: &TraceContext) -> Ask<Answer>;
 
     /// Asks the user to fill in a form. Nothing if the client shows none.
     fn form(&self, question: &FormQuestion, trace: &TraceContext) -> Option<Ask<FormAnswer>>;

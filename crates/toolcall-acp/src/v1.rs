@@ -132,7 +132,7 @@ impl Codec for V1 {
         }
     }
 
-    fn permission(&self, question: &Question, trace: &TraceContext) -> Ask<Answer> {
+    fn permission(&self, question: &Arc<Question>, trace: &TraceContext) -> Ask<Answer> {
         ask::permission(question, trace)
     }
 

@@ -327,6 +327,17 @@ pub enum Lifetime {
     Everywhere,
 }
 
+impl Lifetime {
+    /// Returns how long and where the rule holds, in words.
+    pub fn description(self) -> &'static str {
+        match self {
+            Lifetime::Session => "in this session",
+            Lifetime::Project => "in this project",
+            Lifetime::Everywhere => "everywhere",
+        }
+    }
+}
+
 /// A decision about a call, and who made it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {

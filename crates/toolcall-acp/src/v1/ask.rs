@@ -8,7 +8,7 @@ use serde::ser::SerializeMap;
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 use toolcall::text::clean_line;
-use toolcall::{Answer, Input, Lifetime, Question, Rule};
+use toolcall::{Answer, Input, Question, QuestionOption};
 
 use super::subject;
 use super::update::{Locations, write_input};
@@ -19,89 +19,56 @@ use crate::trace::TraceContext;
 use crate::wire::REQUEST_CANCELLED;
 
 /// Asks for permission.
-pub(super) fn permission(question: &Question, trace: &TraceContext) -> Ask<Answer> {
-    let options = options(&question.offers);
+pub(super) fn permission(question: &Arc<Question>, trace: &TraceContext) -> Ask<Answer> {
     let request = PermissionRequest {
         question,
-        options: &options,
+        options: &choices(question),
         trace,
     };
+    let params = to_raw_value(&request);
+    let question = question.clone();
     Ask {
         method: "session/request_permission",
-        params: to_raw_value(&request),
-        read: Box::new(move |answer| read_answer(answer, &options)),
+        params,
+        read: Box::new(move |answer| read_answer(answer, &choices(&question))),
     }
 }
 
-/// What a person may choose.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// An option as v1 writes it.
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Choice {
+struct Choice<'a> {
     option_id: String,
     name: String,
     kind: &'static str,
     #[serde(skip)]
-    answer: Answer,
+    option: QuestionOption<'a>,
 }
 
-impl Choice {
-    fn new(
-        id: impl Into<String>,
-        name: impl Into<String>,
-        kind: &'static str,
-        answer: Answer,
-    ) -> Self {
+impl<'a> Choice<'a> {
+    fn new(option: QuestionOption<'a>) -> Self {
+        let (option_id, kind) = match option {
+            QuestionOption::AllowOnce => ("allow-once".to_owned(), "allow_once"),
+            QuestionOption::AllowAlways { number, .. } => {
+                (format!("allow-always-{number}"), "allow_always")
+            }
+            QuestionOption::RejectOnce => ("reject-once".to_owned(), "reject_once"),
+            QuestionOption::RejectAlways(_) => ("reject-always".to_owned(), "reject_always"),
+        };
         Self {
-            option_id: id.into(),
-            name: name.into(),
+            option_id,
+            name: option.label(|rule| clean_line(rule, subject::LONGEST_LABEL)),
             kind,
-            answer,
+            option,
         }
     }
 }
 
-/// Once and always, each way; "always" names the rule it would keep and for how long.
-fn options(offers: &[Rule]) -> Vec<Choice> {
-    let always_allow = offers.iter().enumerate().map(|(number, rule)| {
-        let id = format!("allow-always-{}", number + 1);
-        let answer = Answer::AllowAlways(rule.clone());
-        Choice::new(id, label("Always allow", rule), "allow_always", answer)
-    });
-    let always_reject = offers.first().map(|rule| {
-        let answer = Answer::RejectAlways {
-            rule: rule.clone(),
-            reason: None,
-        };
-        Choice::new(
-            "reject-always",
-            label("Always reject", rule),
-            "reject_always",
-            answer,
-        )
-    });
-    let once = Choice::new("allow-once", "Allow once", "allow_once", Answer::AllowOnce);
-    let reject = Choice::new("reject-once", "Reject", "reject_once", Answer::reject());
-    std::iter::once(once)
-        .chain(always_allow)
-        .chain([reject])
-        .chain(always_reject)
-        .collect()
+fn choices(question: &Question) -> Vec<Choice<'_>> {
+    question.options().into_iter().map(Choice::new).collect()
 }
 
-fn label(verb: &str, rule: &Rule) -> String {
-    let text = clean_line(&rule.text, subject::LONGEST_LABEL);
-    format!("{verb} {} {text}", lifetime(rule.lifetime))
-}
-
-fn lifetime(lifetime: Lifetime) -> &'static str {
-    match lifetime {
-        Lifetime::Session => "in this session:",
-        Lifetime::Project => "in this project:",
-        Lifetime::Everywhere => "everywhere:",
-    }
-}
-
-fn read_answer(response: Result<Value, PeerError>, options: &[Choice]) -> Answer {
+fn read_answer(response: Result<Value, PeerError>, options: &[Choice<'_>]) -> Answer {
     let response = match response {
         Ok(response) => response,
         Err(error) => return not_answered(&error),
@@ -114,7 +81,7 @@ fn read_answer(response: Result<Value, PeerError>, options: &[Choice]) -> Answer
             .iter()
             .find(|choice| Some(&*choice.option_id) == chosen)
         {
-            Some(choice) => with_reason(choice.answer.clone(), reason_of(&response)),
+            Some(choice) => choice.option.answer(reason_of(&response)),
             None => unknown("an option that was not offered", chosen),
         },
         other => unknown("an outcome that is not known", other),
@@ -144,26 +111,10 @@ fn reason_of(response: &Value) -> Option<Arc<str>> {
     found.map(Arc::from)
 }
 
-fn with_reason(answer: Answer, said: Option<Arc<str>>) -> Answer {
-    match answer {
-        Answer::RejectOnce { reason } => Answer::RejectOnce {
-            reason: said.or(reason),
-        },
-        Answer::RejectAlways { rule, reason } => Answer::RejectAlways {
-            rule,
-            reason: said.or(reason),
-        },
-        Answer::AllowOnce
-        | Answer::AllowAlways(_)
-        | Answer::Cancelled
-        | Answer::Unanswered { .. } => answer,
-    }
-}
-
 /// The request: the call complete once more, and what may be chosen.
 struct PermissionRequest<'a> {
     question: &'a Question,
-    options: &'a [Choice],
+    options: &'a [Choice<'a>],
     trace: &'a TraceContext,
 }
 
@@ -204,8 +155,26 @@ impl Serialize for Subject<'_> {
 mod tests {
     use expect_test::{Expect, expect};
     use serde_json::json;
+    use toolcall::{
+        CallId, Intent, Kind, Lifetime, Prepared, QuestionId, Rule, RuleName, SessionId,
+    };
 
     use super::*;
+
+    fn question(offers: Vec<Rule>) -> Question {
+        let subject = Prepared {
+            input: Arc::new(Value::Null),
+            intent: Intent::new(Kind::Edit, "Edit a"),
+        };
+        Question {
+            id: QuestionId::new("q"),
+            session: SessionId::new("s"),
+            call: CallId::new("c"),
+            subject: Arc::new(subject),
+            offers,
+            because: RuleName::new("a test"),
+        }
+    }
 
     fn offers() -> Vec<Rule> {
         let rule = |lifetime| Rule {
@@ -216,7 +185,7 @@ mod tests {
     }
 
     fn check(response: Value, expected: Expect) {
-        let answer = read_answer(Ok(response), &options(&offers()));
+        let answer = read_answer(Ok(response), &choices(&question(offers())));
         expected.assert_eq(&format!("{answer:?}"));
     }
 
@@ -226,7 +195,7 @@ mod tests {
 
     #[test]
     fn all_four_kinds_are_offered_and_always_says_what_it_keeps() {
-        let shown: Vec<_> = options(&offers())
+        let shown: Vec<_> = choices(&question(offers()))
             .into_iter()
             .map(|choice| format!("{} {} {}", choice.option_id, choice.kind, choice.name))
             .collect();
@@ -237,7 +206,11 @@ mod tests {
             reject-once reject_once Reject
             reject-always reject_always Always reject in this session: "edit_file" writing "/w/a""#]]
         .assert_eq(&shown.join("\n"));
-        let kinds: Vec<_> = options(&[]).into_iter().map(|choice| choice.kind).collect();
+        let question = question(Vec::new());
+        let kinds: Vec<_> = choices(&question)
+            .iter()
+            .map(|choice| choice.kind)
+            .collect();
         assert_eq!(kinds, ["allow_once", "reject_once"]);
     }
 

@@ -75,7 +75,7 @@ impl Lines {
     /// What belongs under the line: what would be done, or why it was not.
     fn below(&self, event: &Event) -> Vec<String> {
         if let Event::Asked(question) = event {
-            return subject(&question.subject, self.width);
+            return subject(question, self.width);
         }
         let Event::Finished(finish) = event else {
             return Vec::new();
