@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 use toolcall::text::clean_line;
 use toolcall::{EngineBuilder, Moment, SessionId, ToolCall, replay};
@@ -202,7 +201,7 @@ fn list(
                 .first_words(&line.id, is_for_model)?
                 .map(|text| title(&text)),
             cwd: PathBuf::from(line.cwd),
-            updated: iso(line.latest),
+            updated: line.latest.to_string(),
             id: line.id,
         });
     }
@@ -218,10 +217,4 @@ fn is_for_model(text: &str) -> bool {
 pub(crate) fn title(words: &str) -> String {
     let first = words.lines().find(|line| !line.trim().is_empty());
     clean_line(first.unwrap_or(words).trim(), LONGEST_TITLE)
-}
-
-fn iso(at: Moment) -> String {
-    let micros = i64::try_from(at.as_micros()).unwrap_or(i64::MAX);
-    let stamp = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX);
-    stamp.to_string()
 }

@@ -125,7 +125,7 @@ fn settings(
         limits: chosen.limits(),
         history,
         guests: Vec::new(),
-        onlooker: Some(Arc::new(Watching(tracing.clone()))),
+        onlooker: Some(Arc::new(tracing.clone())),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }
@@ -157,14 +157,12 @@ async fn asked_to_stop() -> std::io::Result<()> {
 }
 
 /// Calls and turns, told to the collector that the environment names.
-pub(crate) struct Watching(pub(crate) Tracing);
-
-impl Onlooker for Watching {
+impl Onlooker for Tracing {
     fn attach(&self, engine: EngineBuilder) -> EngineBuilder {
-        self.0.attach(engine)
+        Tracing::attach(self, engine)
     }
 
     fn turn(&self, engine: &Engine) -> Box<dyn Send> {
-        Box::new(self.0.turn(engine))
+        Box::new(Tracing::turn(self, engine))
     }
 }

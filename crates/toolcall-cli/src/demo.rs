@@ -18,7 +18,6 @@ use toolcall_agent::{Agent, AgentSettings};
 use toolcall_history::{Archive, Period};
 use toolcall_tools::command::Supervisor;
 
-use crate::agent::Watching;
 use crate::approver::{Answering, ScreenApprover, Voice};
 use crate::arguments::{Grouping, Wishes};
 use crate::client::{Client, Errand, Left, Printing, Viewer};
@@ -182,7 +181,7 @@ fn settings(
         limits: Limits::default(),
         models: Models::new(Arc::new(ScriptModel::new("script:story.yaml", story))),
         guests: vec![erased(word_count::WordCount { pace: pace() })],
-        onlooker: Some(Arc::new(Watching(tracing.clone()))),
+        onlooker: Some(Arc::new(tracing.clone())),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }

@@ -8,6 +8,7 @@ mod call;
 mod client;
 mod completions;
 mod config;
+mod consent;
 mod demo;
 mod history;
 mod mcp;

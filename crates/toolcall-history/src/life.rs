@@ -148,18 +148,7 @@ impl Life {
     pub(crate) fn given(&self) -> impl Iterator<Item = &Arc<str>> {
         let finish: Option<&Arc<Finish>> = self.call.finish();
         let content = finish.into_iter().flat_map(|finish| &finish.result.content);
-        content.filter_map(|content| match content {
-            Content::Text(text) => Some(text),
-            Content::Resource(resource) => match &resource.body {
-                ResourceBody::Text(text) => Some(text),
-                ResourceBody::Base64(_) => None,
-            },
-            Content::Image(_)
-            | Content::Audio(_)
-            | Content::Link(_)
-            | Content::Edit(_)
-            | Content::Terminal(_) => None,
-        })
+        content.filter_map(Content::as_text)
     }
 }
 

@@ -349,6 +349,21 @@ pub struct Decision {
     pub by: Judge,
 }
 
+impl Decision {
+    /// Whether a person or a rule of theirs said yes. What a foreign agent decided is no such yes.
+    pub fn is_approval(&self) -> bool {
+        match self.by {
+            Judge::Person(_) | Judge::Rule(_) => self.effect == Effect::Allow,
+            Judge::Unseen => false,
+        }
+    }
+
+    /// Whether a person said yes to this very call.
+    pub fn is_approval_of_a_person(&self) -> bool {
+        matches!(self.by, Judge::Person(_)) && self.is_approval()
+    }
+}
+
 /// Yes or no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {

@@ -63,13 +63,7 @@ fn random() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
-/// Where the ids of new calls come from.
-pub trait Ids: Send + Sync + 'static {
-    /// A call id that was never given before.
-    fn next_call(&self) -> CallId;
-}
-
-/// Ids of one prefix and a counter.
+/// Where the ids of new calls come from: one prefix and a counter.
 #[derive(Debug)]
 pub struct Counted {
     prefix: Box<str>,
@@ -89,10 +83,9 @@ impl Counted {
     pub fn random() -> Self {
         Self::new(format!("call-{:012x}", random() >> 16))
     }
-}
 
-impl Ids for Counted {
-    fn next_call(&self) -> CallId {
+    /// A call id that was never given before.
+    pub(crate) fn next_call(&self) -> CallId {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         // Every call gets an id: this costs a third of formatting it.
         let mut digits = itoa::Buffer::new();

@@ -1,7 +1,10 @@
 //! Points in time as values, and the clock that hands them out.
 //! Everything but the clock only compares and subtracts moments.
 
+use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use jiff::Timestamp;
 
 /// A point in time, in microseconds since 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,6 +30,15 @@ impl Moment {
     pub fn plus(self, span: Duration) -> Self {
         let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
         Self(self.0.saturating_add(micros))
+    }
+}
+
+/// Writes it as ISO 8601 in UTC; a precision says how many digits of a second.
+impl fmt::Display for Moment {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = i64::try_from(self.0).unwrap_or(i64::MAX);
+        let timestamp = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX);
+        timestamp.fmt(out)
     }
 }
 
@@ -63,5 +75,20 @@ impl SystemClock {
 impl Clock for SystemClock {
     fn now(&self) -> Moment {
         self.began.plus(self.anchor.elapsed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_written_as_iso_8601() {
+        let moment = Moment::from_micros(1_794_822_031_657_257);
+        assert_eq!(moment.to_string(), "2026-11-16T09:40:31.657257Z");
+        assert_eq!(format!("{moment:.0}"), "2026-11-16T09:40:31Z");
+        assert_eq!(Moment::default().to_string(), "1970-01-01T00:00:00Z");
+        let last = Moment::from_micros(u64::MAX).to_string();
+        assert!(last.starts_with("9999-12-30"), "{last}");
     }
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
+use crate::content::Digest;
 use crate::event::ToolResult;
 use crate::host::BoxFuture;
 use crate::intent::{Annotations, Intent, Kind, Origin, Sketch, ToolIdentity};
@@ -212,12 +212,7 @@ impl Definition {
         if self.annotations != Annotations::default() {
             let _infallible = write!(text, "{:?}", self.annotations);
         }
-        let hash = Sha256::digest(text.as_bytes());
-        hash.iter()
-            .fold(String::with_capacity(64), |mut hex, byte| {
-                let _infallible = write!(hex, "{byte:02x}");
-                hex
-            })
+        Digest::of(text).to_string()
     }
 }
 

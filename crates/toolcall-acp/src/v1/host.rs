@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::json;
 use toolcall::text::clean_line;
 use toolcall::{
-    Applied, BoxFuture, CallId, Change, Command, Console, Effect, Exit, FileBody, FileEdit, Host,
-    HostError, Judge, Reading, SessionId, Spill,
+    Applied, BoxFuture, CallId, Change, Command, Console, Exit, FileBody, FileEdit, Host,
+    HostError, Reading, SessionId, Spill,
 };
 
 use super::Capabilities;
@@ -126,6 +126,8 @@ impl ClientHost {
         if !self.offers.terminal || self.commands == Commands::Here {
             return None;
         }
+        let decision = console.decision();
+        let was_approved = decision.is_some_and(|decision| decision.is_approval_of_a_person());
         match &command.reading {
             // A client takes one program and its arguments, and knows no redirects.
             Reading::Understood(parts) => match parts.as_slice() {
@@ -134,19 +136,12 @@ impl ClientHost {
                 }
                 [] | [_, ..] => None,
             },
-            Reading::Unclear(_) if was_approved(console) => {
+            Reading::Unclear(_) if was_approved => {
                 Some(Run::shell(&command.text, &command.cwd).with_env(&command.env))
             }
             Reading::Unclear(_) => None,
         }
     }
-}
-
-/// Whether a person said yes to exactly this text.
-fn was_approved(console: &dyn Console) -> bool {
-    console.decision().is_some_and(|decision| {
-        decision.effect == Effect::Allow && matches!(decision.by, Judge::Person(_))
-    })
 }
 
 /// What a client's error means for a file.

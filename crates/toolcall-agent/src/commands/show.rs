@@ -1,8 +1,7 @@
 //! What commands show, as Markdown for the client.
 //! Whatever came from a tool or a server stays in its place: a cell, a line, a block of code.
 
-use std::time::Duration;
-
+use toolcall::text::duration;
 use toolcall::{Definition, Effect, Kind, Lifetime, Origin, Registry};
 use toolcall_acp::service::{Choice, Sort};
 use toolcall_history::{CallLine, Group, Stats};
@@ -131,8 +130,8 @@ pub(super) fn calls(calls: &[CallLine]) -> String {
             call.id.to_string(),
             call.status.clone(),
             call.title.clone(),
-            span(call.waited),
-            span(call.ran),
+            duration(call.waited),
+            duration(call.ran),
         ]
     });
     table(["call", "ending", "title", "waited", "ran"], rows)
@@ -149,9 +148,9 @@ pub(super) fn stats(stats: &Stats) -> String {
             group.calls.to_string(),
             success,
             group.denied.to_string(),
-            span(group.ran.p50),
-            span(group.ran.p95),
-            span(group.waited),
+            duration(group.ran.p50),
+            duration(group.ran.p95),
+            duration(group.waited),
         ]
     };
     let rows = stats
@@ -196,13 +195,4 @@ pub(super) fn unknown(name: &str, known: &[&str]) -> String {
         code(&format!("/{name}")),
         all.join(", ")
     )
-}
-
-fn span(span: Duration) -> String {
-    match span {
-        Duration::ZERO => "-".to_owned(),
-        short if short < Duration::from_millis(1) => format!("{} µs", short.as_micros()),
-        short if short < Duration::from_secs(1) => format!("{} ms", short.as_millis()),
-        long => format!("{:.1} s", long.as_secs_f64()),
-    }
 }

@@ -4,8 +4,8 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use toolcall::text::clean_block;
-use toolcall::{Change, Content, Effect, Input, ResourceBody, ToolCall, replay};
+use toolcall::text::{clean_block, duration};
+use toolcall::{Change, Content, Effect, Input, ToolCall, replay};
 use toolcall_history::{CanUndo, QuestionLine, Told};
 
 use super::find::{self, full_name};
@@ -17,7 +17,7 @@ use crate::view::{
     BOLD, DIM, INDENT, event_detail, event_json, fitted, one_line, outcome, painted, preview,
     width, wrapped,
 };
-use crate::when::{iso, local, millis, span};
+use crate::when::{local, millis};
 
 /// How many lines of one text are shown to people.
 const MOST_LINES: usize = 60;
@@ -70,7 +70,7 @@ fn head(told: &Told) -> Vec<String> {
         painted(BOLD, fitted(&line.title, room).trim_end())
     )];
     let when = local(line.announced);
-    let (waited, ran) = (span(line.waited), span(line.ran));
+    let (waited, ran) = (duration(line.waited), duration(line.ran));
     lines.extend(wrapped(
         &format!(
             "{}, {} ({})",
@@ -111,7 +111,7 @@ fn question(question: &QuestionLine) -> String {
     match (question.effect, question.answered) {
         (Some(effect), Some(answered)) => {
             let by = judge(question.judge.as_deref(), question.rule.as_deref());
-            let took = span(answered.since(question.asked));
+            let took = duration(answered.since(question.asked));
             format!("{asked}; {} by {by} after {took}", effect_word(effect))
         }
         (Some(_) | None, _) => format!("{asked}; nobody answered"),
@@ -153,27 +153,18 @@ fn edits(call: &ToolCall) -> Vec<Content> {
 
 /// What it gave back, or else what it printed.
 fn printed(call: &ToolCall) -> String {
-    let content = call.finish().map(|finish| finish.result.content.iter());
-    let texts: Vec<&str> = content.into_iter().flatten().filter_map(text).collect();
+    let texts = given(call);
     match texts.is_empty() {
         true => call.output().text(),
         false => texts.join("\n"),
     }
 }
 
-fn text(content: &Content) -> Option<&str> {
-    match content {
-        Content::Text(text) => Some(text),
-        Content::Resource(resource) => match &resource.body {
-            ResourceBody::Text(text) => Some(text),
-            ResourceBody::Base64(_) => None,
-        },
-        Content::Image(_)
-        | Content::Audio(_)
-        | Content::Link(_)
-        | Content::Edit(_)
-        | Content::Terminal(_) => None,
-    }
+/// The texts that it gave back.
+fn given(call: &ToolCall) -> Vec<&str> {
+    let content = call.finish().map(|finish| finish.result.content.iter());
+    let texts = content.into_iter().flatten().filter_map(Content::as_text);
+    texts.map(|text| &**text).collect()
 }
 
 /// Beginning and end of a text, indented; long lines go over several.
@@ -206,7 +197,7 @@ fn pieces(line: &str, room: usize) -> Vec<String> {
 fn events(told: &Told, call: &ToolCall) -> Vec<String> {
     let began = told.line.announced;
     let lines = told.records.iter().map(|record| {
-        let at = span(record.at.since(began));
+        let at = duration(record.at.since(began));
         let detail = one_line(&event_detail(call, &record.event));
         let text = format!("{:<14} {detail}", record.event.name());
         let room = width().saturating_sub(INDENT.len() + 9);
@@ -234,12 +225,10 @@ fn as_json(told: &Told, call: Option<&ToolCall>) -> Value {
         shown["input"] = call.input().map(input_json).unwrap_or_default();
         shown["changes"] = edits(call).iter().filter_map(change_json).collect();
         shown["output"] = call.output().text().into();
-        let content = call.finish().map(|finish| finish.result.content.iter());
-        let texts = content.into_iter().flatten().filter_map(text);
-        shown["result"] = texts.map(Value::from).collect();
+        shown["result"] = given(call).into();
         let event = |record: &toolcall::Record| {
             let mut told = event_json(call, &record.event);
-            told["at"] = iso(record.at).into();
+            told["at"] = record.at.to_string().into();
             told["event"] = record.event.name().replace(' ', "_").into();
             told
         };
@@ -252,8 +241,8 @@ fn question_json(question: &QuestionLine) -> Value {
     let answered = question.answered;
     json!({
         "because": question.because,
-        "asked": iso(question.asked),
-        "answered": answered.map(iso),
+        "asked": question.asked.to_string(),
+        "answered": answered.map(|at| at.to_string()),
         "took_ms": answered.map(|answered| millis(answered.since(question.asked))),
         "effect": question.effect.map(effect_word),
         "by": question.judge,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use toolcall::SessionId;
+use toolcall::text::duration;
 use toolcall_history::{Archive, CallLine, Filter, SessionLine};
 
 use super::find::{filter, is_about_calls, short_ids};
@@ -14,7 +15,7 @@ use super::{open, open_if_there};
 use crate::arguments::{Searching, Wanted};
 use crate::screen;
 use crate::view::{BOLD, DIM, counted, fitted, outcome, painted, width};
-use crate::when::{iso, local, span};
+use crate::when::local;
 
 /// How many sessions are listed if nothing else is said.
 const USUAL_SESSIONS: usize = 20;
@@ -155,8 +156,8 @@ pub(super) fn session_json(session: &SessionLine, calls: &[CallLine]) -> Value {
         "agent": session.agent,
         "client": session.client,
         "cwd": session.cwd,
-        "began": iso(session.began),
-        "latest": iso(session.latest),
+        "began": session.began.to_string(),
+        "latest": session.latest.to_string(),
         "records": session.records,
         "calls": calls.len(),
         "endings": endings(calls),
@@ -210,7 +211,7 @@ fn call_lines(calls: &[CallLine], sessions: &HashMap<SessionId, String>) -> Vec<
             "{}  {when}{} {:>7}  {}",
             painted(BOLD, &fitted(id, widest)),
             painted(sign.style, &ending),
-            span(call.ran),
+            duration(call.ran),
             fitted(&call.title, room).trim_end()
         )
     };

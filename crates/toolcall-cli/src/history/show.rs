@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use toolcall::text::duration;
 use toolcall::{Effect, Moment};
 use toolcall_history::{
     Archive, CallLine, Filter, SessionEvent, SessionFacts, SessionLine, Speaker, Trouble,
@@ -15,7 +16,7 @@ use super::open;
 use crate::arguments::Showing;
 use crate::screen;
 use crate::view::{BOLD, DIM, Timeline, fitted, one_line, painted, width};
-use crate::when::{iso, local, millis, span};
+use crate::when::{local, millis};
 
 /// Shows a session.
 pub(super) fn run(showing: &Showing) -> anyhow::Result<ExitCode> {
@@ -63,7 +64,7 @@ fn head(session: &SessionLine, calls: &[CallLine], events: &Events) -> Vec<Strin
     let place = format!("{} in {}", agent.trim_end(), session.cwd);
     let id = one_line(session.id.as_str());
     let room = width().saturating_sub(id.chars().count() + 10);
-    let lasted = span(session.latest.since(session.began));
+    let lasted = duration(session.latest.since(session.began));
     let told = format!("{}, for {lasted}; {}", local(session.began), summary(calls));
     vec![
         format!(
@@ -152,7 +153,7 @@ fn event_json((at, event): &(Moment, SessionEvent)) -> Value {
             json!({"entries": entries.collect::<Vec<&str>>()})
         }
     };
-    told["at"] = iso(*at).into();
+    told["at"] = at.to_string().into();
     told["event"] = event.name().replace(' ', "_").into();
     told
 }
@@ -175,9 +176,9 @@ pub(crate) fn call_json(call: &CallLine) -> Value {
         "effect": effect,
         "by": call.judge,
         "rule": call.rule,
-        "announced": iso(call.announced),
-        "started": call.started.map(iso),
-        "ended": call.ended.map(iso),
+        "announced": call.announced.to_string(),
+        "started": call.started.map(|at| at.to_string()),
+        "ended": call.ended.map(|at| at.to_string()),
         "queued_ms": millis(call.queued),
         "waited_ms": millis(call.waited),
         "ran_ms": millis(call.ran),

@@ -1,7 +1,6 @@
 //! `toolcall history undo`: what a call changed in files is taken back, if a person says so.
 //! What would be done is shown first; files are changed by the host of that session's folder alone.
 
-use std::io::{IsTerminal as _, Write as _, stdin, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,18 +13,10 @@ use toolcall_tools::{Kit, KitSettings};
 use super::find::{self, full_name};
 use super::open;
 use crate::arguments::Undoing;
+use crate::consent::{Consent, ask};
 use crate::places::{Person, by_a_person};
 use crate::screen;
 use crate::view::{BOLD, fitted, one_line, painted, preview, width};
-
-/// What is to be done with what was shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Consent {
-    Given,
-    Refused,
-    /// There is nobody to ask.
-    Unasked,
-}
 
 /// Undoes a call.
 pub(super) async fn run(undoing: &Undoing) -> anyhow::Result<ExitCode> {
@@ -82,17 +73,10 @@ fn consent(undoing: &Undoing) -> anyhow::Result<Consent> {
     if undoing.yes {
         return Ok(Consent::Given);
     }
-    if undoing.json || !stdin().is_terminal() || !stdout().is_terminal() {
+    if undoing.json {
         return Ok(Consent::Unasked);
     }
-    anstream::print!("\nDo this? y/n: ");
-    stdout().flush()?;
-    let mut typed = String::new();
-    stdin().read_line(&mut typed)?;
-    Ok(match typed.trim() {
-        "y" | "yes" => Consent::Given,
-        _ => Consent::Refused,
-    })
+    Ok(ask("Do this?")?)
 }
 
 fn refuse(

@@ -13,7 +13,7 @@ use crate::places::by_a_person;
 use crate::recording::settings;
 use crate::screen;
 use crate::view::{ATTENTION, BAD, GOOD, counted, painted, width, wrapped};
-use crate::when::{iso, local};
+use crate::when::local;
 
 /// Checks that the history is whole.
 pub(super) fn verify(verifying: &Verifying) -> anyhow::Result<ExitCode> {
@@ -63,7 +63,7 @@ fn verified_json(
     let incidents: Value = archive
         .incidents()?
         .into_iter()
-        .map(|(at, what)| json!({"at": iso(at), "what": what}))
+        .map(|(at, what)| json!({"at": at.to_string(), "what": what}))
         .collect();
     let told = match verified {
         Ok(Verified { sessions, records }) => json!({

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
-use toolcall::{Command, Ending, Prepared, Reading, ToolRequest, Touch};
+use toolcall::{Command, Ending, Prepared, Reading, ToolRequest};
 use toolcall_policy::{Explanation, Step};
 
 use super::stance;
@@ -68,7 +68,7 @@ fn show(screen: &Screen, prepared: &Prepared, explanation: &Explanation) {
         painted(BOLD, &title)
     ));
     say(screen, &because(&explanation.reason, &explanation.rule));
-    for command in commands(prepared) {
+    for command in prepared.intent.commands() {
         say(screen, &reading(command));
     }
     screen.line("");
@@ -108,19 +108,6 @@ fn say(screen: &Screen, text: &str) {
     for line in wrapped(text, width()) {
         screen.line(&line);
     }
-}
-
-fn commands(prepared: &Prepared) -> impl Iterator<Item = &Command> {
-    let touches = prepared.intent.touches.iter();
-    touches.filter_map(|touch| match touch {
-        Touch::Runs(command) => Some(command),
-        Touch::Reads(_)
-        | Touch::Writes(_)
-        | Touch::Deletes(_)
-        | Touch::Moves { .. }
-        | Touch::Reaches(_)
-        | Touch::Unknown => None,
-    })
 }
 
 fn reading(command: &Command) -> String {
@@ -176,7 +163,7 @@ fn as_json(prepared: &Prepared, explanation: &Explanation, mode: &str) -> Value 
         "verdict": explanation.stance.as_str(),
         "rule": explanation.rule,
         "reason": explanation.reason,
-        "reading": commands(prepared).map(reading_json).collect::<Vec<_>>(),
+        "reading": prepared.intent.commands().map(reading_json).collect::<Vec<_>>(),
         "steps": steps.collect::<Vec<_>>(),
         "offers": offers.collect::<Vec<_>>(),
     })

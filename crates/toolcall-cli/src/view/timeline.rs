@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use anstyle::Style;
 use toolcall::Moment;
+use toolcall::text::duration;
 use toolcall_history::CallLine;
 
 use super::fitted;
 use super::style::{ATTENTION, BAD, BOLD, BUSY, DIM, GOOD, painted};
-use crate::when::span;
 
 /// How an ending looks.
 pub(crate) struct Sign<'a> {
@@ -104,8 +104,8 @@ impl Timeline {
             fitted(call.id.as_str(), self.id),
             painted(sign.style, &ending),
             fitted(&call.title, self.title),
-            span(call.waited),
-            span(call.ran),
+            duration(call.waited),
+            duration(call.ran),
             self.bar(call, sign.style)
         )
     }

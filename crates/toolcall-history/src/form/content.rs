@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use toolcall as heart;
 use toolcall::serde_forms::path;
 
-use super::text::{Blobs, Packed, Text, hex, not_kept, unhex};
+use super::text::{Blobs, Packed, Text, hash_of, hex, not_kept, unhex};
 use super::{FormError, Packer};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -290,7 +289,7 @@ impl FileBody {
                 }
                 Packed::TooLong(bytes) => FileBody::Binary {
                     bytes: bytes as u64,
-                    digest: Some(hex(&Sha256::digest(text.as_bytes()).into())),
+                    digest: Some(hex(&hash_of(text.as_bytes()))),
                 },
             },
             heart::FileBody::Binary { bytes, digest } => FileBody::Binary {

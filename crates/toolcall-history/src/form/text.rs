@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
+use toolcall::Digest;
 
 use super::FormError;
 use crate::redact::Redactor;
@@ -20,7 +20,7 @@ pub(crate) type Hash = [u8; 32];
 
 /// The hash of some bytes.
 pub(crate) fn hash_of(bytes: &[u8]) -> Hash {
-    Sha256::digest(bytes).into()
+    Digest::of(bytes).0
 }
 
 /// Longer texts are stored once, by their hash.
@@ -323,12 +323,7 @@ fn fetch(blob: &str, blobs: &dyn Blobs) -> Result<Vec<u8>, FormError> {
 
 /// A hash as text.
 pub(crate) fn hex(hash: &Hash) -> String {
-    use std::fmt::Write as _;
-    hash.iter()
-        .fold(String::with_capacity(64), |mut text, byte| {
-            let _never_fails = write!(text, "{byte:02x}");
-            text
-        })
+    Digest(*hash).to_string()
 }
 
 /// The hash that a text is.

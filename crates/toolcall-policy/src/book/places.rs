@@ -3,9 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
-use sha2::{Digest as _, Sha256};
-use toolcall::Moment;
+use toolcall::{Digest, Moment};
 
 /// The two folders that are the person's own, outside of every workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,13 +45,10 @@ pub(super) fn file_name(folder: &Path, ending: &str) -> String {
 
 /// SHA-256, as people write it.
 pub(super) fn digest(bytes: &[u8]) -> String {
-    let hash = Sha256::digest(bytes);
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    Digest::of(bytes).to_string()
 }
 
 /// A moment as files tell it, to the second.
 pub(super) fn written(when: Moment) -> String {
-    let micros = i64::try_from(when.as_micros()).unwrap_or(i64::MAX);
-    let when = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX);
     format!("{when:.0}")
 }

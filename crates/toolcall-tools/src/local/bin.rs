@@ -3,15 +3,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use toolcall::HostError;
 
 use super::failure::{failed, refused};
+use super::folders::private_folder;
 use super::inspecting::inspect;
 use super::moving::{carry_tree, is_another_device};
 use super::temporary::{fresh_name, rename_new};
@@ -32,13 +31,8 @@ impl Bin {
     /// Puts things into this folder, which is made if need be. From another file system at most
     /// `cap` bytes of one thing are copied.
     pub fn open(folder: &Path, cap: u64) -> io::Result<Self> {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true).mode(0o700).create(folder)?;
-        Ok(Self {
-            path: std::path::absolute(folder)?,
-            folder: Dir::open_ambient_dir(folder, ambient_authority())?,
-            cap,
-        })
+        let (path, folder) = private_folder(folder)?;
+        Ok(Self { path, folder, cap })
     }
 
     /// Takes something away from where it is, and says where it is now.

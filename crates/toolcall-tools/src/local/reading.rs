@@ -154,7 +154,7 @@ pub(super) fn body(bytes: Vec<u8>) -> FileBody {
         Ok(text) => FileBody::Text(text.into()),
         Err(not_text) => FileBody::Binary {
             bytes: not_text.as_bytes().len() as u64,
-            digest: Some(Digest(Sha256::digest(not_text.as_bytes()).into())),
+            digest: Some(Digest::of(not_text.as_bytes())),
         },
     }
 }

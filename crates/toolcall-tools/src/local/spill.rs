@@ -4,19 +4,18 @@
 use std::collections::HashMap;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirEntry, File, OpenOptions, OpenOptionsExt as _};
 use parking_lot::Mutex;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use toolcall::{CallId, Completeness, HostError, Spill};
 
 use super::failure::failed;
+use super::folders::private_folder;
 use super::reading::{Opened, Portion};
 use super::temporary::fresh_name;
 
@@ -55,11 +54,10 @@ impl Spills {
 
     /// Keeps spills in this folder, at most `cap` bytes a call. The folder is made if need be.
     pub fn new(folder: &Path, cap: u64) -> io::Result<Self> {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true).mode(0o700).create(folder)?;
+        let (path, folder) = private_folder(folder)?;
         Ok(Self {
-            path: std::path::absolute(folder)?,
-            folder: Dir::open_ambient_dir(folder, ambient_authority())?,
+            path,
+            folder,
             cap,
             session: fresh_name().trim_start_matches('.').to_owned(),
             calls: Mutex::default(),

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 use toolcall::text::clean_command;
 use toolcall::{
-    Command, Exit, Intent, Kind, Look, Reading, Scope, Target, Tool, ToolError, ToolResult, Touch,
+    Command, Exit, Intent, Kind, Look, Reading, Scope, Target, Tool, ToolError, ToolResult,
 };
 
 use crate::command::Jobs;
@@ -153,18 +153,13 @@ async fn settled(reading: Reading, look: &Look) -> Result<Reading, ToolError> {
 
 /// The command as it was prepared.
 fn stated(scope: &Scope) -> Result<&Command, ToolError> {
-    let touches = scope.prepared().intent.touches.iter();
-    let mut commands = touches.filter_map(|touch| match touch {
-        Touch::Runs(command) => Some(command),
-        Touch::Reads(_)
-        | Touch::Writes(_)
-        | Touch::Deletes(_)
-        | Touch::Moves { .. }
-        | Touch::Reaches(_)
-        | Touch::Unknown => None,
-    });
     let missing = || ToolError::new("no command was prepared");
-    commands.next().ok_or_else(missing)
+    scope
+        .prepared()
+        .intent
+        .commands()
+        .next()
+        .ok_or_else(missing)
 }
 
 fn check_env(env: &BTreeMap<String, String>) -> Result<(), ToolError> {

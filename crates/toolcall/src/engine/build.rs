@@ -13,7 +13,7 @@ use super::watchman::Watchman;
 use super::{Core, Engine, Limits};
 use crate::approver::Approver;
 use crate::host::{Host, MemoryHost};
-use crate::ids::{Counted, Ids, SessionId};
+use crate::ids::{Counted, SessionId};
 use crate::journal::{Journal, Reader};
 use crate::moment::Clock;
 use crate::output::OutputBudget;
@@ -29,7 +29,7 @@ pub struct EngineBuilder {
     rulebook: Option<Arc<dyn Rulebook>>,
     approver: Option<Arc<dyn Approver>>,
     host: Option<Arc<dyn Host>>,
-    ids: Option<Arc<dyn Ids>>,
+    ids: Option<Arc<Counted>>,
     limits: Limits,
     journal: Vec<Box<dyn FnOnce(Journal) -> Journal + Send>>,
 }
@@ -98,7 +98,7 @@ impl EngineBuilder {
     }
 
     /// Takes call ids from here.
-    pub fn ids(mut self, ids: impl Ids) -> Self {
+    pub fn ids(mut self, ids: Counted) -> Self {
         self.ids = Some(Arc::new(ids));
         self
     }

@@ -24,7 +24,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::approver::Approver;
 use crate::event::Canceller;
 use crate::host::Host;
-use crate::ids::{CallId, Ids};
+use crate::ids::{CallId, Counted};
 use crate::infer;
 use crate::intent::{Kind, Sketch};
 use crate::journal::Journal;
@@ -100,7 +100,7 @@ pub(crate) struct Core {
     approver: Option<Arc<dyn Approver>>,
     host: Arc<dyn Host>,
     journal: Arc<Journal>,
-    ids: Arc<dyn Ids>,
+    ids: Arc<Counted>,
     setting: Arc<Setting>,
     limits: Limits,
     running: Arc<Semaphore>,

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
 use toolcall::{Command, Digest, FileBody, Look, Part, Reading, Scope, ToolError};
 use toolcall_shell::{Words, unwrapped};
 
@@ -52,7 +51,7 @@ pub(super) async fn check(command: &Command, scope: &Scope) -> Result<(), ToolEr
 
 fn digest(body: &FileBody) -> Option<Digest> {
     match body {
-        FileBody::Text(text) => Some(Digest(Sha256::digest(text.as_bytes()).into())),
+        FileBody::Text(text) => Some(Digest::of(text.as_bytes())),
         FileBody::Binary { digest, .. } => *digest,
         FileBody::Folder { .. } => None,
     }
