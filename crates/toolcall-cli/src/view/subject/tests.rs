@@ -135,14 +135,15 @@ async fn asked_by(pipe: DuplexStream, requests: &[(&str, Value)], method: &str) 
     let (reader, mut writer) = split(pipe);
     let mut lines = BufReader::new(reader).lines();
     for (id, (sent, params)) in requests.iter().enumerate() {
-        let mut message = json!({"jsonrpc": "2.0", "method": sent, "params": params});
         let is_request = !sent.starts_with("notifications/");
+        let mut message = json!({"jsonrpc": "2.0", "method": sent, "params": params});
         if is_request {
             message["id"] = json!(id);
         }
         let line = format!("{message}\n");
         writer.write_all(line.as_bytes()).await.expect("a pipe");
-        while is_request {
+        let mut is_answered = !is_request;
+        while !is_answered {
             let line = lines.next_line().await.expect("a pipe").expect("a line");
             let mut heard: Value = serde_json::from_str(&line).expect("JSON");
             if heard["method"] == *method {
@@ -150,9 +151,7 @@ async fn asked_by(pipe: DuplexStream, requests: &[(&str, Value)], method: &str) 
                 while lines.next_line().await.expect("a pipe").is_some() {}
                 return heard["params"].take();
             }
-            if heard["id"] == id && heard.get("method").is_none() {
-                break;
-            }
+            is_answered = heard["id"] == id && heard.get("method").is_none();
         }
     }
     panic!("nothing was asked")
