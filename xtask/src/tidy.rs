@@ -12,6 +12,7 @@ mod map;
 mod names;
 mod shape;
 mod tree;
+mod versions;
 
 use std::path::Path;
 
@@ -33,7 +34,7 @@ enum Check {
     Within(fn(&File, &Tree) -> Vec<Fault>),
 }
 
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 13] = [
     rule(
         "opening",
         "every Rust file opens with `//!`",
@@ -68,6 +69,11 @@ const RULES: [Rule; 12] = [
         "purity",
         "call.rs, command.rs and intent.rs name no time, files, async",
         heart::purity,
+    ),
+    rule(
+        "versions",
+        "`v1` and `v2` only inside their modules and where a version is chosen",
+        versions::versions,
     ),
     rule("channels", "every channel has a bound", channels::channels),
     rule(
@@ -179,6 +185,10 @@ mod tests {
             (
                 "crates/toolcall/Cargo.toml",
                 "[dependencies]\ntoolcall-acp = \"0\"",
+            ),
+            (
+                "crates/toolcall-agent/src/turn.rs",
+                "//! A turn.\nuse toolcall_acp::v1;",
             ),
             ("ARCHITECTURE.md", "`gone.rs`"),
         ]);

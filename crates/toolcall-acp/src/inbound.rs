@@ -23,7 +23,7 @@ pub(crate) use self::incoming::{Incoming, RequestId};
 pub(crate) use self::lines::Source;
 use self::lines::{Lines, Reading};
 use self::message::{Id, Message};
-use crate::handler::{Handled, Handler, Reply, Responder};
+use crate::dispatch::{Dispatch, Handled, Reply, Responder};
 use crate::peer::{Peer, PeerError};
 use crate::requests::Asker;
 use crate::transport::Limits;
@@ -65,16 +65,16 @@ impl Inbound {
 
     /// Hands on every message until the input ends or nothing more is to be heard. Then whoever
     /// waits for the peer is told.
-    pub(crate) async fn run(&mut self, handler: &dyn Handler) {
+    pub(crate) async fn run(&mut self, dispatch: &dyn Dispatch) {
         let peer = self.peer.clone();
         tokio::select! {
-            () = self.read(handler) => {}
+            () = self.read(dispatch) => {}
             () = peer.hung_up() => {}
         }
         self.peer.input_ended();
     }
 
-    async fn read(&mut self, handler: &dyn Handler) {
+    async fn read(&mut self, dispatch: &dyn Dispatch) {
         loop {
             let step = match self.lines.next().await {
                 Reading::End => return,
@@ -83,7 +83,7 @@ impl Inbound {
                 }
                 Reading::NotText(line) => self.refuse(&message::not_text(&line)),
                 Reading::Line(line) => {
-                    let step = self.handle(&line, handler);
+                    let step = self.handle(&line, dispatch);
                     self.lines.recycle(line);
                     step
                 }
@@ -97,7 +97,7 @@ impl Inbound {
         }
     }
 
-    fn handle(&self, line: &str, handler: &dyn Handler) -> Step {
+    fn handle(&self, line: &str, dispatch: &dyn Dispatch) -> Step {
         if line.trim_ascii().is_empty() {
             return Step::Done;
         }
@@ -108,13 +108,13 @@ impl Inbound {
                 id: Some(id),
                 method,
                 params,
-            }) => self.request(id, &method, params, handler),
+            }) => self.request(id, &method, params, dispatch),
             Ok(Message::Call {
                 id: None,
                 method,
                 params,
             }) => {
-                self.notification(&method, params, handler);
+                self.notification(&method, params, dispatch);
                 Step::Done
             }
         }
@@ -147,7 +147,7 @@ impl Inbound {
         Id { id, raw }: Id<'_>,
         method: &str,
         params: Option<&RawValue>,
-        handler: &dyn Handler,
+        dispatch: &dyn Dispatch,
     ) -> Step {
         let cancelled = match self.peer.incoming().add(id.clone()) {
             Ok(cancelled) => cancelled,
@@ -155,14 +155,14 @@ impl Inbound {
         };
         let to = Responder::new(raw.to_owned(), id, self.peer.clone(), cancelled);
         // A panic drops the responder, which answers; the connection goes on.
-        let handled = catch_unwind(AssertUnwindSafe(|| handler.request(method, params, to)));
+        let handled = catch_unwind(AssertUnwindSafe(|| dispatch.request(method, params, to)));
         match handled {
             Ok(Handled::Now(Reply(line))) => Step::Reply(line),
             Ok(Handled::Later) | Err(_) => Step::Done,
         }
     }
 
-    fn notification(&self, method: &str, params: Option<&RawValue>, handler: &dyn Handler) {
+    fn notification(&self, method: &str, params: Option<&RawValue>, dispatch: &dyn Dispatch) {
         if method == "$/cancel_request" {
             let params = params.map_or("null", RawValue::get);
             if let Ok(cancel) = serde_json::from_str::<CancelRequest>(params) {
@@ -170,7 +170,7 @@ impl Inbound {
             }
             return;
         }
-        let handled = catch_unwind(AssertUnwindSafe(|| handler.notification(method, params)));
+        let handled = catch_unwind(AssertUnwindSafe(|| dispatch.notification(method, params)));
         if handled.is_err() {
             tracing::error!(method, "a notification made its handler panic");
         }

@@ -3,8 +3,8 @@
 
 mod codec;
 pub mod decode;
+pub mod dispatch;
 pub mod finding;
-pub mod handler;
 mod inbound;
 pub mod lane;
 pub mod lint;

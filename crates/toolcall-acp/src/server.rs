@@ -14,7 +14,7 @@ use toolcall::text::clean_line;
 pub use self::connection::ClientConnection;
 pub use self::simple::{SimpleAgent, prompt_text};
 use crate::codec::{ClientNotification, ClientRequest, Codec, Response};
-use crate::handler::{Handled, Handler, Responder};
+use crate::dispatch::{Dispatch, Handled, Responder};
 use crate::peer::RpcError;
 use crate::service::{Opening, Refusal, Replay, Service, Sort, Which};
 use crate::session::Session;
@@ -53,7 +53,7 @@ struct Server {
     service: Arc<dyn Service>,
 }
 
-impl Handler for Server {
+impl Dispatch for Server {
     fn request(&self, method: &str, params: Option<&RawValue>, to: Responder) -> Handled {
         if method == "initialize" {
             return Handled::Now(

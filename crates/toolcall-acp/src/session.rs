@@ -17,7 +17,7 @@ use self::approver::ClientApprover;
 use self::prompt::Prompts;
 pub use self::prompt::{IntoStop, Prompt};
 use crate::codec::{Codec, Notice, Response};
-use crate::handler::Responder;
+use crate::dispatch::Responder;
 use crate::lane::{Closed, Group};
 use crate::peer::{Peer, RpcError};
 use crate::report::Reporter;

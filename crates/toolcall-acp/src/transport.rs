@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
 use self::threaded::Threaded;
-use crate::handler::{Handler, NoMethods};
+use crate::dispatch::{Dispatch, NoMethods};
 use crate::inbound::{Inbound, Incoming};
 use crate::lane::{Lane, Outlet};
 use crate::peer::Peer;
@@ -91,7 +91,7 @@ pub fn stdio() -> (Peer, Transport) {
 impl Transport {
     /// Runs the connection until the peer's input ends, or writing fails. Requests that are not
     /// answered by then, and what is left in the lane, get a few seconds.
-    pub async fn run(self, handler: impl Handler) -> io::Result<()> {
+    pub async fn run(self, dispatch: impl Dispatch) -> io::Result<()> {
         let Self {
             mut inbound,
             outlet,
@@ -99,7 +99,7 @@ impl Transport {
             end,
         } = self;
         let reading = pin!(async {
-            inbound.run(&handler).await;
+            inbound.run(&dispatch).await;
             // Whoever got an answer with the last lines may have something to say to it.
             tokio::task::yield_now().await;
             let _late = timeout(LAST_WORDS, end.0.incoming().all_answered()).await;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
 use super::{Inbound, Incoming, message};
-use crate::handler::{Handled, Handler, Responder};
+use crate::dispatch::{Dispatch, Handled, Responder};
 use crate::lane::Lane;
 use crate::peer::Peer;
 use crate::requests::Requests;
@@ -65,7 +65,7 @@ impl Keeping {
     }
 }
 
-impl Handler for Keeping {
+impl Dispatch for Keeping {
     fn request(&self, method: &str, params: Option<&RawValue>, to: Responder) -> Handled {
         self.keep(method, params);
         self.responders.lock().unwrap().push(to);

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use toolcall::{CallHandle, Outcome, ToolRequest, Turn};
 
 use super::Session;
-use crate::handler::Responder;
+use crate::dispatch::Responder;
 use crate::peer::RpcError;
 use crate::service::{Refusal, StopReason};
 

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, ReadBuf};
-use toolcall_acp::handler::{Handled, Handler, Responder};
+use toolcall_acp::dispatch::{Dispatch, Handled, Responder};
 use toolcall_acp::transport::{Limits, connect};
 
 use crate::connection::support::{Ping, holding, narrowly_connected, settle};
@@ -111,7 +111,7 @@ struct Counting {
     deepest: Arc<AtomicUsize>,
 }
 
-impl Handler for Counting {
+impl Dispatch for Counting {
     fn request(&self, _: &str, _: Option<&RawValue>, _: Responder) -> Handled {
         Handled::Later
     }

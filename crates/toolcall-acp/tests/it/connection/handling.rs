@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use serde_json::value::RawValue;
-use toolcall_acp::handler::{Handled, Handler, Responder};
+use toolcall_acp::dispatch::{Dispatch, Handled, Responder};
 use toolcall_acp::peer::RpcError;
 
 use crate::connection::support::{connected, holding};
@@ -13,7 +13,7 @@ use crate::connection::support::{connected, holding};
 /// Answers in every way there is.
 struct Answers(Arc<Mutex<Vec<String>>>);
 
-impl Handler for Answers {
+impl Dispatch for Answers {
     fn request(&self, method: &str, params: Option<&RawValue>, to: Responder) -> Handled {
         match method {
             "_echo" => Handled::Now(to.reply(&params)),

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use toolcall_acp::handler::{Handled, Handler, Responder};
+use toolcall_acp::dispatch::{Dispatch, Handled, Responder};
 use toolcall_acp::peer::{Peer, RpcError};
 use toolcall_acp::transport::{Limits, Transport, connect};
 
@@ -84,7 +84,7 @@ pub(crate) fn running_alone() -> (Peer, Far) {
 /// Answers `_ping` and refuses everything else.
 pub(crate) struct Ping;
 
-impl Handler for Ping {
+impl Dispatch for Ping {
     fn request(&self, method: &str, _: Option<&RawValue>, to: Responder) -> Handled {
         Handled::Now(match method {
             "_ping" => to.reply(&json!("pong")),
@@ -96,7 +96,7 @@ impl Handler for Ping {
 /// Hands out the responders of every request.
 struct Holding(mpsc::Sender<Responder>);
 
-impl Handler for Holding {
+impl Dispatch for Holding {
     fn request(&self, _: &str, _: Option<&RawValue>, to: Responder) -> Handled {
         self.0
             .try_send(to)

@@ -11,7 +11,7 @@ use crate::wire::{self, RpcError};
 
 /// Handles what the peer sends. Called while the peer's lines are read, so it must not block; what
 /// takes time is handed to a task, together with the responder.
-pub trait Handler: Send + Sync {
+pub trait Dispatch: Send + Sync {
     /// Handles a request.
     fn request(&self, method: &str, params: Option<&RawValue>, to: Responder) -> Handled;
 
@@ -30,7 +30,7 @@ pub enum Handled {
 /// A handler for connections that only report: every request is refused.
 pub struct NoMethods;
 
-impl Handler for NoMethods {
+impl Dispatch for NoMethods {
     fn request(&self, method: &str, _: Option<&RawValue>, to: Responder) -> Handled {
         Handled::Now(to.refuse(&RpcError::method_not_found(method)))
     }
