@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcall::{AllowAll, Engine, Registry, Setting, ToolRequest};
-use toolcall_acp::v1::{Prompt, PromptRequest, StopReason, prompt_text, serve, stdio};
+use toolcall::{AllowAll, Content, Engine, Registry, Setting, ToolRequest};
+use toolcall_acp::{Prompt, SimpleAgent, StopReason, prompt_text, serve, stdio};
 use toolcall_tools::command::Supervisor;
 use toolcall_tools::{Kit, KitSettings};
 
@@ -170,14 +170,15 @@ pub(crate) fn play(supervisor: Supervisor) -> ExitCode {
     };
     runtime.block_on(async {
         let (client, transport) = stdio();
-        let served = serve(client, transport, open, answer).await;
+        let agent = SimpleAgent::new(client.clone(), open, answer);
+        let served = serve(client, transport, Arc::new(agent)).await;
         served.expect("the connection ends well");
     });
     ExitCode::SUCCESS
 }
 
-async fn answer(prompt: Arc<Prompt>, request: PromptRequest) -> StopReason {
-    let input = json!({"command": prompt_text(&request)});
+async fn answer(prompt: Arc<Prompt>, said: Vec<Content>) -> StopReason {
+    let input = json!({"command": prompt_text(&said)});
     prompt.call(ToolRequest::new("run_command", input)).await;
     StopReason::EndTurn
 }

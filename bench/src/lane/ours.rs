@@ -10,9 +10,10 @@ use toolcall::{
     AllowAll, CustomTool, Definition, Engine, Event, Registry, Scope, SessionId, Setting, ToolCall,
     ToolError, ToolRequest,
 };
+use toolcall_acp::ClientConnection;
 use toolcall_acp::lane::{Lane, Refused};
 use toolcall_acp::transport::{Limits, connect};
-use toolcall_acp::v1::{Client, Dialect, encode};
+use toolcall_acp::v1::{Dialect, encode};
 
 use super::CALLS;
 
@@ -97,7 +98,7 @@ pub(super) fn record() -> Vec<(ToolCall, Event)> {
 async fn send_through_the_engine() {
     let (peer, transport) = connect(empty(), stdout(), Limits::default());
     let running = tokio::spawn(transport.run_alone());
-    let session = Client::new(peer.clone()).open(builder());
+    let session = ClientConnection::new(peer.clone()).open(builder());
     let tasks: Vec<_> = (0..IN_FLIGHT)
         .map(|number| {
             let session = session.clone();

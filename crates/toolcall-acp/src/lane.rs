@@ -6,15 +6,14 @@ mod tests;
 
 use std::io;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use thiserror::Error;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
-
-use crate::locked::locked;
 
 /// How many bytes whoever waited for room may add before it is the turn of the next who waits.
 /// One line each would cost a change of task for every line.
@@ -128,7 +127,7 @@ impl Lane {
     /// Appends one line even if the lane is full: for the few small ones that must go, such as a
     /// withdrawal. How many there can be is bounded by whoever calls this.
     pub fn send_urgent(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<usize, Closed> {
-        let mut state = locked(&self.0.state);
+        let mut state = self.0.state.lock();
         match state.closed {
             true => Err(Closed),
             false => Ok(self.0.append(&mut state, write)),
@@ -155,6 +154,24 @@ impl Lane {
         self.0.in_turn(|state| self.0.append(state, write)).await
     }
 
+    /// Like [`try_send_all`](Self::try_send_all), waiting for room.
+    pub(crate) async fn send_all(&self, write: impl FnOnce(&mut Group<'_>)) -> Result<(), Closed> {
+        let append = |state: &mut State| {
+            let before = state.pending.len();
+            let bytes = state.append_all(write);
+            self.0.tell_writer(before, bytes);
+        };
+        match self.0.entry() {
+            Ok(mut state) => {
+                append(&mut state);
+                return Ok(());
+            }
+            Err(Refused::Closed) => return Err(Closed),
+            Err(Refused::Full) => {}
+        }
+        self.0.in_turn(append).await
+    }
+
     /// Waits until there is room. A future of this that is kept but not polled holds up those who
     /// came later.
     pub async fn room(&self) -> Result<(), Closed> {
@@ -175,25 +192,25 @@ impl Lane {
 
     /// Whether no line goes in any more.
     pub fn is_closed(&self) -> bool {
-        locked(&self.0.state).closed
+        self.0.state.lock().closed
     }
 
     /// Takes no further lines. What is pending is still written.
     pub fn close(&self) {
-        locked(&self.0.state).closed = true;
+        self.0.state.lock().closed = true;
         self.0.tell_closed();
     }
 
     /// What went through so far.
     pub fn counters(&self) -> Counters {
-        locked(&self.0.state).counters
+        self.0.state.lock().counters
     }
 }
 
 impl Shared {
     /// The state, if a line may be added by somebody who did not wait.
     fn entry(&self) -> Result<MutexGuard<'_, State>, Refused> {
-        let state = locked(&self.state);
+        let state = self.state.lock();
         let nobody_waits = self.turn.available_permits() > 0;
         match state.closed {
             true => Err(Refused::Closed),
@@ -217,7 +234,7 @@ impl Shared {
         let _turn = self.turn().await?;
         loop {
             {
-                let mut state = locked(&self.state);
+                let mut state = self.state.lock();
                 if state.closed {
                     return Err(Closed);
                 }
@@ -373,7 +390,7 @@ impl Outlet {
     async fn fill(&mut self) -> bool {
         loop {
             {
-                let mut state = locked(&self.lane.state);
+                let mut state = self.lane.state.lock();
                 if !state.pending.is_empty() {
                     mem::swap(&mut state.pending, &mut self.batch);
                     state.counters.writes += 1;
@@ -389,14 +406,14 @@ impl Outlet {
     }
 
     fn is_drained(&self) -> bool {
-        locked(&self.lane.state).pending.is_empty()
+        self.lane.state.lock().pending.is_empty()
     }
 
     /// The first line after a pause leaves at once. What comes right behind it waits a moment for
     /// more: one write of many lines costs little more than a write of one.
     async fn gather(&self) {
         let pressed = self.lane.pressed.notified();
-        let pending = locked(&self.lane.state).pending.len();
+        let pending = self.lane.state.lock().pending.len();
         if (1..self.lane.gathered()).contains(&pending) {
             let _moment_over = timeout(MOMENT, pressed).await;
         }
@@ -414,7 +431,7 @@ impl Outlet {
 
 impl Drop for Outlet {
     fn drop(&mut self) {
-        let mut state = locked(&self.lane.state);
+        let mut state = self.lane.state.lock();
         state.closed = true;
         state.pending = Vec::new();
         drop(state);

@@ -1,12 +1,12 @@
-//! What an agent does for its clients beside carrying calls, in no version's words.
-//! It names what is asked and answered; how that looks on the wire is the version's business.
+//! What an agent does for its clients beside carrying calls, in the terms of no protocol version.
+//! It names what is asked and answered; how that looks on the wire is the codec's business.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolcall::{BoxFuture, Content, SessionId};
 
-use crate::v1::{Prompt, Session};
+use crate::session::{Prompt, Session};
 
 /// An agent, as its clients use it. Whatever it does not do itself is refused.
 pub trait Service: Send + Sync + 'static {
@@ -21,7 +21,7 @@ pub trait Service: Send + Sync + 'static {
         self: Arc<Self>,
         prompt: Arc<Prompt>,
         said: Vec<Content>,
-    ) -> BoxFuture<'static, Result<Stop, Refusal>>;
+    ) -> BoxFuture<'static, Result<StopReason, Refusal>>;
 
     /// A part of the list of sessions that are kept, the latest first.
     fn list(self: Arc<Self>, _page: Page) -> BoxFuture<'static, Result<Listed, Refusal>> {
@@ -94,7 +94,9 @@ pub struct SignIn {
 /// What an agent can do beside answering prompts of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skills {
-    /// It keeps sessions: they can be listed, opened again, replayed, closed and deleted.
+    /// It closes sessions when asked to.
+    pub closes_sessions: bool,
+    /// It keeps sessions: they can be listed, opened again, replayed and deleted.
     pub keeps_sessions: bool,
     /// Sessions may work in several folders.
     pub several_roots: bool,
@@ -117,8 +119,6 @@ pub struct Opening {
     pub more_roots: Vec<PathBuf>,
     /// The servers that the client wants it to have.
     pub servers: Vec<ServerWish>,
-    /// Who asks.
-    pub client: Party,
 }
 
 /// Which session.
@@ -182,6 +182,17 @@ pub struct Opened {
     pub choices: Vec<Choice>,
     /// What begins with `/` and is understood in it.
     pub commands: Vec<SlashCommand>,
+}
+
+/// Where a session's commands run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Commands {
+    /// In the client's terminal if it has one and the command is simple or a user approved its
+    /// text; else here.
+    #[default]
+    InClient,
+    /// Here: a sandbox is on, which the client's terminal would be outside of.
+    Here,
 }
 
 /// Something that the person may choose.
@@ -263,17 +274,32 @@ pub struct KeptSession {
     pub updated: String,
 }
 
-/// Why an answer to a prompt ends.
+/// Why a turn ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// Everything is said.
-    EndOfTurn,
+    EndTurn,
     /// The model may not say more.
-    TooLong,
-    /// It asked for more rounds of calls than there may be.
-    TooManyRounds,
+    MaxTokens,
+    /// The model asked for more rounds of calls than there may be.
+    MaxTurnRequests,
     /// The model does not want to go on.
-    Refused,
+    Refusal,
+    /// The user cancelled it. A session answers so by itself, whatever its service returns.
+    Cancelled,
+}
+
+impl StopReason {
+    /// Returns the name under which histories keep it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::EndTurn => "end_turn",
+            Self::MaxTokens => "max_tokens",
+            Self::MaxTurnRequests => "max_turn_requests",
+            Self::Refusal => "refusal",
+            Self::Cancelled => "cancelled",
+        }
+    }
 }
 
 /// Why something is not done.

@@ -11,9 +11,9 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::{Mutex as Door, MutexGuard as Inside};
 use toolcall::{AnyTool, BoxFuture, Content, Engine, EngineBuilder, Limits, SessionId};
 use toolcall_acp::service::{
-    About, Choice, Listed, Opened, Opening, Page, Party, Refusal, Service, SignIn, Skills, Stop,
+    About, Choice, Listed, Opened, Opening, Page, Party, Refusal, Service, SignIn, Skills,
 };
-use toolcall_acp::v1::{Client, Prompt, Session};
+use toolcall_acp::{ClientConnection, Prompt, Session, StopReason};
 use toolcall_history::{History, Settings, Trouble};
 use toolcall_policy::{Layer, Places};
 use toolcall_tools::command::{Sandbox, Supervisor};
@@ -68,7 +68,7 @@ pub trait Onlooker: Send + Sync + 'static {
 
 /// The agent.
 pub struct Agent {
-    client: Client,
+    client: ClientConnection,
     settings: AgentSettings,
     sittings: Arc<Sittings>,
     /// What opens, closes and deletes a kept session goes through the door of its id, one at a time.
@@ -79,7 +79,7 @@ pub struct Agent {
 
 impl Agent {
     /// For this client.
-    pub fn new(client: Client, settings: AgentSettings) -> Arc<Self> {
+    pub fn new(client: ClientConnection, settings: AgentSettings) -> Arc<Self> {
         Arc::new(Self {
             client,
             settings,
@@ -156,6 +156,7 @@ impl Service for Agent {
                     .to_owned(),
             }],
             skills: Skills {
+                closes_sessions: true,
                 keeps_sessions: self.settings.history.is_some(),
                 several_roots: true,
                 images: true,
@@ -173,7 +174,7 @@ impl Service for Agent {
         self: Arc<Self>,
         prompt: Arc<Prompt>,
         said: Vec<Content>,
-    ) -> BoxFuture<'static, Result<Stop, Refusal>> {
+    ) -> BoxFuture<'static, Result<StopReason, Refusal>> {
         Box::pin(async move { self.answer_prompt(&prompt, said).await })
     }
 

@@ -5,7 +5,7 @@ mod show;
 mod undo;
 
 use toolcall::{Content, ToolRequest};
-use toolcall_acp::service::{Refusal, SlashCommand, Stop};
+use toolcall_acp::service::{Refusal, SlashCommand, StopReason};
 use toolcall_history::{Filter, Period};
 
 use crate::markdown::line;
@@ -86,7 +86,7 @@ impl Typed {
 }
 
 /// Does what was typed, and says what came of it.
-pub(crate) async fn run(typed: &Typed, sitting: &Sitting) -> Result<Stop, ModelError> {
+pub(crate) async fn run(typed: &Typed, sitting: &Sitting) -> Result<StopReason, ModelError> {
     let said = match typed.name.as_str() {
         "tools" => Ok(show::tools(&sitting.place.tools().snapshot(), &typed.rest)),
         "policy" => Ok(policy(sitting, &typed.rest).await),
@@ -101,7 +101,7 @@ pub(crate) async fn run(typed: &Typed, sitting: &Sitting) -> Result<Stop, ModelE
     };
     let said = said.map_err(|refusal| ModelError::new(words(refusal)))?;
     sitting.say(said).await;
-    Ok(Stop::EndOfTurn)
+    Ok(StopReason::EndTurn)
 }
 
 async fn policy(sitting: &Sitting, command: &str) -> String {

@@ -2,13 +2,14 @@
 //! It holds state and tells what holds; turns are carried elsewhere.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::timeout;
 use toolcall::{Content, SessionId};
+use toolcall_acp::Session;
 use toolcall_acp::service::{Choice, ChoiceValue, Refusal, Sort};
-use toolcall_acp::v1::Session;
 use toolcall_history::{SessionEvent, Speaker};
 use toolcall_policy::Mode;
 use toolcall_tools::mcp::ServerState;
@@ -75,7 +76,7 @@ impl Sitting {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Who answers.
@@ -270,7 +271,7 @@ pub(crate) struct Sittings(Mutex<HashMap<SessionId, Arc<Sitting>>>);
 
 impl Sittings {
     fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Sitting>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     pub(crate) fn get(&self, id: &SessionId) -> Option<Arc<Sitting>> {

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use futures::future::join_all;
 use toolcall::{Advice, CallHandle, Content, InputStream, Kind, ModelResult, Outcome, ToolRequest};
-use toolcall_acp::service::Stop;
-use toolcall_acp::v1::Prompt;
+use toolcall_acp::{Prompt, StopReason};
 use toolcall_history::{SessionEvent, Speaker};
 
 use crate::model::{Delta, MadeCall, Message, ModelError, Reply};
@@ -18,7 +17,10 @@ use crate::sitting::Sitting;
 const MOST_ROUNDS: usize = 200;
 
 /// Carries a turn to its end.
-pub(crate) async fn carry(sitting: &Arc<Sitting>, prompt: &Prompt) -> Result<Stop, ModelError> {
+pub(crate) async fn carry(
+    sitting: &Arc<Sitting>,
+    prompt: &Prompt,
+) -> Result<StopReason, ModelError> {
     for _ in 0..MOST_ROUNDS {
         let mut round = Round::new(sitting, prompt);
         let mut answer = sitting.model().answer(sitting.conversation());
@@ -28,7 +30,7 @@ pub(crate) async fn carry(sitting: &Arc<Sitting>, prompt: &Prompt) -> Result<Sto
         drop(answer);
         let outcomes = round.finish().await;
         if outcomes.is_empty() {
-            return Ok(Stop::EndOfTurn);
+            return Ok(StopReason::EndTurn);
         }
         let stop = outcomes.iter().find_map(|outcome| match &outcome.advice {
             Advice::Stop(words) => Some(words.clone()),
@@ -41,7 +43,7 @@ pub(crate) async fn carry(sitting: &Arc<Sitting>, prompt: &Prompt) -> Result<Sto
     let said =
         format!("\n\nI stopped after {MOST_ROUNDS} rounds of calls; say so if I should go on.");
     sitting.say(said).await;
-    Ok(Stop::TooManyRounds)
+    Ok(StopReason::MaxTurnRequests)
 }
 
 /// One answer of the model, and what it asks for. Dropped in the middle, what was said so far is

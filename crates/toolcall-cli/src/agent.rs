@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use tokio::signal::unix::{SignalKind, signal};
 use toolcall::{Engine, EngineBuilder};
-use toolcall_acp::v1::{Client, serve_agent, stdio};
+use toolcall_acp::{ClientConnection, stdio};
 use toolcall_agent::model::manual::Manual;
 use toolcall_agent::model::script::{Script, ScriptModel};
 use toolcall_agent::model::{Model, Models};
@@ -27,7 +27,7 @@ use crate::telemetry::Tracing;
 use crate::workshop::Walls;
 
 const HINT: &str = "\
-This speaks the Agent Client Protocol on standard input and output; an editor starts it.
+This speaks the Agent ClientConnection Protocol on standard input and output; an editor starts it.
 `toolcall agent --help` says how to set one up, `toolcall demo` shows it at work. Ctrl-D ends it.";
 
 /// How long a client may take to hear the last of it.
@@ -54,7 +54,7 @@ pub(crate) async fn run(wishes: AgentWishes, supervisor: Supervisor) -> anyhow::
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "the agent begins");
     let served = serve(
         &client,
-        serve_agent(client.clone(), transport, agent.clone()),
+        toolcall_acp::serve(client.clone(), transport, agent.clone()),
     )
     .await?;
     // What was not told by now is not; what runs is ended all the same.
@@ -71,7 +71,7 @@ pub(crate) async fn run(wishes: AgentWishes, supervisor: Supervisor) -> anyhow::
 /// Serves until the client is gone or somebody asks to stop. Nothing, if the client did not take the
 /// last words within a while.
 async fn serve<E>(
-    client: &Client,
+    client: &ClientConnection,
     serving: impl Future<Output = Result<(), E>>,
 ) -> anyhow::Result<Option<Result<(), E>>> {
     let mut serving = pin!(serving);

@@ -8,11 +8,11 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use toolcall::{Content, Ending, Engine, EngineBuilder, Outcome, ToolRequest};
-use toolcall_acp::v1::{Printing, Prompt, StopReason};
+use toolcall_acp::{Prompt, StopReason};
 
 use crate::approver::{Answering, ScreenApprover, Voice};
 use crate::arguments::Request;
-use crate::client::Errand;
+use crate::client::{Errand, Printing};
 use crate::pace::Pace;
 use crate::recording::Recording;
 use crate::screen::{self, Screen};

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use toolcall::{Limits, ToolCall, erased};
-use toolcall_acp::v1::{Printing, serve_agent};
+use toolcall_acp::serve;
 use toolcall_agent::model::Models;
 use toolcall_agent::model::script::{Script, ScriptModel};
 use toolcall_agent::{Agent, AgentSettings};
@@ -21,7 +21,7 @@ use toolcall_tools::command::Supervisor;
 use crate::agent::Watching;
 use crate::approver::{Answering, ScreenApprover, Voice};
 use crate::arguments::{Grouping, Wishes};
-use crate::client::{Client, Errand, Left, Viewer};
+use crate::client::{Client, Errand, Left, Printing, Viewer};
 use crate::history::timeline;
 use crate::pace::Pace;
 use crate::places::history_file;
@@ -142,7 +142,7 @@ async fn play(
 ) -> anyhow::Result<Left> {
     let (client, transport, pipe) = wire::pipe();
     let agent = Agent::new(client.clone(), settings);
-    let serving = tokio::spawn(serve_agent(client, transport, agent.clone()));
+    let serving = tokio::spawn(serve(client, transport, agent.clone()));
     let errand = Errand {
         cwd: project.root(),
         text: PROMPT.to_owned(),

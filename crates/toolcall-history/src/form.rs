@@ -7,7 +7,6 @@ mod content;
 mod event;
 mod finish;
 mod intent;
-mod leaf;
 mod session;
 mod text;
 
@@ -17,7 +16,7 @@ use thiserror::Error;
 use toolcall::Event;
 
 pub use session::{SessionEvent, SessionFacts, Speaker};
-pub(crate) use text::{Blobs, Hash, Packer, PathForm, hash_of, hex};
+pub(crate) use text::{Blobs, Hash, Packer, hash_of, hex};
 
 /// What is stored cannot be read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]

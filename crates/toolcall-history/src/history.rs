@@ -3,10 +3,11 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use toolcall::{Moment, Receipt, Record, SessionId, Store, StoreError};
 
@@ -198,11 +199,7 @@ impl Store for History {
 impl Drop for History {
     fn drop(&mut self) {
         self.queue.close();
-        let writer = self
-            .writer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let writer = self.writer.lock().take();
         if let Some(writer) = writer {
             let _writer_panicked = writer.join();
         }

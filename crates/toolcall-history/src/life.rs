@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcall::{
-    Announced, CallId, Content, Decision, Effect, Event, FileEdit, Finish, Input, Judge, Kind,
+    Announced, CallId, Content, Effect, Event, EventKind, FileEdit, Finish, Input, Judge, Kind,
     Moment, Outline, Remembered, ResourceBody, SessionId, Status, ToolCall, Touch,
 };
 
@@ -67,33 +67,22 @@ impl Life {
         if self.call.apply(event, at).is_err() {
             return;
         }
-        match event {
-            Event::Started => self.started = Some(at),
-            Event::Asked(_) => self.asked.push((at, None)),
-            Event::Decided(decision) => self.answered(decision, at),
-            Event::Finished(_) => self.ended = Some(at),
-            Event::Announced(_)
-            | Event::InputGrew(_)
-            | Event::InputArrived(_)
-            | Event::Prepared(_)
-            | Event::FormAsked(_)
-            | Event::FormAnswered(_)
-            | Event::Progressed(_)
-            | Event::Showed(_)
-            | Event::Printed(_)
-            | Event::Beat(_)
-            | Event::Held(_)
-            | Event::Resumed
-            | Event::Planned(_)
-            | Event::Noted { .. }
-            | Event::Located(_)
-            | Event::Exited(_)
-            | Event::Restated(_)
-            | Event::StatusUnknown(_) => {}
+        match event.kind() {
+            EventKind::Permission => self.asked_or_decided(event, at),
+            EventKind::Start => self.started = Some(at),
+            EventKind::Finish => self.ended = Some(at),
+            EventKind::Announcement
+            | EventKind::Preparation
+            | EventKind::Form
+            | EventKind::Passing
+            | EventKind::Detail => {}
         }
     }
 
-    fn answered(&mut self, decision: &Decision, at: Moment) {
+    fn asked_or_decided(&mut self, event: &Event, at: Moment) {
+        let Event::Decided(decision) = event else {
+            return self.asked.push((at, None));
+        };
         let questions = self.call.questions().iter();
         let place = questions
             .map(|asking| &asking.question.id)

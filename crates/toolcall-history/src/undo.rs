@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use toolcall::serde_forms::path;
 use toolcall::{Change, FileBody, FileEdit, Host, HostError, Moment};
 
 use crate::file::{make_private, make_private_folder};
-use crate::form::{PathForm, hash_of, hex};
+use crate::form::{hash_of, hex};
 use crate::life::Life;
 use crate::settings::{Durability, KeepUndo, Settings};
 use crate::trouble::Trouble;
@@ -64,25 +65,31 @@ pub struct Kept {
 #[serde(rename_all = "snake_case")]
 enum KeptEdit {
     Added {
-        path: PathForm,
+        #[serde(with = "path")]
+        path: PathBuf,
         after: String,
     },
     Modified {
-        path: PathForm,
+        #[serde(with = "path")]
+        path: PathBuf,
         before: Arc<str>,
         after: String,
     },
     Deleted {
-        path: PathForm,
+        #[serde(with = "path")]
+        path: PathBuf,
         before: Arc<str>,
     },
     Moved {
-        path: PathForm,
-        to: PathForm,
+        #[serde(with = "path")]
+        path: PathBuf,
+        #[serde(with = "path")]
+        to: PathBuf,
     },
     /// Not text, before or after.
     Other {
-        path: PathForm,
+        #[serde(with = "path")]
+        path: PathBuf,
     },
 }
 
@@ -119,7 +126,7 @@ pub(crate) fn keep(
 
 impl KeptEdit {
     fn of(edit: &FileEdit) -> Self {
-        let path = PathForm::bare(&edit.path);
+        let path = edit.path.clone();
         match &edit.change {
             Change::Added {
                 after: FileBody::Text(after),
@@ -143,7 +150,7 @@ impl KeptEdit {
             },
             Change::Moved { to } => KeptEdit::Moved {
                 path,
-                to: PathForm::bare(to),
+                to: to.clone(),
             },
             Change::Added { .. } | Change::Modified { .. } | Change::Deleted { .. } => {
                 KeptEdit::Other { path }
@@ -232,41 +239,29 @@ fn restored_path(edit: &FileEdit) -> PathBuf {
 
 async fn plan(edit: KeptEdit, host: &dyn Host) -> Result<Plan, UndoError> {
     match edit {
-        KeptEdit::Other { path } => Err(UndoError::NotText(unpacked(path)?)),
-        KeptEdit::Added { path, after } => {
-            let path = unpacked(path)?;
-            Ok(match found(host, &path).await? {
-                None => Plan::Nothing(path),
-                Some(now) if digest(&now) == after => {
-                    Plan::Do(FileEdit::deleted(path, FileBody::Text(now)))
-                }
-                Some(_) => return Err(UndoError::Changed(path)),
-            })
-        }
+        KeptEdit::Other { path } => Err(UndoError::NotText(path)),
+        KeptEdit::Added { path, after } => Ok(match found(host, &path).await? {
+            None => Plan::Nothing(path),
+            Some(now) if digest(&now) == after => {
+                Plan::Do(FileEdit::deleted(path, FileBody::Text(now)))
+            }
+            Some(_) => return Err(UndoError::Changed(path)),
+        }),
         KeptEdit::Modified {
             path,
             before,
             after,
-        } => {
-            let path = unpacked(path)?;
-            Ok(match found(host, &path).await? {
-                Some(now) if now == before => Plan::Nothing(path),
-                Some(now) if digest(&now) == after => {
-                    Plan::Do(FileEdit::modified(path, now, before))
-                }
-                Some(_) | None => return Err(UndoError::Changed(path)),
-            })
-        }
-        KeptEdit::Deleted { path, before } => {
-            let path = unpacked(path)?;
-            Ok(match found(host, &path).await? {
-                None => Plan::Do(FileEdit::added(path, before)),
-                Some(now) if now == before => Plan::Nothing(path),
-                Some(_) => return Err(UndoError::Changed(path)),
-            })
-        }
+        } => Ok(match found(host, &path).await? {
+            Some(now) if now == before => Plan::Nothing(path),
+            Some(now) if digest(&now) == after => Plan::Do(FileEdit::modified(path, now, before)),
+            Some(_) | None => return Err(UndoError::Changed(path)),
+        }),
+        KeptEdit::Deleted { path, before } => Ok(match found(host, &path).await? {
+            None => Plan::Do(FileEdit::added(path, before)),
+            Some(now) if now == before => Plan::Nothing(path),
+            Some(_) => return Err(UndoError::Changed(path)),
+        }),
         KeptEdit::Moved { path, to } => {
-            let (path, to) = (unpacked(path)?, unpacked(to)?);
             let (here, there) = (exists(host, &path).await?, exists(host, &to).await?);
             match (here, there) {
                 (true, false) => Ok(Plan::Nothing(path)),
@@ -275,11 +270,6 @@ async fn plan(edit: KeptEdit, host: &dyn Host) -> Result<Plan, UndoError> {
             }
         }
     }
-}
-
-fn unpacked(path: PathForm) -> Result<PathBuf, UndoError> {
-    path.unpack()
-        .map_err(|error| UndoError::Trouble(error.into()))
 }
 
 /// The text at a path, if there is something. What is no text is not as any edit of text left it.

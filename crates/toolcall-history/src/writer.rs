@@ -4,9 +4,10 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use tokio::sync::oneshot;
 use toolcall::{CallId, Ending, Event, Finish, Moment, Output, SessionId, StoreError, ToolResult};
@@ -46,17 +47,13 @@ pub(crate) struct Shared(Mutex<Health>);
 
 impl Shared {
     pub(crate) fn health(&self) -> Health {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Health> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().clone()
     }
 
     /// Notes that records were not kept, and tells whoever wants to know, once.
     pub(crate) fn failed(&self, records: u64, trouble: &Trouble, settings: &Settings) {
         let is_new = {
-            let mut health = self.lock();
+            let mut health = self.0.lock();
             health.unrecorded += records;
             let before = health.trouble.replace(trouble.clone());
             before.as_ref() != Some(trouble)
@@ -67,7 +64,7 @@ impl Shared {
     }
 
     fn recovered(&self, settings: &Settings) {
-        if self.lock().trouble.take().is_some() {
+        if self.0.lock().trouble.take().is_some() {
             tell(settings, None);
         }
     }

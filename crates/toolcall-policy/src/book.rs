@@ -10,9 +10,10 @@ mod sources;
 mod trust;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use toolcall::{Effect, Lifetime, Occasion, Policy, Rule, Rulebook, RulebookError};
 
@@ -104,13 +105,13 @@ impl Book {
     /// The rules as they are now.
     pub fn rules(&self) -> Arc<Rules> {
         self.0.look();
-        self.0.state().current.rules.clone()
+        self.0.state.lock().current.rules.clone()
     }
 
     /// Why everything is denied, if it is.
     pub fn problem(&self) -> Option<PolicyError> {
         self.0.look();
-        self.0.state().current.problem.clone()
+        self.0.state.lock().current.problem.clone()
     }
 
     /// Chooses the mode for the rest of the session; a project may insist on a stricter one.
@@ -148,7 +149,7 @@ impl Rulebook for Book {
     }
 
     fn changes(&self) -> watch::Receiver<u64> {
-        let mut is_polled = locked(&self.0.is_polled);
+        let mut is_polled = self.0.is_polled.lock();
         let receiver = self.0.generation.subscribe();
         if !*is_polled {
             // Without a thread a waiting question hears of rules of this process only.
@@ -188,10 +189,6 @@ impl Rulebook for Book {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        locked(&self.state)
-    }
-
     /// The file that rules of this lifetime are kept in; none for those of a session.
     fn kept_file(&self, lifetime: Lifetime) -> Option<KeptFile> {
         let places = &self.settings.places;
@@ -207,7 +204,7 @@ impl Shared {
 
     /// Reads everything again if a file changed since it was read.
     fn look(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.looked.elapsed() < BETWEEN_LOOKS {
             return;
         }
@@ -219,7 +216,7 @@ impl Shared {
 
     /// Changes what was said, and reads everything again.
     fn change(&self, change: impl FnOnce(&mut Said)) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         change(&mut state.said);
         self.renew(state);
     }
@@ -274,7 +271,7 @@ fn poll(book: Weak<Shared>) -> std::io::Result<()> {
                 return;
             };
             book.look();
-            let mut is_polled = locked(&book.is_polled);
+            let mut is_polled = book.is_polled.lock();
             if book.generation.receiver_count() == 0 {
                 *is_polled = false;
                 return;
@@ -283,9 +280,4 @@ fn poll(book: Weak<Shared>) -> std::io::Result<()> {
     };
     let thread = std::thread::Builder::new().name("toolcall-rulebook".to_owned());
     thread.spawn(watch).map(drop)
-}
-
-/// What is behind the lock is replaced as a whole, so a panic leaves nothing half done.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,6 +6,7 @@
 //! - [`Rules::explain`] tells how a verdict came about, part by part.
 //! - [`Book`] is the rulebook of a session (`toolcall::Rulebook`): files, trust and kept answers, always
 //!   as they are now.
+//! - [`replay`] judges recorded calls again.
 //! - [`helpers_named`] finds what a repository makes `git` run.
 
 mod book;
@@ -28,6 +29,7 @@ mod position;
 mod programs;
 mod protected;
 mod reach;
+pub mod replay;
 mod rule;
 mod rules;
 mod runs;

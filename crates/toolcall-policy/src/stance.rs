@@ -1,6 +1,8 @@
 //! What a rule says: yes, ask or no, in the order in which they win.
 //! It knows nothing of rules or calls.
 
+use toolcall::Effect;
+
 /// What a rule says about what it matches. The greater one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stance {
@@ -22,6 +24,15 @@ impl Stance {
             Stance::Allow => "allow",
             Stance::Ask => "ask",
             Stance::Deny => "deny",
+        }
+    }
+}
+
+impl From<Effect> for Stance {
+    fn from(effect: Effect) -> Self {
+        match effect {
+            Effect::Allow => Self::Allow,
+            Effect::Deny => Self::Deny,
         }
     }
 }

@@ -2,14 +2,14 @@
 //! Times are those of the journal; no clock is read here, and nothing waits.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use opentelemetry_proto::tonic::trace::v1::Span;
+use parking_lot::Mutex;
 use toolcall::{CallId, Event, Moment, SessionId, ToolCall};
 
 use crate::attributes;
 use crate::content::{self, Content};
-use crate::locked::locked;
 use crate::node::{Node, Origin, SpanIds};
 use crate::phase::Phase;
 use crate::queue::Queue;
@@ -75,7 +75,7 @@ impl Spans {
 
     /// A call was announced.
     pub(crate) fn announced(&self, call: &ToolCall) {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let node = match open.above(call) {
             Some(above) => self.ids.below(above, Origin::Here),
             None => self.ids.root(),
@@ -92,7 +92,7 @@ impl Spans {
     pub(crate) fn happened(&self, call: &ToolCall, event: &Event) {
         let phase = Phase::of(call);
         let at = latest(call);
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let Some(opened) = open.calls.get_mut(&key(call)) else {
             return;
         };
@@ -108,7 +108,7 @@ impl Spans {
     /// It ended.
     pub(crate) fn finished(&self, call: &ToolCall, event: &Event) {
         let at = latest(call);
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let Some(opened) = open.calls.remove(&key(call)) else {
             return;
         };
@@ -127,7 +127,7 @@ impl Spans {
             None => self.ids.root(),
         };
         let trace = node.own.clone();
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         open.turns_so_far += 1;
         let number = TurnNumber(open.turns_so_far);
         open.turns.push(OpenTurn {
@@ -142,7 +142,7 @@ impl Spans {
 
     /// A turn ended.
     pub(crate) fn end_turn(&self, number: TurnNumber, end: TurnEnd) {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let Some(place) = open.turns.iter().position(|turn| turn.number == number) else {
             return;
         };
@@ -157,7 +157,7 @@ impl Spans {
 
     /// Where an open call stands.
     pub(crate) fn trace_of(&self, session: &SessionId, call: &CallId) -> Option<TraceParent> {
-        let open = locked(&self.open);
+        let open = self.open.lock();
         let opened = open.calls.get(&(session.clone(), call.clone()))?;
         Some(opened.node.own.clone())
     }

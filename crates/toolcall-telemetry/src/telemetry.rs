@@ -1,9 +1,10 @@
 //! Telemetry as a whole: started once, shown to engines, closed at the end.
 //! It puts the parts together and holds nobody up but the one who closes it, for as long as they allow.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -11,7 +12,6 @@ use toolcall::{CallId, Moment, SessionId};
 
 use crate::collector::Collector;
 use crate::delivery::Delivery;
-use crate::locked::locked;
 use crate::queue::{Queue, Tally};
 use crate::reader::SpanReader;
 use crate::settings::Settings;
@@ -82,7 +82,7 @@ impl Telemetry {
     /// Sends what is left, for at most this long, and drops the rest. After that nothing is taken.
     pub async fn close(&self, limit: Duration) -> Tally {
         self.queue.close();
-        let delivering = locked(&self.delivering).take();
+        let delivering = self.delivering.lock().take();
         if let Some(mut delivering) = delivering
             && tokio::time::timeout(limit, &mut delivering).await.is_err()
         {

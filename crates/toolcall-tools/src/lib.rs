@@ -11,7 +11,6 @@ mod kit;
 #[cfg(unix)]
 pub mod local;
 #[cfg(unix)]
-mod locked;
 #[cfg(unix)]
 pub mod mcp;
 pub mod tools;

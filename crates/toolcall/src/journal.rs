@@ -3,15 +3,15 @@
 
 use std::collections::hash_map::Entry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 
 use crate::call::ToolCall;
 use crate::event::{Announced, Ending, Event, Finish, ToolResult};
 use crate::ids::{CallId, SessionId};
 use crate::irregularity::Irregularity;
-use crate::locked::locked;
 use crate::map::Map;
 use crate::moment::{Clock, Moment, SystemClock};
 use crate::output::{Output, OutputBudget, Spill};
@@ -125,7 +125,7 @@ impl Journal {
 
     /// Shows every event to this reader.
     pub fn with_reader(self, reader: impl Reader) -> Self {
-        locked(&self.open).audience.readers.push(Box::new(reader));
+        self.open.lock().audience.readers.push(Box::new(reader));
         self
     }
 
@@ -148,7 +148,7 @@ impl Journal {
     /// events behind misses the oldest and is told how many; the writer never waits for it.
     /// The first follower sets the capacity.
     pub fn follow(&self, capacity: usize) -> broadcast::Receiver<Shown> {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let sender = open
             .audience
             .followers
@@ -158,15 +158,12 @@ impl Journal {
 
     /// An open call, as it is now.
     pub fn call(&self, id: &CallId) -> Option<Arc<ToolCall>> {
-        locked(&self.open)
-            .calls
-            .get(id)
-            .map(|open| open.call.clone())
+        self.open.lock().calls.get(id).map(|open| open.call.clone())
     }
 
     /// Every open call.
     pub fn open_calls(&self) -> Vec<Arc<ToolCall>> {
-        let open = locked(&self.open);
+        let open = self.open.lock();
         open.calls.values().map(|open| open.call.clone()).collect()
     }
 
@@ -179,7 +176,7 @@ impl Journal {
     ) -> Result<(), Irregularity> {
         let announced = Arc::new(announced);
         let event = Event::Announced(announced.clone());
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let Open { calls, audience } = &mut *open;
         let Entry::Vacant(place) = calls.entry(id.clone()) else {
             return Err(Irregularity::AnnouncedTwice);
@@ -203,7 +200,7 @@ impl Journal {
         if let Event::Finished(finish) = event {
             return self.end(id, |_| finish).map(|(_, receipt)| receipt);
         }
-        self.write_open(&mut locked(&self.open), id, self.clock.now(), &event)
+        self.write_open(&mut self.open.lock(), id, self.clock.now(), &event)
     }
 
     /// Writes two events of an open call that happened at once. The receipt is that of the second.
@@ -212,7 +209,7 @@ impl Journal {
         id: &CallId,
         events: [Event; 2],
     ) -> Result<Receipt, Irregularity> {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let at = self.clock.now();
         let [first, second] = events;
         self.write_open(&mut open, id, at, &first)?;
@@ -246,7 +243,7 @@ impl Journal {
 
     /// Adds to the call's output.
     pub(crate) fn print(&self, id: &CallId, bytes: &[u8]) -> Result<Room, Irregularity> {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let Open { calls, audience } = &mut *open;
         let OpenCall { call, ticket } = calls.get_mut(id).ok_or(not_open("printed"))?;
         let room = room_for(call, bytes);
@@ -257,7 +254,7 @@ impl Journal {
 
     /// How many bytes an open call printed.
     pub(crate) fn printed(&self, id: &CallId) -> u64 {
-        let open = locked(&self.open);
+        let open = self.open.lock();
         open.calls
             .get(id)
             .map_or(0, |open| open.call.output().total())
@@ -265,7 +262,7 @@ impl Journal {
 
     /// Says where the whole of a call's output is kept.
     pub(crate) fn set_spill(&self, id: &CallId, spill: Spill) {
-        if let Some(open) = locked(&self.open).calls.get_mut(id) {
+        if let Some(open) = self.open.lock().calls.get_mut(id) {
             Arc::make_mut(&mut open.call).output_mut().set_spill(spill);
         }
     }
@@ -293,7 +290,7 @@ impl Journal {
         id: &CallId,
         finish: impl FnOnce(&ToolCall) -> Arc<Finish>,
     ) -> Result<(Arc<ToolCall>, Receipt), Irregularity> {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let at = self.clock.now();
         let OpenCall { mut call, ticket } = open.calls.remove(id).ok_or(not_open("finished"))?;
         let event = Event::Finished(finish(&call));

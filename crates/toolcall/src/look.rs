@@ -2,15 +2,15 @@
 //! Looking changes nothing, and every path is judged before a byte of it is read.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::content::{Content, FileBody};
 use crate::host::{Host, HostError, LastName, locate, settle, settle_edit, settle_touch};
 use crate::infer::{self, LONGEST_TITLE};
 use crate::intent::{Intent, Kind, ToolIdentity, Touch, push_exact};
-use crate::locked::locked;
 use crate::policy::{Rulebook, Setting, Verdict};
 use crate::registry::Entry;
 use crate::text::into_clean_line;
@@ -69,7 +69,7 @@ impl Look {
     pub async fn read(&self, path: impl AsRef<Path>) -> Result<FileBody, ToolError> {
         let place = self.resolve(path).await?;
         let body = self.host.read(&place).await?;
-        locked(&self.read).push(place);
+        self.read.lock().push(place);
         Ok(body)
     }
 
@@ -77,7 +77,7 @@ impl Look {
     pub async fn inspect(&self, path: impl AsRef<Path>) -> Result<FileBody, ToolError> {
         let place = self.place(&self.path(path), LastName::Meant).await??;
         let body = self.host.inspect(&place).await?;
-        locked(&self.read).push(place);
+        self.read.lock().push(place);
         Ok(body)
     }
 
@@ -99,7 +99,7 @@ impl Look {
         };
         match self.host.read(&place).await {
             Ok(body) => {
-                locked(&self.read).push(place);
+                self.read.lock().push(place);
                 Ok(Some(body))
             }
             Err(HostError::Missing(_)) => Ok(None),
@@ -139,7 +139,7 @@ impl Look {
                 asked.extend(self.check(place)?);
             }
             // Where the host would not go there is nothing to tell, and so nothing to ask.
-            locked(&self.asked).extend(asked);
+            self.asked.lock().extend(asked);
         }
         Ok(place)
     }
@@ -157,7 +157,7 @@ impl Look {
 
     /// What was looked at although the policy would ask about it.
     pub(crate) fn into_asked(self) -> Vec<PathBuf> {
-        self.asked.into_inner().unwrap_or_default()
+        self.asked.into_inner()
     }
 
     /// The intent with everything that was looked at, absolute paths, a clean title and the tool's
@@ -166,7 +166,7 @@ impl Look {
         intent.tool = self.entry.identity.clone();
         intent.title = into_clean_line(intent.title, LONGEST_TITLE);
         intent.resolve(|path| infer::resolve(&self.gate.setting.cwd, path));
-        for path in locked(&self.read).drain(..) {
+        for path in self.read.lock().drain(..) {
             let is_touched = |touch: &Touch| touched_path(touch) == Some(&path);
             if !intent.touches.iter().any(is_touched) {
                 intent.touches.push(Touch::Reads(path));

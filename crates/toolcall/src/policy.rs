@@ -4,15 +4,15 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::command::{Command, Reading};
 use crate::event::{Effect, Lifetime, Rule, RuleName};
 use crate::ids::{CallId, SessionId};
 use crate::intent::{Intent, Origin, Touch};
-use crate::locked::locked;
 use crate::moment::Moment;
 use crate::text::is_hidden;
 
@@ -320,14 +320,14 @@ impl SessionRulebook {
     }
 
     fn change(&self, change: impl FnOnce(&mut WithAnswers)) {
-        change(Arc::make_mut(&mut locked(&self.current)));
+        change(Arc::make_mut(&mut self.current.lock()));
         self.generation.send_modify(|generation| *generation += 1);
     }
 }
 
 impl Rulebook for SessionRulebook {
     fn policy(&self) -> Arc<dyn Policy> {
-        locked(&self.current).clone()
+        self.current.lock().clone()
     }
 
     fn changes(&self) -> watch::Receiver<u64> {

@@ -2,10 +2,11 @@
 //! It has no way to set a status, to ask for permission or to touch what was not approved.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::command::Command;
@@ -18,7 +19,6 @@ use crate::host::{Applied, BoxFuture, Console, Host, LastName, keep_safely, loca
 use crate::ids::CallId;
 use crate::intent::{Location, Plan, Touch};
 use crate::journal::{Journal, Room};
-use crate::locked::locked;
 use crate::look::{Gate, text_of};
 use crate::outcome::Outcome;
 use crate::policy::Verdict;
@@ -98,7 +98,7 @@ impl Scope {
             return;
         }
         // One print at a time, so that what is kept is in the order of what is shown.
-        let mut keeping = locked(&self.0.spill);
+        let mut keeping = self.0.spill.lock();
         match self.0.journal.print(&self.0.id, bytes) {
             Err(_ended) => return,
             Ok(Room::Fits) => {}

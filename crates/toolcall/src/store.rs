@@ -2,15 +2,15 @@
 //! A store keeps what it is given; it never judges or changes a record.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::oneshot;
 
 use crate::call::ToolCall;
 use crate::event::Event;
 use crate::ids::{CallId, SessionId};
-use crate::locked::locked;
 use crate::map::Map;
 use crate::moment::Moment;
 
@@ -119,7 +119,7 @@ const PIECE: usize = 256;
 
 impl Store for MemoryStore {
     fn append(&self, record: Record) -> Receipt {
-        let mut sessions = locked(&self.sessions);
+        let mut sessions = self.sessions.lock();
         let pieces = match sessions.get_mut(&record.session) {
             Some(pieces) => pieces,
             None => sessions.entry(record.session.clone()).or_default(),
@@ -136,7 +136,7 @@ impl Store for MemoryStore {
     }
 
     fn load(&self, session: &SessionId) -> Result<Vec<Record>, StoreError> {
-        let sessions = locked(&self.sessions);
+        let sessions = self.sessions.lock();
         let pieces = sessions.get(session).into_iter().flatten();
         Ok(pieces.flatten().cloned().collect())
     }

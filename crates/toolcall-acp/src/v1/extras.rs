@@ -9,10 +9,10 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use toolcall::{Canceller, Ending, Exit, Moment, Progress, Timing, ToolCall, Touch};
 
-use super::fields::Fields;
 use super::signal;
 use super::update::Update;
 use crate::meta;
+use crate::report::Fields;
 
 /// The `_meta` of one update.
 pub(crate) struct Extras<'a, 'u>(&'u Update<'a>);

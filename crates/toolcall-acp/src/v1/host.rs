@@ -11,23 +11,13 @@ use toolcall::{
     HostError, Judge, Reading, SessionId, Spill,
 };
 
-use super::client::Capabilities;
+use super::Capabilities;
 use super::terminal::{Run, Terminal};
 use crate::peer::{Peer, PeerError};
+use crate::service::Commands;
 
 /// The protocol's code for a file that is not there.
 const NOT_FOUND: i64 = -32002;
-
-/// Where commands run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Commands {
-    /// In the client's terminal if it has one and the command is simple or a person approved its
-    /// text; else here.
-    #[default]
-    InClient,
-    /// Here: a sandbox is on, which the client's terminal would be outside of.
-    Here,
-}
 
 /// A host that asks the client first.
 pub(crate) struct ClientHost {
@@ -76,7 +66,7 @@ impl ClientHost {
         match self.read_there(path).await {
             Ok(text) => Ok(FileBody::Text(text)),
             // Many clients have no code of their own for a file that is not there.
-            Err(PeerError::Answered { .. }) if saved.is_err() => saved,
+            Err(PeerError::Answered(_)) if saved.is_err() => saved,
             Err(error) => Err(from_client(path, &error)),
         }
     }
@@ -162,8 +152,8 @@ fn was_approved(console: &dyn Console) -> bool {
 /// What a client's error means for a file.
 fn from_client(path: &Path, error: &PeerError) -> HostError {
     match error {
-        PeerError::Answered { code, .. } if *code == NOT_FOUND => HostError::Missing(path.into()),
-        PeerError::Answered { .. } | PeerError::Gone | PeerError::Malformed => {
+        PeerError::Answered(error) if error.code == NOT_FOUND => HostError::Missing(path.into()),
+        PeerError::Answered(_) | PeerError::Gone | PeerError::Malformed => {
             let error = clean_line(&error.to_string(), 300);
             let path = path.display();
             HostError::Other(format!("the client could not handle `{path}`: {error}").into())

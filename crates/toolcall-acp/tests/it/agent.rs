@@ -44,6 +44,17 @@ struct Editor {
 
 type Shared = Arc<Mutex<Editor>>;
 
+/// None of these is noticed by either side.
+const BAD_LINES: [&str; 7] = [
+    "this is no JSON",
+    "[]",
+    "{}",
+    r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#,
+    r#"{"jsonrpc":"2.0","id":9,"result":1,"error":1}"#,
+    r#"{"jsonrpc":"2.0","method":"session/update","params":5}"#,
+    "\r",
+];
+
 /// The agent's standard input, which a bad line is written into beside the SDK.
 type Input = Arc<Mutex<Option<ChildStdin>>>;
 
@@ -206,7 +217,9 @@ async fn script(agent: ConnectionTo<Agent>, editor: Shared, input: Input) -> Res
         prompt(&agent, &session, "count one two three").await?,
         ended
     );
-    write_line(&input, "this is no JSON").map_err(Error::into_internal_error)?;
+    for line in BAD_LINES {
+        write_line(&input, line).map_err(Error::into_internal_error)?;
+    }
     assert_eq!(prompt(&agent, &session, "note buy milk").await?, ended);
     mood(Mood::Refuses);
     assert_eq!(prompt(&agent, &session, "note sell milk").await?, ended);

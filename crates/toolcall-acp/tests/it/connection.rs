@@ -3,9 +3,8 @@
 mod bad_lines;
 mod ending;
 mod flood;
+mod handling;
 mod lane;
 mod order;
 mod requests;
-mod sdk;
-mod served;
 mod support;

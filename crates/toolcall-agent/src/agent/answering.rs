@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use toolcall::Content;
-use toolcall_acp::service::{Refusal, Stop};
-use toolcall_acp::v1::Prompt;
+use toolcall_acp::service::Refusal;
+use toolcall_acp::{Prompt, StopReason};
 use toolcall_history::SessionEvent;
 
 use super::Agent;
@@ -20,7 +20,7 @@ impl Agent {
         &self,
         prompt: &Prompt,
         said: Vec<Content>,
-    ) -> Result<Stop, Refusal> {
+    ) -> Result<StopReason, Refusal> {
         let sitting = self.sitting(prompt.session())?;
         let onlooker = self.settings.onlooker.as_ref();
         let _told = onlooker.map(|onlooker| onlooker.turn(prompt.session().engine()));
@@ -48,13 +48,13 @@ impl Agent {
 }
 
 /// What went wrong is said; the turn ends as any other.
-async fn tell_trouble(sitting: &Sitting, stop: Result<Stop, ModelError>) -> Stop {
+async fn tell_trouble(sitting: &Sitting, stop: Result<StopReason, ModelError>) -> StopReason {
     match stop {
         Ok(stop) => stop,
         Err(error) => {
             let why = line(&error.to_string());
             sitting.say(format!("\n\n**This went wrong:** {why}")).await;
-            Stop::EndOfTurn
+            StopReason::EndTurn
         }
     }
 }
@@ -62,31 +62,27 @@ async fn tell_trouble(sitting: &Sitting, stop: Result<Stop, ModelError>) -> Stop
 /// Keeps how a turn ended. Dropped before that was said, it was cancelled.
 struct Ending {
     sitting: Arc<Sitting>,
-    stop: &'static str,
+    stop: StopReason,
 }
 
 impl Ending {
     fn new(sitting: Arc<Sitting>) -> Self {
         Self {
             sitting,
-            stop: "cancelled",
+            stop: StopReason::Cancelled,
         }
     }
 
-    fn tell(mut self, stop: Stop) {
-        self.stop = match stop {
-            Stop::EndOfTurn => "end_turn",
-            Stop::TooLong => "max_tokens",
-            Stop::TooManyRounds => "max_turn_requests",
-            Stop::Refused => "refusal",
-        };
+    fn tell(mut self, stop: StopReason) {
+        self.stop = stop;
     }
 }
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        let stop = self.stop.into();
-        tracing::info!(session = %self.sitting.id(), stop = self.stop, "a turn ended");
-        self.sitting.keep(SessionEvent::TurnEnded { stop });
+        let stop = self.stop.as_str();
+        tracing::info!(session = %self.sitting.id(), stop, "a turn ended");
+        self.sitting
+            .keep(SessionEvent::TurnEnded { stop: stop.into() });
     }
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolcall::{Counted, EngineBuilder, SessionId};
-use toolcall_acp::service::{Opened, Opening, Party, Refusal, Replay, Which};
-use toolcall_acp::v1::{Commands, Session};
+use toolcall_acp::Session;
+use toolcall_acp::service::{Commands, Opened, Opening, Refusal, Replay, Which};
 use toolcall_history::{SessionEvent, SessionFacts, Speaker};
 use toolcall_tools::mcp::ServerSettings;
 
@@ -87,7 +87,7 @@ impl Agent {
         let session = self.client.open_with(engine, self.commands());
         let said = rebuilt(before);
         let models = self.settings.models.clone();
-        memory.tell(&id, SessionEvent::Opened(self.facts(&place, &wish.client)));
+        memory.tell(&id, SessionEvent::Opened(self.facts(&place, &session)));
         let sitting = Arc::new(Sitting::new(place, session, memory, models, said));
         let notices = complaints
             .into_iter()
@@ -152,13 +152,14 @@ impl Agent {
         }
     }
 
-    fn facts(&self, place: &Workplace, client: &Party) -> SessionFacts {
+    fn facts(&self, place: &Workplace, session: &Session) -> SessionFacts {
+        let client = session.who();
         SessionFacts {
             agent: NAME.into(),
             agent_version: self.settings.version.as_str().into(),
             client: client.name.as_str().into(),
             client_version: client.version.as_str().into(),
-            protocol: "1".into(),
+            protocol: session.protocol().number().to_string().into(),
             cwd: place.cwd().to_owned(),
         }
     }

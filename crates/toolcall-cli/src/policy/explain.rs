@@ -11,7 +11,7 @@ use toolcall_policy::{Explanation, Step};
 use super::stance;
 use crate::arguments::Explaining;
 use crate::screen::{self, Screen};
-use crate::view::{BAD, BOLD, DIM, INDENT, lifetime, one_line, painted, width, wrapped};
+use crate::view::{BAD, BOLD, DIM, INDENT, one_line, painted, width, wrapped};
 use crate::workshop::Workshop;
 
 const NOT_UNDERSTOOD: u8 = 2;
@@ -81,7 +81,7 @@ fn show(screen: &Screen, prepared: &Prepared, explanation: &Explanation) {
     }
     for offer in &explanation.offers {
         // On one line, however long: people copy it.
-        let (holds, text) = (lifetime(offer.lifetime), one_line(&offer.text));
+        let (holds, text) = (offer.lifetime.description(), one_line(&offer.text));
         screen.line(&format!("{INDENT}{holds}: {text}"));
     }
 }
@@ -168,7 +168,7 @@ fn as_json(prepared: &Prepared, explanation: &Explanation, mode: &str) -> Value 
     let offers = explanation
         .offers
         .iter()
-        .map(|offer| json!({"rule": &*offer.text, "lifetime": lifetime(offer.lifetime)}));
+        .map(|offer| json!({"rule": &*offer.text, "lifetime": offer.lifetime.description()}));
     json!({
         "tool": &*prepared.intent.tool.name,
         "title": prepared.intent.title,

@@ -12,7 +12,7 @@ use super::stance;
 use crate::arguments::{Forgetting, Ruled};
 use crate::places::by_a_person;
 use crate::screen::{self, Screen};
-use crate::view::{ATTENTION, BAD, BOLD, DIM, lifetime, one_line, painted, width, wrapped};
+use crate::view::{ATTENTION, BAD, BOLD, DIM, one_line, painted, width, wrapped};
 use crate::workshop::Workshop;
 
 /// Lists what holds.
@@ -122,7 +122,7 @@ fn show_kept(screen: &Screen, kept: &[KeptRule]) {
         let id = painted(BOLD, &rule.id.to_string());
         let text = one_line(&rule.text);
         screen.line(&format!("  {said} {id} {text}"));
-        let note = format!("{}. {}", lifetime(rule.lifetime), rule.comment);
+        let note = format!("{}. {}", rule.lifetime.description(), rule.comment);
         for line in wrapped(&note, width()) {
             screen.line(&painted(DIM, &line));
         }
@@ -160,7 +160,7 @@ fn kept_json(kept: &KeptRule) -> Value {
         "id": kept.id.to_string(),
         "effect": stance_of(kept.effect).as_str(),
         "rule": kept.text,
-        "lifetime": lifetime(kept.lifetime),
+        "lifetime": kept.lifetime.description(),
         "comment": kept.comment,
         "file": kept.file.to_string_lossy(),
     })

@@ -98,6 +98,30 @@ fn every_key_is_shown_with_where_it_comes_from() {
     .assert_eq(&text);
 }
 
+/// The file has every key of an earlier version, and never changes.
+#[test]
+fn settings_of_an_earlier_version_load() {
+    let place = Place::new();
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/config.toml");
+    place.write(SETTINGS, &fs::read_to_string(fixture).unwrap());
+    let text = place.printed(&["config", "show"]);
+    expect![[r#"
+        …/home/.config/toolcall/config.toml
+        model = "script:/project/turn.yaml"            config.toml:10
+        sandbox = true                                 config.toml:15
+        history.enabled = true                         config.toml:21
+        history.durability = "power"                   config.toml:26
+        history.contents = false                       config.toml:31
+        history.on_failure = "refuse"                  config.toml:35
+        history.undo_days = 30                         config.toml:40
+        limits.running = 8                             config.toml:46
+        limits.call_seconds = 60                       config.toml:51
+        web.search = "searxng:http://localhost:8888/"  config.toml:58
+        log.file = "/project/agent.log"                config.toml:64
+    "#]]
+    .assert_eq(&text);
+}
+
 #[test]
 fn programs_are_shown_the_same() {
     let place = Place::new();

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::io::{duplex, split};
 use toolcall::{EngineBuilder, Setting, ToolRequest};
 use toolcall_acp::transport::{Limits, connect};
-use toolcall_acp::v1::{self, Prompt, StopReason, serve};
+use toolcall_acp::{ClientConnection, Prompt, SimpleAgent, StopReason, serve};
 use toolcall_testkit::client::{Client, Side, asks_permission, updates};
 
 /// The id of the only session.
@@ -33,7 +33,9 @@ impl Wire {
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(near);
         let (peer, transport) = connect(reader, writer, Limits::default());
-        let agent = tokio::spawn(serve(v1::Client::new(peer), transport, open, answer));
+        let connection = ClientConnection::new(peer);
+        let agent = Arc::new(SimpleAgent::new(connection.clone(), open, answer));
+        let agent = tokio::spawn(serve(connection, transport, agent));
         let mut client = Client::new(far, replies);
         client.prompt_once(cwd, capabilities).await;
         let wire = std::mem::take(&mut client.wire);

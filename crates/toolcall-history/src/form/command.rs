@@ -6,23 +6,27 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use toolcall::{self as heart, Access, Digest, Join, Stream};
+use toolcall::serde_forms::{JoinForm, path, redirects};
+use toolcall::{self as heart, Digest, Join, Redirect, Target};
 
-use super::leaf::{AccessForm, JoinForm, StreamForm};
-use super::text::{Blobs, PathForm, Text, unhex};
+use super::text::{Blobs, Text, unhex};
 use super::{FormError, Packer};
 use crate::redact::{MASK, is_secret_name, names_next_secret};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Command {
     text: Text,
-    cwd: PathForm,
+    #[serde(with = "path")]
+    cwd: PathBuf,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     env: BTreeMap<Arc<str>, Arc<str>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    scripts: Vec<(PathForm, String)>,
+    scripts: Vec<Script>,
     reading: Reading,
 }
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Script(#[serde(with = "path")] PathBuf, String);
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -36,29 +40,10 @@ struct Part {
     #[serde(with = "JoinForm")]
     join: Join,
     argv: Vec<Text>,
-    cwd: PathForm,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "path")]
+    cwd: PathBuf,
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "redirects")]
     redirects: Vec<Redirect>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Redirect {
-    #[serde(with = "StreamForm")]
-    stream: Stream,
-    target: Target,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Target {
-    Null,
-    #[serde(with = "StreamForm")]
-    Stream(Stream),
-    File {
-        path: PathForm,
-        #[serde(with = "AccessForm")]
-        access: Access,
-    },
 }
 
 impl Command {
@@ -81,7 +66,7 @@ impl Command {
                 .collect(),
             scripts: scripts
                 .iter()
-                .map(|(path, digest)| (packer.path(path), digest.to_string()))
+                .map(|(path, digest)| Script(packer.path(path), digest.to_string()))
                 .collect(),
             reading: Reading::pack(reading, packer),
         }
@@ -90,7 +75,7 @@ impl Command {
     pub(crate) fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Command, FormError> {
         Ok(heart::Command {
             text: self.text.unpack(blobs)?,
-            cwd: self.cwd.unpack()?,
+            cwd: self.cwd,
             env: self.env,
             scripts: self
                 .scripts
@@ -102,9 +87,9 @@ impl Command {
     }
 }
 
-fn script((path, digest): (PathForm, String)) -> Result<(PathBuf, Digest), FormError> {
+fn script(Script(path, digest): Script) -> Result<(PathBuf, Digest), FormError> {
     let hash = unhex(&digest).ok_or_else(|| FormError::Malformed("a digest".to_owned()))?;
-    Ok((path.unpack()?, Digest(hash)))
+    Ok((path, Digest(hash)))
 }
 
 fn variable(name: &str, value: &Arc<str>, packer: &Packer<'_>) -> Arc<str> {
@@ -153,7 +138,7 @@ impl Part {
             cwd: packer.path(cwd),
             redirects: redirects
                 .iter()
-                .map(|redirect| Redirect::pack(redirect, packer))
+                .map(|redirect| clean(redirect, packer))
                 .collect(),
         }
     }
@@ -163,12 +148,8 @@ impl Part {
         Ok(heart::Part {
             join: self.join,
             argv: self.argv.into_iter().map(word).collect::<Result<_, _>>()?,
-            cwd: self.cwd.unpack()?,
-            redirects: self
-                .redirects
-                .into_iter()
-                .map(Redirect::unpack)
-                .collect::<Result<_, _>>()?,
+            cwd: self.cwd,
+            redirects: self.redirects,
         })
     }
 }
@@ -187,32 +168,17 @@ fn words(argv: &[String], packer: &mut Packer<'_>) -> Vec<Text> {
     packed
 }
 
-impl Redirect {
-    fn pack(redirect: &heart::Redirect, packer: &Packer<'_>) -> Self {
-        Self {
-            stream: redirect.stream,
-            target: match &redirect.target {
-                heart::Target::Null => Target::Null,
-                heart::Target::Stream(stream) => Target::Stream(*stream),
-                heart::Target::File { path, access } => Target::File {
-                    path: packer.path(path),
-                    access: *access,
-                },
-            },
-        }
-    }
-
-    fn unpack(self) -> Result<heart::Redirect, FormError> {
-        Ok(heart::Redirect {
-            stream: self.stream,
-            target: match self.target {
-                Target::Null => heart::Target::Null,
-                Target::Stream(stream) => heart::Target::Stream(stream),
-                Target::File { path, access } => heart::Target::File {
-                    path: path.unpack()?,
-                    access,
-                },
-            },
-        })
+/// A redirect whose path holds no secret.
+fn clean(redirect: &Redirect, packer: &Packer<'_>) -> Redirect {
+    let target = match &redirect.target {
+        Target::File { path, access } => Target::File {
+            path: packer.path(path),
+            access: *access,
+        },
+        other @ (Target::Null | Target::Stream(_)) => other.clone(),
+    };
+    Redirect {
+        target,
+        ..*redirect
     }
 }

@@ -1,13 +1,15 @@
 //! Contents in the stored form: texts, blobs, resources, edits.
 //! What is over the cap is named by its size, never cut where a cut would pass for the whole.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use toolcall as heart;
+use toolcall::serde_forms::path;
 
-use super::text::{Blobs, Packed, PathForm, Text, hex, not_kept, unhex};
+use super::text::{Blobs, Packed, Text, hex, not_kept, unhex};
 use super::{FormError, Packer};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -54,17 +56,28 @@ pub(crate) struct Link {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FileEdit {
-    path: PathForm,
+    #[serde(with = "path")]
+    path: PathBuf,
     change: Change,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Change {
-    Added { after: FileBody },
-    Modified { before: FileBody, after: FileBody },
-    Deleted { before: FileBody },
-    Moved { to: PathForm },
+    Added {
+        after: FileBody,
+    },
+    Modified {
+        before: FileBody,
+        after: FileBody,
+    },
+    Deleted {
+        before: FileBody,
+    },
+    Moved {
+        #[serde(with = "path")]
+        to: PathBuf,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -257,10 +270,10 @@ impl FileEdit {
             Change::Deleted { before } => heart::Change::Deleted {
                 before: before.unpack(blobs)?,
             },
-            Change::Moved { to } => heart::Change::Moved { to: to.unpack()? },
+            Change::Moved { to } => heart::Change::Moved { to },
         };
         Ok(heart::FileEdit {
-            path: self.path.unpack()?,
+            path: self.path,
             change,
         })
     }

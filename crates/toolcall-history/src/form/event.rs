@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use toolcall::serde_forms::{BeatForm, EffectForm, ExitForm, LifetimeForm, PrintedForm};
 use toolcall::{
     self as heart, Beat, CallId, Effect, Exit, Lifetime, Printed, QuestionId, SessionId,
 };
@@ -12,7 +13,6 @@ use super::asked::{FormAnswered, FormQuestion};
 use super::content::{self, Content};
 use super::finish::Finish;
 use super::intent::{self, Input, Location, Plan, Prepared, Sketch};
-use super::leaf::{BeatForm, EffectForm, ExitForm, LifetimeForm, PrintedForm};
 use super::text::{Blobs, Json};
 use super::{FormError, Packer};
 
@@ -182,7 +182,7 @@ impl Event {
             }
             Event::InputGrew { bytes, sketch } => heart::Event::InputGrew(heart::InputGrowth {
                 bytes,
-                sketch: Arc::new(sketch.unpack()?),
+                sketch: Arc::new(sketch.unpack()),
             }),
             Event::InputArrived(input) => heart::Event::InputArrived(input.unpack(blobs)?),
             Event::Prepared(prepared) => heart::Event::Prepared(prepared.unpack(blobs)?),
@@ -207,7 +207,7 @@ impl Event {
                 value: value.unpack(blobs)?,
             },
             Event::Located(locations) => {
-                heart::Event::Located(intent::unpack_locations(locations)?.into())
+                heart::Event::Located(intent::unpack_locations(locations).into())
             }
             Event::Exited(exit) => heart::Event::Exited(exit),
             Event::Restated(restated) => heart::Event::Restated(Arc::new(restated.unpack(blobs)?)),
@@ -250,7 +250,7 @@ impl Announced {
             model_id: self.model_id,
             parent: self.parent.map(CallId::new),
             input: input.transpose()?,
-            outline: self.sketch.unpack()?.into(),
+            outline: self.sketch.unpack().into(),
         })
     }
 }
@@ -405,7 +405,7 @@ impl Restatement {
         let input = self.input.map(|input| input.unpack(blobs));
         Ok(heart::Restatement {
             tool: self.tool,
-            sketch: self.sketch.unpack()?,
+            sketch: self.sketch.unpack(),
             input: input.transpose()?,
             preview: content::unpack_all(self.preview, blobs)?,
         })

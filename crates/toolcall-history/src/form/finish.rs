@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use toolcall::serde_forms::{BudgetForm, CancellerForm, CompletenessForm};
 use toolcall::{self as heart, Canceller, Completeness, OutputBudget};
 
 use super::content::{self, Content};
-use super::leaf::{BudgetForm, CancellerForm, CompletenessForm};
 use super::text::{Blobs, Bytes, Edges, Json};
 use super::{FormError, Packer};
 

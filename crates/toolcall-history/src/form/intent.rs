@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use toolcall::serde_forms::{KindForm, PlanStatusForm, PriorityForm, path};
 use toolcall::{self as heart, Kind, PlanStatus, Priority};
 
 use super::command::Command;
 use super::content::{self, Content};
-use super::leaf::{KindForm, PlanStatusForm, PriorityForm};
-use super::text::{Blobs, Json, PathForm, Text};
+use super::text::{Blobs, Json, Text};
 use super::{FormError, Packer};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -57,10 +57,15 @@ enum Origin {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Touch {
-    Reads(PathForm),
-    Writes(PathForm),
-    Deletes(PathForm),
-    Moves { from: PathForm, to: PathForm },
+    Reads(#[serde(with = "path")] PathBuf),
+    Writes(#[serde(with = "path")] PathBuf),
+    Deletes(#[serde(with = "path")] PathBuf),
+    Moves {
+        #[serde(with = "path")]
+        from: PathBuf,
+        #[serde(with = "path")]
+        to: PathBuf,
+    },
     Runs(Box<Command>),
     Reaches(Arc<str>),
     Unknown,
@@ -68,7 +73,8 @@ enum Touch {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Location {
-    path: PathForm,
+    #[serde(with = "path")]
+    path: PathBuf,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
 }
@@ -156,7 +162,7 @@ impl Intent {
             kind: self.kind,
             touches: touches.collect::<Result<_, _>>()?,
             preview: content::unpack_all(self.preview, blobs)?,
-            locations: unpack_locations(self.locations)?,
+            locations: unpack_locations(self.locations),
             tool: self.tool.unpack(),
         })
     }
@@ -214,13 +220,10 @@ impl Touch {
 
     fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Touch, FormError> {
         Ok(match self {
-            Touch::Reads(path) => heart::Touch::Reads(path.unpack()?),
-            Touch::Writes(path) => heart::Touch::Writes(path.unpack()?),
-            Touch::Deletes(path) => heart::Touch::Deletes(path.unpack()?),
-            Touch::Moves { from, to } => heart::Touch::Moves {
-                from: from.unpack()?,
-                to: to.unpack()?,
-            },
+            Touch::Reads(path) => heart::Touch::Reads(path),
+            Touch::Writes(path) => heart::Touch::Writes(path),
+            Touch::Deletes(path) => heart::Touch::Deletes(path),
+            Touch::Moves { from, to } => heart::Touch::Moves { from, to },
             Touch::Runs(command) => heart::Touch::Runs(command.unpack(blobs)?),
             Touch::Reaches(target) => heart::Touch::Reaches(target),
             Touch::Unknown => heart::Touch::Unknown,
@@ -236,16 +239,8 @@ pub(crate) fn pack_locations(locations: &[heart::Location], packer: &Packer<'_>)
     locations.iter().map(pack).collect()
 }
 
-pub(crate) fn unpack_locations(
-    locations: Vec<Location>,
-) -> Result<Vec<heart::Location>, FormError> {
-    let unpack = |location: Location| {
-        let path: PathBuf = location.path.unpack()?;
-        Ok(heart::Location {
-            path,
-            line: location.line,
-        })
-    };
+pub(crate) fn unpack_locations(locations: Vec<Location>) -> Vec<heart::Location> {
+    let unpack = |Location { path, line }| heart::Location { path, line };
     locations.into_iter().map(unpack).collect()
 }
 
@@ -258,12 +253,12 @@ impl Sketch {
         }
     }
 
-    pub(crate) fn unpack(self) -> Result<heart::Sketch, FormError> {
-        Ok(heart::Sketch {
+    pub(crate) fn unpack(self) -> heart::Sketch {
+        heart::Sketch {
             title: self.title.to_string(),
             kind: self.kind,
-            locations: unpack_locations(self.locations)?,
-        })
+            locations: unpack_locations(self.locations),
+        }
     }
 }
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use toolcall::Plan;
+use toolcall::serde_forms::path;
 
 use super::intent;
-use super::text::{Blobs, PathForm, Text};
+use super::text::{Blobs, Text};
 use super::{FormError, Packer};
 
 /// Something that happened to a session, not to one of its calls.
@@ -85,7 +86,8 @@ pub(crate) enum Form {
         client: Arc<str>,
         client_version: Arc<str>,
         protocol: Arc<str>,
-        cwd: PathForm,
+        #[serde(with = "path")]
+        cwd: PathBuf,
     },
     TurnBegan,
     TurnEnded {
@@ -146,7 +148,7 @@ impl Form {
                 client,
                 client_version,
                 protocol,
-                cwd: cwd.unpack()?,
+                cwd,
             }),
             Form::TurnBegan => SessionEvent::TurnBegan,
             Form::TurnEnded { stop } => SessionEvent::TurnEnded { stop },

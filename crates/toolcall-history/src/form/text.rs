@@ -66,14 +66,6 @@ pub(crate) enum Bytes {
     Other { base64: Text },
 }
 
-/// A path: as text where it is text.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum PathForm {
-    Text(String),
-    Bytes { bytes: String },
-}
-
 /// What is left of a text in the stored form.
 pub(crate) enum Packed<'t> {
     /// All of it, without secrets.
@@ -234,11 +226,9 @@ impl<'a> Packer<'a> {
     }
 
     /// A path; it may hold a secret, too.
-    pub(crate) fn path(&self, path: &Path) -> PathForm {
-        match path.to_str().and_then(|text| self.redactor.scrub(text)) {
-            Some(clean) => PathForm::Text(clean),
-            None => PathForm::bare(path),
-        }
+    pub(crate) fn path(&self, path: &Path) -> PathBuf {
+        let clean = path.to_str().and_then(|text| self.redactor.scrub(text));
+        clean.map_or_else(|| path.to_owned(), PathBuf::from)
     }
 }
 
@@ -315,36 +305,6 @@ impl Bytes {
             Bytes::Other { base64 } => from_base64(&base64.unpack(blobs)?),
         }
     }
-}
-
-impl PathForm {
-    /// A path as it is, for what is not stored among the records.
-    pub(crate) fn bare(path: &Path) -> Self {
-        match path.to_str() {
-            Some(text) => PathForm::Text(text.to_owned()),
-            None => PathForm::Bytes {
-                bytes: BASE64_STANDARD.encode(path.as_os_str().as_encoded_bytes()),
-            },
-        }
-    }
-
-    pub(crate) fn unpack(self) -> Result<PathBuf, FormError> {
-        match self {
-            PathForm::Text(text) => Ok(text.into()),
-            PathForm::Bytes { bytes } => Ok(path_of(from_base64(&bytes)?)),
-        }
-    }
-}
-
-#[cfg(unix)]
-fn path_of(bytes: Vec<u8>) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt as _;
-    std::ffi::OsString::from_vec(bytes).into()
-}
-
-#[cfg(not(unix))]
-fn path_of(bytes: Vec<u8>) -> PathBuf {
-    String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
 fn from_base64(text: &str) -> Result<Vec<u8>, FormError> {

@@ -6,6 +6,7 @@ mod failures;
 mod forgetting;
 mod ground;
 mod killed;
+mod older;
 mod reading;
 mod replay;
 mod secrets;

@@ -5,5 +5,6 @@ mod desk;
 mod files;
 mod following;
 mod keeping;
+mod older;
 mod repositories;
 mod trusting;

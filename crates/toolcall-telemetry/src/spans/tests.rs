@@ -161,5 +161,5 @@ fn nothing_is_kept_of_a_call_that_ended() {
             .finish(&call, Ending::failed("over"), ToolResult::default())
             .unwrap();
     }
-    assert!(locked(&spans.open).calls.is_empty());
+    assert!(spans.open.lock().calls.is_empty());
 }

@@ -3,8 +3,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use toolcall::{Applied, Change, FileBody, FileEdit, HostError};
 
 use super::bin::Bin;

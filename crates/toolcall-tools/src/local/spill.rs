@@ -6,19 +6,19 @@ use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirEntry, File, OpenOptions, OpenOptionsExt as _};
+use parking_lot::Mutex;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use toolcall::{CallId, Completeness, HostError, Spill};
 
 use super::failure::failed;
 use super::reading::{Opened, Portion};
 use super::temporary::fresh_name;
-use crate::locked::locked;
 
 /// How the name of every spill ends.
 const SUFFIX: &str = ".spill";
@@ -69,7 +69,7 @@ impl Spills {
     /// Keeps more of a call's output.
     pub fn keep(&self, call: &CallId, bytes: &[u8]) -> Result<Spill, HostError> {
         let kept = self.kept(call);
-        let mut kept = locked(&kept);
+        let mut kept = kept.lock();
         let room = match kept.completeness {
             Completeness::Whole => self.cap.saturating_sub(kept.bytes),
             Completeness::Capped => 0,
@@ -132,7 +132,7 @@ impl Spills {
     }
 
     fn kept(&self, call: &CallId) -> Arc<Mutex<Kept>> {
-        let mut calls = locked(&self.calls);
+        let mut calls = self.calls.lock();
         let number = calls.len();
         let fresh = || {
             // A call's id is text from anywhere; a name of our own needs no cleaning.
@@ -176,8 +176,8 @@ impl Spills {
     /// The name of the spill at this path, if this session kept it.
     fn own(&self, path: &Path) -> Option<String> {
         let name = path.strip_prefix(&self.path).ok()?.to_str()?;
-        let calls: Vec<_> = locked(&self.calls).values().cloned().collect();
-        let is_own = calls.iter().any(|kept| locked(kept).name == name);
+        let calls: Vec<_> = self.calls.lock().values().cloned().collect();
+        let is_own = calls.iter().any(|kept| kept.lock().name == name);
         is_own.then(|| name.to_owned())
     }
 }

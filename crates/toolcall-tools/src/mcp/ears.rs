@@ -2,14 +2,14 @@
 //! It is handed to whoever it concerns, bounded, and never answered.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::Notify;
 use toolcall::{Progress, Scope};
 
 use super::log::Log;
-use crate::locked::locked;
 
 /// Progress may be told before it is known whose it is.
 const MOST_EARLY: usize = 64;
@@ -56,7 +56,7 @@ impl Ears {
     /// From now on the progress of this token is told to this call.
     pub(super) fn listen(self: &Arc<Self>, token: String, scope: &Scope) -> Listening {
         let early = {
-            let mut listeners = locked(&self.listeners);
+            let mut listeners = self.listeners.lock();
             listeners.scopes.insert(token.clone(), scope.clone());
             let found = listeners
                 .early
@@ -75,7 +75,7 @@ impl Ears {
 
     /// The call that began last.
     pub(super) fn latest(&self) -> Option<Scope> {
-        let listeners = locked(&self.listeners);
+        let listeners = self.listeners.lock();
         let latest = listeners
             .scopes
             .iter()
@@ -84,7 +84,7 @@ impl Ears {
     }
 
     pub(super) fn hear_progress(&self, token: String, progress: Progress) {
-        let mut listeners = locked(&self.listeners);
+        let mut listeners = self.listeners.lock();
         if let Some(scope) = listeners.scopes.get(&token).cloned() {
             drop(listeners);
             scope.progress(progress);
@@ -122,7 +122,7 @@ impl Ears {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        locked(&self.ears.listeners).scopes.remove(&self.token);
+        self.ears.listeners.lock().scopes.remove(&self.token);
     }
 }
 
@@ -137,21 +137,21 @@ impl ServerLog {
     }
 
     pub(super) fn push(&self, line: &str) {
-        locked(&self.lines).push(&self.hidden(line));
+        self.lines.lock().push(&self.hidden(line));
     }
 
     /// A new life of the server begins.
     pub(super) fn begin(&self) {
-        locked(&self.lines).begin();
+        self.lines.lock().begin();
     }
 
     /// The last lines of this life.
     pub(super) fn last_words(&self, most: usize) -> Vec<String> {
-        locked(&self.lines).last_words(most)
+        self.lines.lock().last_words(most)
     }
 
     pub(super) fn tail(&self, most: usize) -> Vec<String> {
-        locked(&self.lines).tail(most)
+        self.lines.lock().tail(most)
     }
 
     /// A text without the secrets.

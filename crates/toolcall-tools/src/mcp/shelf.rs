@@ -2,15 +2,15 @@
 //! It changes no built-in tool, and a tool that changed is another tool from then on.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use toolcall::{Registry, SharedRegistry};
 
 use super::listing::Offered;
 use super::names;
 use super::server::Server;
 use super::tool::McpTool;
-use crate::locked::locked;
 
 /// The tools of all servers.
 pub(super) struct Shelf {
@@ -44,7 +44,7 @@ impl Shelf {
     /// worth knowing about that.
     pub(super) fn put(&self, server: &Arc<Server>, tools: Vec<Offered>) -> Vec<String> {
         let tools: Vec<_> = tools.into_iter().map(Arc::new).collect();
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         let before = state
             .offered
             .insert(server.order(), (server.clone(), tools.clone()));
@@ -58,7 +58,7 @@ impl Shelf {
 
     /// Whether a server still offers exactly this tool.
     pub(super) fn offers(&self, server: usize, tool: &Offered) -> bool {
-        let state = locked(&self.state);
+        let state = self.state.lock();
         let offered = state.offered.get(&server).map(|(_, offered)| offered);
         let is_same =
             |other: &Arc<Offered>| other.native() == tool.native() && other.digest == tool.digest;
@@ -67,7 +67,7 @@ impl Shelf {
 
     /// The names by which a server's tools are called.
     pub(super) fn names(&self, server: usize) -> Vec<Arc<str>> {
-        let state = locked(&self.state);
+        let state = self.state.lock();
         let placed = state.placed.iter();
         placed
             .filter(|(_, placed)| placed.server == server)
@@ -77,14 +77,14 @@ impl Shelf {
 
     /// Takes all that a server offered away.
     pub(super) fn withdraw(&self, server: usize) {
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         state.offered.remove(&server);
         self.registry.change(|registry| state.place(registry));
     }
 
     /// Takes everything away.
     pub(super) fn clear(&self) {
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         state.offered.clear();
         self.registry.change(|registry| state.place(registry));
     }

@@ -2,9 +2,10 @@
 //! What is left out is replaced by the careful choice.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::queue::Queue;

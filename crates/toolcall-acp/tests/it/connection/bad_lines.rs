@@ -1,10 +1,9 @@
 //! Every sort of bad line, with the exact line it is answered with.
-//! After each, the connection lives: a served method answers.
+//! After each, the connection lives: a ping is answered.
 
-use serde_json::json;
 use toolcall_acp::transport::Limits;
 
-use crate::connection::support::{Far, narrowly_connected, running_alone};
+use crate::connection::support::{Far, Ping, connected, narrowly_connected};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":"ping","method":"_ping"}"#;
 const PONG: &str = r#"{"jsonrpc":"2.0","id":"ping","result":"pong"}"#;
@@ -23,8 +22,8 @@ async fn replies(far: &mut Far, line: &[u8]) -> Vec<String> {
 }
 
 async fn check(line: impl AsRef<[u8]>, expected: &[&str]) {
-    let (peer, mut far) = running_alone();
-    peer.serve("_ping", |_| Ok(json!("pong")));
+    let (_peer, transport, mut far) = connected();
+    tokio::spawn(transport.run(Ping));
     let shown = String::from_utf8_lossy(line.as_ref()).into_owned();
     assert_eq!(replies(&mut far, line.as_ref()).await, expected, "{shown}");
 }
@@ -108,9 +107,8 @@ async fn lines_that_are_too_long() {
         line: 100,
         ..Limits::default()
     };
-    let (peer, transport, mut far) = narrowly_connected(1000, limits);
-    peer.serve("_ping", |_| Ok(json!("pong")));
-    tokio::spawn(transport.run_alone());
+    let (_peer, transport, mut far) = narrowly_connected(1000, limits);
+    tokio::spawn(transport.run(Ping));
     let text = "x".repeat(100_000);
     let message = "parse error: the line is longer than 100 bytes";
     let line = format!(r#"{{"jsonrpc":"2.0","id":3,"method":"m","params":["{text}"]}}"#);

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
-use agent_client_protocol::{UntypedMessage, UntypedRole};
 use serde_json::json;
+use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, ReadBuf};
+use toolcall_acp::handler::{Handled, Handler, Responder};
 use toolcall_acp::transport::{Limits, connect};
 
-use crate::connection::support::{narrowly_connected, settle, with_sdk};
+use crate::connection::support::{Ping, holding, narrowly_connected, settle};
 
 const NARROW: Limits = Limits {
     line: 10_000,
@@ -37,13 +38,12 @@ async fn a_flood_of_bad_lines_that_nobody_listens_to_stops_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn served_methods_that_nobody_listens_to_stop_the_reading() {
+async fn answers_that_nobody_listens_to_stop_the_reading() {
     let (peer, transport, mut far) = narrowly_connected(1000, NARROW);
-    peer.serve("_echo", Ok);
-    tokio::spawn(transport.run_alone());
+    tokio::spawn(transport.run(Ping));
     let flood = tokio::spawn(async move {
         for id in 0..1000 {
-            let call = json!({"jsonrpc": "2.0", "id": id, "method": "_echo", "params": ["text"]});
+            let call = json!({"jsonrpc": "2.0", "id": id, "method": "_ping", "params": ["text"]});
             far.say(call.to_string()).await;
         }
         far
@@ -56,7 +56,7 @@ async fn served_methods_that_nobody_listens_to_stop_the_reading() {
 #[tokio::test(start_paused = true)]
 async fn more_requests_than_can_be_held_are_refused_until_one_is_answered() {
     let (_peer, transport, mut far) = narrowly_connected(10_000, NARROW);
-    let (mut requests, _connection) = with_sdk(transport);
+    let (mut requests, _connection) = holding(transport);
     for id in 1..=4 {
         far.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"_hold"}}"#))
             .await;
@@ -66,7 +66,7 @@ async fn more_requests_than_can_be_held_are_refused_until_one_is_answered() {
         format!(r#"{{"jsonrpc":"2.0","id":4,"error":{{"code":-32000,"message":"{refused}"}}}}"#);
     assert_eq!(far.hear().await, refused);
     let first = requests.recv().await.unwrap();
-    first.respond(json!("done")).unwrap();
+    first.respond(Ok(&json!("done"))).await;
     assert_eq!(
         far.hear().await,
         r#"{"jsonrpc":"2.0","id":1,"result":"done"}"#
@@ -75,7 +75,7 @@ async fn more_requests_than_can_be_held_are_refused_until_one_is_answered() {
         .await;
     for id in [2, 3, 4] {
         let request = requests.recv().await.unwrap();
-        request.respond(json!(id)).unwrap();
+        request.respond(Ok(&json!(id))).await;
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{id}}}"#);
         assert_eq!(far.hear().await, answer);
     }
@@ -103,31 +103,45 @@ impl AsyncRead for Torrent {
     }
 }
 
+/// Counts notifications, and how many bytes were read before each.
+struct Counting {
+    line: usize,
+    given: Arc<AtomicUsize>,
+    handled: Arc<AtomicUsize>,
+    deepest: Arc<AtomicUsize>,
+}
+
+impl Handler for Counting {
+    fn request(&self, _: &str, _: Option<&RawValue>, _: Responder) -> Handled {
+        Handled::Later
+    }
+
+    fn notification(&self, _: &str, _: Option<&RawValue>) {
+        let handled = self.handled.fetch_add(1, Ordering::Relaxed) * self.line;
+        let waiting = self.given.load(Ordering::Relaxed) - handled;
+        self.deepest.fetch_max(waiting, Ordering::Relaxed);
+    }
+}
+
 #[tokio::test(start_paused = true)]
-async fn good_lines_do_not_pile_up_before_the_sdk() {
+async fn good_lines_do_not_pile_up_before_their_handler() {
     let line = r#"{"jsonrpc":"2.0","method":"_tell","params":{"text":"of some length"}}"#;
     let line = format!("{line}\n").into_bytes();
-    let bytes = line.len();
     let given = Arc::new(AtomicUsize::new(0));
+    let (handled, deepest) = (Arc::default(), Arc::default());
+    let counting = Counting {
+        line: line.len(),
+        given: given.clone(),
+        handled: Arc::clone(&handled),
+        deepest: Arc::clone(&deepest),
+    };
     let torrent = Torrent {
         line,
         left: 20_000,
-        given: given.clone(),
+        given,
     };
     let (_peer, transport) = connect(torrent, io::Cursor::new(Vec::new()), Limits::default());
-    let handled = Arc::new(AtomicUsize::new(0));
-    let deepest = Arc::new(AtomicUsize::new(0));
-    let (handling, deepening) = (handled.clone(), deepest.clone());
-    let builder = UntypedRole.builder().on_receive_notification(
-        async move |_: UntypedMessage, _| {
-            let handled = handling.fetch_add(1, Ordering::Relaxed) * bytes;
-            let waiting = given.load(Ordering::Relaxed) - handled;
-            deepening.fetch_max(waiting, Ordering::Relaxed);
-            Ok(())
-        },
-        agent_client_protocol::on_receive_notification!(),
-    );
-    builder.connect_to(transport).await.unwrap();
+    transport.run(counting).await.unwrap();
     assert_eq!(handled.load(Ordering::Relaxed), 20_000);
     let deepest = deepest.load(Ordering::Relaxed);
     assert!(deepest < 256 * 1024, "{deepest} bytes waited");

@@ -4,7 +4,7 @@
 use serde_json::json;
 use toolcall_acp::transport::Limits;
 
-use crate::connection::support::{connected, narrowly_connected, settle, with_sdk};
+use crate::connection::support::{connected, holding, narrowly_connected, settle};
 
 fn request(id: usize) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": "_go"}).to_string()
@@ -17,7 +17,7 @@ fn response(id: usize) -> String {
 #[tokio::test(start_paused = true)]
 async fn an_answer_does_not_overtake_updates_sent_before_it() {
     let (peer, transport, mut far) = connected();
-    let (mut requests, _connection) = with_sdk(transport);
+    let (mut requests, _connection) = holding(transport);
     far.say(request(1)).await;
     let request = requests.recv().await.unwrap();
     let updates: Vec<_> = (0..100).map(|number| format!("update {number}")).collect();
@@ -25,7 +25,7 @@ async fn an_answer_does_not_overtake_updates_sent_before_it() {
         let write = |line: &mut Vec<u8>| line.extend_from_slice(update.as_bytes());
         peer.lane().try_send(write).unwrap();
     }
-    request.respond(json!(null)).unwrap();
+    request.respond(Ok(&json!(null))).await;
     for update in &updates {
         assert_eq!(far.hear().await, *update);
     }
@@ -39,7 +39,7 @@ async fn an_answer_waits_behind_updates_that_wait_for_room() {
         ..Limits::default()
     };
     let (peer, transport, mut far) = narrowly_connected(200, limits);
-    let (mut requests, _connection) = with_sdk(transport);
+    let (mut requests, _connection) = holding(transport);
     far.say(request(1)).await;
     let request = requests.recv().await.unwrap();
     let reporter = peer.clone();
@@ -48,7 +48,7 @@ async fn an_answer_waits_behind_updates_that_wait_for_room() {
             let params = json!({"number": number});
             reporter.notify("_update", &params).await.unwrap();
         }
-        request.respond(json!(null)).unwrap();
+        request.respond(Ok(&json!(null))).await;
     });
     settle().await;
     assert!(
@@ -67,7 +67,7 @@ async fn an_answer_waits_behind_updates_that_wait_for_room() {
 #[tokio::test(start_paused = true)]
 async fn every_answer_comes_after_what_was_said_before_it_and_in_order() {
     let (peer, transport, mut far) = connected();
-    let (mut requests, _connection) = with_sdk(transport);
+    let (mut requests, _connection) = holding(transport);
     for id in 0..50 {
         far.say(request(id)).await;
     }
@@ -77,7 +77,7 @@ async fn every_answer_comes_after_what_was_said_before_it_and_in_order() {
             .send(format!("before {id}").as_bytes())
             .await
             .unwrap();
-        request.respond(json!(null)).unwrap();
+        request.respond(Ok(&json!(null))).await;
     }
     let mut heard = Vec::new();
     for _ in 0..100 {
@@ -92,13 +92,13 @@ async fn every_answer_comes_after_what_was_said_before_it_and_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_of_the_sdk_waits_for_room_without_being_lost() {
+async fn an_answer_waits_for_room_without_being_lost() {
     let limits = Limits {
         lane: 10,
         ..Limits::default()
     };
     let (peer, transport, mut far) = narrowly_connected(100, limits);
-    let (mut requests, _connection) = with_sdk(transport);
+    let (mut requests, _connection) = holding(transport);
     far.say(request(1)).await;
     let request = requests.recv().await.unwrap();
     let filler = "x".repeat(300);
@@ -106,7 +106,7 @@ async fn an_answer_of_the_sdk_waits_for_room_without_being_lost() {
         peer.lane().send(filler.as_bytes()).await.unwrap();
         settle().await;
     }
-    request.respond(json!(null)).unwrap();
+    tokio::spawn(async move { request.respond(Ok(&json!(null))).await });
     settle().await;
     assert_eq!(peer.lane().counters().lines, 2);
     assert_eq!(far.hear().await, filler);

@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use serde_json::{Value, json};
 use toolcall_acp::lane::Closed;
-use toolcall_acp::peer::{Peer, PeerError};
+use toolcall_acp::peer::{Peer, PeerError, RpcError};
 use toolcall_acp::transport::Limits;
 
 use crate::connection::support::{Far, narrowly_connected, poll_once, running_alone, settle};
@@ -40,11 +40,7 @@ async fn an_answer_comes_back_as_it_is() {
 async fn an_error_comes_back_with_everything_it_says() {
     let answer =
         r#"{"jsonrpc":"2.0","id":"toolcall-1","error":{"code":-7,"message":"no","data":[1]}}"#;
-    let error = PeerError::Answered {
-        code: -7,
-        message: "no".to_owned(),
-        data: Some(json!([1])),
-    };
+    let error = PeerError::Answered(RpcError::new(-7, "no").data(json!([1])));
     assert_eq!(error.to_string(), "the peer answered with error -7: no");
     assert_eq!(answered(answer).await, Err(error));
 }

@@ -2,13 +2,16 @@
 //! It asserts nothing about what they say.
 
 use std::future::Future;
+use std::io;
 use std::task::Poll;
 
-use agent_client_protocol::{Dispatch, Error, Handled, Responder, UntypedRole};
+use serde_json::json;
+use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use toolcall_acp::peer::Peer;
+use toolcall_acp::handler::{Handled, Handler, Responder};
+use toolcall_acp::peer::{Peer, RpcError};
 use toolcall_acp::transport::{Limits, Transport, connect};
 
 /// How much lies in the pipes of a test that does not care.
@@ -43,6 +46,11 @@ impl Far {
         lines
     }
 
+    /// Listens no more, but may still speak.
+    pub(crate) fn stop_listening(self) -> impl Sized {
+        self.mouth
+    }
+
     /// Says nothing any more.
     pub(crate) fn hang_up(&mut self) {
         self.mouth = None;
@@ -66,32 +74,43 @@ pub(crate) fn narrowly_connected(pipe: usize, limits: Limits) -> (Peer, Transpor
     (peer, transport, far)
 }
 
-/// A connection without the SDK that runs, and its other end.
+/// A connection that runs without a handler, and its other end.
 pub(crate) fn running_alone() -> (Peer, Far) {
     let (peer, transport, far) = connected();
     tokio::spawn(transport.run_alone());
     (peer, far)
 }
 
-/// Runs the SDK on a connection. Requests come out here, to be answered or not.
-pub(crate) fn with_sdk(
+/// Answers `_ping` and refuses everything else.
+pub(crate) struct Ping;
+
+impl Handler for Ping {
+    fn request(&self, method: &str, _: Option<&RawValue>, to: Responder) -> Handled {
+        Handled::Now(match method {
+            "_ping" => to.reply(&json!("pong")),
+            _ => to.refuse(&RpcError::method_not_found(method)),
+        })
+    }
+}
+
+/// Hands out the responders of every request.
+struct Holding(mpsc::Sender<Responder>);
+
+impl Handler for Holding {
+    fn request(&self, _: &str, _: Option<&RawValue>, to: Responder) -> Handled {
+        self.0
+            .try_send(to)
+            .unwrap_or_else(|_| panic!("few requests are held"));
+        Handled::Later
+    }
+}
+
+/// Runs a connection. Requests come out here, to be answered or not.
+pub(crate) fn holding(
     transport: Transport,
-) -> (mpsc::Receiver<Responder>, JoinHandle<Result<(), Error>>) {
+) -> (mpsc::Receiver<Responder>, JoinHandle<io::Result<()>>) {
     let (sender, requests) = mpsc::channel(100);
-    let builder = UntypedRole.builder().on_receive_dispatch(
-        async move |dispatch: Dispatch, _| {
-            let Dispatch::Request(_, responder) = dispatch else {
-                return Ok(Handled::No {
-                    message: dispatch,
-                    retry: false,
-                });
-            };
-            sender.try_send(responder).expect("few requests are held");
-            Ok(Handled::Yes)
-        },
-        agent_client_protocol::on_receive_dispatch!(),
-    );
-    (requests, tokio::spawn(builder.connect_to(transport)))
+    (requests, tokio::spawn(transport.run(Holding(sender))))
 }
 
 /// Lets every task that can run do so.

@@ -10,8 +10,9 @@ use tokio::io::{
 };
 use tokio::time::timeout;
 use toolcall::*;
+use toolcall_acp::service::Commands;
 use toolcall_acp::transport::{Limits, connect};
-use toolcall_acp::v1::{Client, Commands, Prompt};
+use toolcall_acp::{ClientConnection, Prompt};
 
 use crate::golden::agent::serve_with;
 use crate::golden::line::{Line, PROMPT, Side};
@@ -103,14 +104,20 @@ impl Story {
         self.play_erased(&mut client, model).await
     }
 
-    /// The same for every story, so that the SDK is compiled for one agent and not for fifty.
+    /// The same for every story, so that it is compiled once and not fifty times.
     async fn play_erased(self, client: &mut dyn FnMut(&Value, &mut Out), model: Model) -> Wire {
         let (ours, theirs) = duplex(64 * 1024);
         let (reader, writer) = split(theirs);
         let (peer, transport) = connect(reader, writer, Limits::default());
         let store = Arc::new(MemoryStore::default());
         let open = opening(self.tools, self.setup, store.clone());
-        let serving = serve_with(Client::new(peer), transport, self.commands, open, model);
+        let serving = serve_with(
+            ClientConnection::new(peer),
+            transport,
+            self.commands,
+            open,
+            model,
+        );
         let serving = tokio::spawn(serving);
         let mut lines = Vec::new();
         let talking = converse(ours, &self.offers, self.prompt_meta, client, &mut lines);

@@ -4,15 +4,15 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agent_client_protocol::v1::schema::{PromptRequest, StopReason};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use toolcall::*;
+use toolcall_acp::service::About;
 use toolcall_acp::transport::{self, connect};
-use toolcall_acp::v1::{Client, Prompt, Session, serve};
+use toolcall_acp::{ClientConnection, Prompt, Session, SimpleAgent, StopReason, serve};
 
 use crate::golden::line::{Line, PROMPT, Side};
 use crate::golden::merged::Known;
@@ -32,7 +32,7 @@ pub(crate) struct Manners {
 
 /// A session with a client at its desk.
 pub(crate) struct Desk {
-    pub(crate) client: Client,
+    pub(crate) client: ClientConnection,
     pub(crate) session: Arc<Session>,
     /// Whether the client reads.
     pub(crate) reads: watch::Sender<bool>,
@@ -71,10 +71,13 @@ impl Desk {
             ..transport::Limits::default()
         };
         let (peer, transport) = connect(reader, writer, limits);
-        let client = Client::new(peer);
+        let client = ClientConnection::new(peer);
         let hello = json!({"protocolVersion": 1, "clientCapabilities": manners.offers});
-        client.initialize(&serde_json::from_value(hello).expect("a request"));
-        tokio::spawn(serve(client.clone(), transport, open_none, answer_none));
+        let hello = serde_json::value::to_raw_value(&hello).expect("parameters");
+        let greeted = client.initialize(Some(&hello), &About::default());
+        greeted.expect("an answer");
+        let agent = SimpleAgent::new(client.clone(), open_none, answer_none);
+        tokio::spawn(serve(client.clone(), transport, Arc::new(agent)));
         let (reads, may_read) = watch::channel(true);
         let seen = Arc::default();
         let reading = tokio::spawn(read(ours, manners, may_read, Arc::clone(&seen)));
@@ -112,7 +115,7 @@ fn open_none(place: Setting) -> EngineBuilder {
     engine(Registry::new()).setting(place)
 }
 
-async fn answer_none(_: Arc<Prompt>, _: PromptRequest) -> StopReason {
+async fn answer_none(_: Arc<Prompt>, _: Vec<Content>) -> StopReason {
     StopReason::Refusal
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcall::*;
-use toolcall_acp::v1::{Prompt, PromptRequest};
+use toolcall_acp::{Prompt, TraceContext};
 
 use crate::reporting::desk::{Desk, Manners, only, work};
 
@@ -18,7 +18,7 @@ fn endless() -> Registry {
 
 /// A prompt with a call under way.
 async fn busy(desk: &Desk) -> (Arc<Prompt>, CallHandle) {
-    let prompt = desk.session.begin(&PromptRequest::new("s1", Vec::new()));
+    let prompt = desk.session.begin(TraceContext::default());
     let call = prompt.begin(work()).await;
     (prompt, call)
 }

@@ -38,7 +38,7 @@ fn verbose(begun: &Arc<AtomicUsize>) -> Registry {
     })
 }
 
-async fn call_all(session: Arc<toolcall_acp::v1::Session>) {
+async fn call_all(session: Arc<toolcall_acp::Session>) {
     let turn = session.engine().turn();
     let mut handles = Vec::new();
     for _ in 0..CALLS {

@@ -12,7 +12,7 @@ use tokio::io::{duplex, split};
 use tokio::task::JoinHandle;
 use toolcall::{Content, Limits};
 use toolcall_acp::transport;
-use toolcall_acp::v1::{Client, serve_agent};
+use toolcall_acp::{ClientConnection, serve};
 use toolcall_agent::model::{Conversation, Delta, Message, Model, ModelError, Models};
 use toolcall_agent::{Agent, AgentSettings};
 use toolcall_history::{OnFailure, Settings};
@@ -184,10 +184,10 @@ impl Stage {
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(near);
         let (peer, transport) = transport::connect(reader, writer, transport::Limits::default());
-        let client = Client::new(peer);
+        let client = ClientConnection::new(peer);
         let agent = Agent::new(client.clone(), settings);
         let serving = tokio::spawn(async move {
-            let served = serve_agent(client, transport, agent.clone()).await;
+            let served = serve(client, transport, agent.clone()).await;
             agent.close().await;
             served.expect("a connection");
         });

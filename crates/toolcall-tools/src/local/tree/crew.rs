@@ -1,13 +1,14 @@
 //! The threads that walk a tree together: each works on its own list and hands half of it to who has none.
 //! It holds a bounded number of handles and names, whatever the tree.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use parking_lot::{Condvar, Mutex};
 
 use super::start::Start;
 use super::worker::{Work, Worker};
 use super::{Passed, Visitor, Walk};
-use crate::locked::locked;
 
 /// More threads than this only wait for the disk and each other.
 const MOST_THREADS: usize = 12;
@@ -97,16 +98,16 @@ impl<'a> Crew<'a> {
     }
 
     fn hire(&self) {
-        locked(&self.shared).busy += 1;
+        self.shared.lock().busy += 1;
     }
 
     fn dismiss(&self) {
-        locked(&self.shared).busy -= 1;
+        self.shared.lock().busy -= 1;
     }
 
     /// Waits for work, or until nobody has any.
     pub(super) fn take(&self) -> Option<Work> {
-        let mut shared = locked(&self.shared);
+        let mut shared = self.shared.lock();
         shared.busy -= 1;
         self.idle.fetch_add(1, Ordering::Relaxed);
         loop {
@@ -121,18 +122,17 @@ impl<'a> Crew<'a> {
             if shared.busy == 0 {
                 return None;
             }
-            let woken = self.bell.wait(shared);
-            shared = woken.unwrap_or_else(PoisonError::into_inner);
+            self.bell.wait(&mut shared);
         }
     }
 
     pub(super) fn give(&self, work: impl Iterator<Item = Work>) {
-        locked(&self.shared).work.extend(work);
+        self.shared.lock().work.extend(work);
         self.bell.notify_all();
     }
 
     fn end(&self) {
-        let _ordered_with_those_who_begin_to_wait = locked(&self.shared);
+        let _ordered_with_those_who_begin_to_wait = self.shared.lock();
         self.is_over.store(true, Ordering::Relaxed);
         self.bell.notify_all();
     }

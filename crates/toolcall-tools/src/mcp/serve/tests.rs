@@ -263,7 +263,7 @@ async fn a_person_behind_the_client_sees_the_change_and_allows_it() {
         -two
         +three
 
-        {"type":"object","properties":{"answer":{"type":"string","title":"May it?","oneOf":[{"const":"allow-once","title":"Allow once"},{"const":"allow-always-1","title":"Always allow until this server ends: \"edit_file\" writing \"/w/a.txt\""},{"const":"reject","title":"Reject"}]},"reason":{"type":"string","title":"Why not","description":"The model is told."}},"required":["answer"]}
+        {"type":"object","properties":{"answer":{"type":"string","title":"May it?","oneOf":[{"const":"allow-once","title":"Allow once"},{"const":"allow-always-1","title":"Always allow in this session: \"edit_file\" writing \"/w/a.txt\""},{"const":"reject","title":"Reject"}]},"reason":{"type":"string","title":"Why not","description":"The model is told."}},"required":["answer"]}
         {"content":[{"type":"text","text":"edited `a.txt`: 1 line added, 1 removed\n--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"}],"structuredContent":{"path":"/w/a.txt","edits":1,"bytes":10,"linesAdded":1,"linesRemoved":1},"isError":false}
         "one\nthree\n""#]]).await;
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use toolcall::*;
-use toolcall_acp::v1::Commands;
+use toolcall_acp::service::Commands;
 
 use crate::golden::script::{allows, silent, terminal};
 use crate::golden::stage::{Out, Story};

@@ -66,6 +66,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | kill -9 $$
                   | ```
                   | in `/project/src`
+                  | Not fully understood: an expansion (`$`) at byte 8; a shell would run it as it stands.
                 in_progress
                 failed
                   | signal 9 ended the command
