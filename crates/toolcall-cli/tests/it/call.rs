@@ -216,8 +216,9 @@ fn events_are_lines_of_json_and_nothing_else() {
 fn the_wire_is_what_an_editor_would_see() {
     for (consent, ending, code) in [(&["--yes"][..], "completed", 0), (&[], "failed", 3)] {
         let args = ["call", "write_file", "path=b.txt", "content=x", "--wire"];
-        let (ended, text, complaint) = place().run(&[&args, consent].concat());
-        assert_eq!((ended, &*complaint), (Some(code), ""), "{text}");
+        let output = place().toolcall(&[&args, consent].concat()).output();
+        let (status, text, complaint) = ended(output.unwrap());
+        assert_eq!((status, &*complaint), (Some(code), ""), "{text}");
         let messages: Vec<(Direction, Value)> = text.lines().map(message).collect();
         let frames = messages.iter().map(|(direction, message)| Frame {
             direction: *direction,
@@ -248,13 +249,14 @@ fn message(line: &str) -> (Direction, Value) {
 #[test]
 fn long_output_of_another_session_is_not_read() {
     let place = place();
-    let text = place.printed(&[
+    let args = [
         "call",
         "run_command",
         "command=seq 50000",
         "--yes",
         "--wire",
-    ]);
+    ];
+    let (_, text, _) = ended(place.toolcall(&args).output().unwrap());
     let updates = text.lines().map(message).map(|(_, message)| message);
     let mut kept = updates.filter_map(|message| {
         let content = message["params"]["update"]["content"].as_array()?.clone();
