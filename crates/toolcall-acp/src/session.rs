@@ -26,6 +26,9 @@ use crate::service::{Choice, Commands, Party, Refusal, StopReason};
 use crate::trace::TraceContext;
 use crate::version::ProtocolVersion;
 
+/// Notices are kept up to this many; trouble repeats itself.
+const MOST_NOTICES: usize = 16;
+
 /// A session that a client has open.
 pub struct Session {
     id: SessionId,
@@ -40,6 +43,8 @@ pub struct Session {
     turns: AsyncMutex<()>,
     /// What the client knows of what may be chosen.
     choices: Mutex<Vec<Choice>>,
+    /// What the user should know and was not told yet.
+    notices: Mutex<Vec<String>>,
 }
 
 impl Session {
@@ -76,6 +81,7 @@ impl Session {
             prompts,
             turns: AsyncMutex::new(()),
             choices: Mutex::default(),
+            notices: Mutex::default(),
         })
     }
 
@@ -112,6 +118,20 @@ impl Session {
     /// The client knows these from now on. What it knew before is returned.
     pub(crate) fn replace_choices(&self, choices: Vec<Choice>) -> Vec<Choice> {
         std::mem::replace(&mut *self.choices.lock(), choices)
+    }
+
+    /// Keeps something that the user should know with the next turn: a server that cannot be used, a
+    /// history that cannot be written.
+    pub fn note(&self, notice: impl Into<String>) {
+        let mut notices = self.notices.lock();
+        if notices.len() < MOST_NOTICES {
+            notices.push(notice.into());
+        }
+    }
+
+    /// Takes what the user should know, to be said now.
+    pub fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notices.lock())
     }
 
     /// Begins to answer a prompt. [`Prompt::end`] says what to answer.

@@ -23,9 +23,6 @@ use crate::workplace::Workplace;
 pub(crate) const MODE: &str = "mode";
 pub(crate) const MODEL: &str = "model";
 
-/// What nobody has heard yet is kept up to this many; trouble repeats itself.
-const MOST_NOTICES: usize = 16;
-
 /// How long the first prompt waits for servers that were not there yet.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -41,7 +38,6 @@ pub(crate) struct Sitting {
 struct State {
     model: Arc<dyn Model>,
     said: Vec<Message>,
-    notices: Vec<String>,
     /// Servers of which it was said that they cannot be used.
     told_servers: Vec<Arc<str>>,
     /// Whether servers were waited for.
@@ -63,7 +59,6 @@ impl Sitting {
             state: Mutex::new(State {
                 model: models.first().clone(),
                 said,
-                notices: Vec::new(),
                 told_servers: Vec::new(),
                 has_waited: false,
             }),
@@ -141,17 +136,13 @@ impl Sitting {
 
     /// Something that the person should know when they listen next.
     pub(crate) fn note(&self, notice: impl Into<String>) {
-        let mut state = self.state();
-        if state.notices.len() < MOST_NOTICES {
-            state.notices.push(notice.into());
-        }
+        self.session.note(notice);
     }
 
     /// Says what the person should know.
     pub(crate) async fn say_notices(&self) {
         self.note_servers();
-        let notices = std::mem::take(&mut self.state().notices);
-        for notice in notices {
+        for notice in self.session.take_notices() {
             self.say(format!("**Note:** {}\n\n", line(&notice))).await;
         }
     }
