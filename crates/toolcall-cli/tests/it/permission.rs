@@ -165,7 +165,7 @@ async fn cancelled_right_after(request: ToolRequest) {
         .iter()
         .filter(|status| ["completed", "failed"].contains(status));
     assert_eq!(endings.count(), 1, "{statuses:?}");
-    let began = statuses.iter().any(|status| *status == "in_progress");
+    let began = statuses.contains(&"in_progress");
     assert!(
         began || !stage.has("M"),
         "it ran and was not reported: {statuses:?}"

@@ -11,9 +11,11 @@ use toolcall::{
     Command, Intent, Kind, Moment, Origin, Policy, SessionId, Setting, ToolIdentity, Touch, Verdict,
 };
 use toolcall_policy::{
-    Book, BookSettings, Facts, Layer, Places, PolicyError, Project, Rules, Scope, Source, Trust,
-    Trusts, helpers_named,
+    Book, Facts, Layer, PolicyError, Project, Rules, Scope, Source, Trust, Trusts, helpers_named,
 };
+use toolcall_testkit::dir::TestDir;
+
+use crate::book::desk::settings_in;
 
 const CASES: &str = include_str!("hostile/cases.jsonl");
 const ROOT: &str = "/w/proj";
@@ -120,24 +122,11 @@ fn other_room(case: &Value) -> Option<&'static str> {
 
 /// A home and a project on the disk.
 fn with_book(judge: impl Fn(&Path, &dyn Fn() -> Book) -> &'static str) -> &'static str {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let base = folder.path();
+    let dir = TestDir::create();
     for name in ["config", "proj/.toolcall"] {
-        fs::create_dir_all(base.join(name)).expect("a folder");
+        dir.mkdir(name);
     }
-    judge(base, &|| Book::open(book_settings(base)))
-}
-
-fn book_settings(base: &Path) -> BookSettings {
-    BookSettings {
-        places: Places {
-            config: base.join("config"),
-            state: base.join("state"),
-        },
-        roots: vec![base.join("proj")],
-        home: None,
-        layers: Vec::new(),
-    }
+    judge(dir.path(), &|| Book::open(settings_in(dir.path())))
 }
 
 fn file_of_mode(mode: &str) -> &'static str {
@@ -169,7 +158,7 @@ fn project_changed_since(args: &Value) -> &'static str {
         };
         fs::write(&path, "[[allow]]\nrun = 'ls'\n").expect("written");
         let project = Project::read(&root).expect("a project");
-        let trusts = Trusts::new(&book_settings(base).places);
+        let trusts = Trusts::new(&settings_in(base).places);
         trusts.trust(&project, Moment::default()).expect("trusted");
         assert_eq!(judged(), "allow", "what was trusted holds");
         fs::write(&path, "[[allow]]\nrun = ['ls', 'curl']\n").expect("written");

@@ -11,9 +11,12 @@ use toolcall::{
     Answer, CallId, Command, Effect, Engine, Intent, Judge, Kind, Lifetime, Moment, Occasion,
     Question, Registry, Remembered, Rule, Rulebook as _, SessionId, ToolRequest,
 };
-use toolcall_policy::{Book, BookSettings, Places};
+use toolcall_policy::Book;
+use toolcall_testkit::dir::TestDir;
 use toolcall_testkit::process::{again, role};
 use toolcall_testkit::tools::{custom, registry_of};
+
+use crate::book::desk::settings_in;
 
 const PROCESSES: usize = 8;
 const RULES_EACH: usize = 12;
@@ -33,7 +36,7 @@ fn all_rules_are_there() {
     if let Some((folder, name)) = started() {
         return keep(&folder, &name);
     }
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = TestDir::create();
     let names: Vec<String> = (0..PROCESSES).map(|number| format!("p{number}")).collect();
     let children: Vec<Child> = names
         .iter()
@@ -56,7 +59,7 @@ fn a_rule_of_one_answers_the_other() {
     if let Some((folder, role)) = started() {
         return ask(&folder, Waiting::of(&role));
     }
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = TestDir::create();
     let start = |role| start("a_rule_of_one_answers_the_other", folder.path(), role);
     let mut waiting = start("wait");
     let mut lines = BufReader::new(waiting.stderr.take().expect("its output")).lines();
@@ -160,15 +163,7 @@ fn tools() -> Registry {
 }
 
 fn book(folder: &Path) -> Book {
-    Book::open(BookSettings {
-        places: Places {
-            config: folder.join("config"),
-            state: folder.join("state"),
-        },
-        roots: vec![project(folder)],
-        home: None,
-        layers: Vec::new(),
-    })
+    Book::open(settings_in(folder))
 }
 
 fn project(folder: &Path) -> PathBuf {

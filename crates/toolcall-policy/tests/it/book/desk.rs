@@ -33,18 +33,13 @@ impl Desk {
     }
 
     pub(crate) fn places(&self) -> Places {
-        Places {
-            config: self.path().join("config"),
-            state: self.path().join("state"),
-        }
+        self.settings().places
     }
 
     pub(crate) fn settings(&self) -> BookSettings {
         BookSettings {
-            places: self.places(),
-            roots: vec![self.project()],
             home: Some(self.path().to_owned()),
-            layers: Vec::new(),
+            ..settings_in(self.path())
         }
     }
 
@@ -91,6 +86,19 @@ impl Desk {
         let only = files.next().expect("a file");
         assert_eq!(files.next(), None);
         fs::read_to_string(only).expect("a text")
+    }
+}
+
+/// Settings for a project in this folder, without a home.
+pub(crate) fn settings_in(folder: &Path) -> BookSettings {
+    BookSettings {
+        places: Places {
+            config: folder.join("config"),
+            state: folder.join("state"),
+        },
+        roots: vec![folder.join("proj")],
+        home: None,
+        layers: Vec::new(),
     }
 }
 

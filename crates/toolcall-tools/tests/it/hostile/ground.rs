@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use toolcall::{
-    Answer, Content, Counted, Engine, Event, Outcome, Policy, Question, Registry, ToolCall,
-    ToolRequest,
+    Answer, Counted, Engine, Event, Outcome, Policy, Question, Registry, ToolCall, ToolRequest,
 };
 use toolcall_testkit::dir::TestDir;
+use toolcall_testkit::tools::text_of;
 use toolcall_tools::command::Supervisor;
 use toolcall_tools::{Kit, KitSettings};
 
@@ -123,17 +123,7 @@ impl Told {
 
     /// What the model gets, as text.
     pub(crate) fn for_model(&self) -> String {
-        let content = self.outcome.for_model().content;
-        let texts = content.iter().filter_map(|content| match content {
-            Content::Text(text) => Some(text.to_string()),
-            Content::Image(_)
-            | Content::Audio(_)
-            | Content::Resource(_)
-            | Content::Link(_)
-            | Content::Edit(_)
-            | Content::Terminal(_) => None,
-        });
-        texts.collect::<Vec<_>>().join("\n")
+        text_of(&self.outcome.for_model().content)
     }
 
     /// Everything that anybody gets of the call.

@@ -49,7 +49,7 @@ pub(super) fn the_first_answer_counts(case: &Value) {
     no_yes(case, |question| {
         let kinds = ["reject_once", "allow_once"];
         let ids = kinds.map(|kind| option_of_kind(question, kind).unwrap());
-        ids.map(|id| select(question, &id)).to_vec()
+        ids.map(|id| select(question, id)).to_vec()
     });
 }
 
@@ -81,7 +81,7 @@ pub(super) fn a_swapped_script_does_not_run(case: &Value) {
     let (id, question) = scene.asked();
     executable(&scene.stage, "#!/bin/sh\ntouch evil\n");
     let yes = option_of_kind(&question, "allow_once").unwrap();
-    scene.client.recorder.send(&select(&question, &yes));
+    scene.client.recorder.send(&select(&question, yes));
     scene.client.answer_of(id);
     let (stage, recording) = scene.end();
     assert!(lives(&recording.frames)[0].1.ends_with("failed"));
@@ -98,7 +98,7 @@ pub(super) fn cancelled_right_after_a_yes(case: &Value) {
     let mut scene = Scene::open(SILENT, &[turn_of(case)]);
     let (id, question) = scene.asked();
     let yes = option_of_kind(&question, "allow_once").unwrap();
-    scene.client.recorder.send(&select(&question, &yes));
+    scene.client.recorder.send(&select(&question, yes));
     let params = json!({"sessionId": scene.client.session});
     let cancel = json!({"jsonrpc": "2.0", "method": "session/cancel", "params": params});
     scene.client.recorder.send(&cancel);
