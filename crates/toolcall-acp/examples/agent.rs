@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolcall::{AskDangerous, Content, CustomTool, Definition, Engine, FileEdit, Intent, Kind};
-use toolcall::{Registry, Setting, ToolRequest};
+use toolcall::{Registry, SessionContext, ToolRequest};
 use toolcall_acp::{Prompt, SimpleAgent, StopReason, prompt_text, serve, stdio};
 
 fn definition(name: &str, description: &str) -> Definition {
@@ -52,7 +52,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     tools.add_any(Arc::new(count()))?;
     tools.add_any(Arc::new(note()))?;
     let (tools, (client, transport)) = (Arc::new(tools), stdio());
-    let engine = move |place: Setting| Engine::builder(tools.clone()).setting(place);
+    let engine = move |place: SessionContext| Engine::builder(tools.clone()).setting(place);
     let open = move |place| engine(place).policy(AskDangerous);
     let agent = SimpleAgent::new(client.clone(), open, answer);
     Ok(serve(client, transport, Arc::new(agent)).await?)

@@ -12,7 +12,10 @@ use toolcall::{
 use crate::lane::Group;
 use crate::peer::{Peer, PeerError, RpcError};
 use crate::report::{Fields, Urgency};
-use crate::service::{Choice, Commands, Listed, Opened, Opening, Page, SlashCommand, StopReason};
+use crate::service::{
+    CommandPlacement, ConfigOption, ListSessionsRequest, OpenSessionRequest, OpenedSession,
+    SessionPage, SlashCommand, StopReason,
+};
 use crate::trace::TraceContext;
 use crate::version::ProtocolVersion;
 
@@ -54,7 +57,7 @@ pub(crate) trait Codec: Send + Sync + 'static {
         &self,
         session: &SessionId,
         peer: &Peer,
-        commands: Commands,
+        commands: CommandPlacement,
         local: Arc<dyn Host>,
     ) -> Arc<dyn Host>;
 }
@@ -65,8 +68,8 @@ pub(crate) enum ClientRequest {
     Authenticate {
         way: String,
     },
-    Open(Opening),
-    List(Page),
+    Open(OpenSessionRequest),
+    List(ListSessionsRequest),
     Close(SessionId),
     Delete(SessionId),
     SetMode {
@@ -102,16 +105,16 @@ pub(crate) enum ClientNotification {
 pub(crate) enum Response {
     Authenticated,
     /// A new session is open.
-    New(Opened),
+    New(OpenedSession),
     /// A kept session is open again, and was replayed.
-    Loaded(Opened),
+    Loaded(OpenedSession),
     /// A kept session is open again.
-    Resumed(Opened),
-    Sessions(Listed),
+    Resumed(OpenedSession),
+    Sessions(SessionPage),
     Closed,
     Deleted,
     ModeSet,
-    Options(Vec<Choice>),
+    Options(Vec<ConfigOption>),
     Stopped(StopReason),
     /// Whether the call was open.
     CallCancelled(bool),
@@ -133,7 +136,7 @@ pub(crate) enum Notice<'a> {
     /// The mode that holds now.
     Mode(&'a str),
     /// The options as they hold now.
-    Options(&'a [Choice]),
+    Options(&'a [ConfigOption]),
     /// The commands that the user may type.
     Commands(&'a [SlashCommand]),
 }

@@ -28,7 +28,7 @@ const MOMENT: Duration = Duration::from_millis(1);
 pub struct Lane(Arc<Shared>);
 
 /// The end of the lane at which lines come out. Dropping it closes the lane.
-pub struct Outlet {
+pub struct LaneReader {
     lane: Arc<Shared>,
     /// What is being written, and the spare buffer between two writes.
     batch: Vec<u8>,
@@ -41,7 +41,7 @@ pub struct Closed;
 
 /// Why a line was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Refused {
+pub enum TrySendError {
     /// There is no room now, or others waited longer for it.
     #[error("the lane to the peer is full")]
     Full,
@@ -52,7 +52,7 @@ pub enum Refused {
 
 /// What went through a lane so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct LaneCounters {
     /// Lines taken.
     pub lines: u64,
     /// Bytes taken, newlines included.
@@ -82,13 +82,13 @@ struct State {
     closed: bool,
     /// What may still be added although others wait.
     granted: usize,
-    counters: Counters,
+    counters: LaneCounters,
 }
 
 impl Lane {
     /// A lane that takes lines while fewer than `capacity` bytes are pending. As many again may be
     /// in the hands of the writer.
-    pub fn new(capacity: usize) -> (Self, Outlet) {
+    pub fn new(capacity: usize) -> (Self, LaneReader) {
         let lane = Arc::new(Shared {
             capacity: capacity.max(1),
             state: Mutex::default(),
@@ -98,7 +98,7 @@ impl Lane {
             turn: Semaphore::new(1),
         });
         let batch = Vec::new();
-        (Self(lane.clone()), Outlet { lane, batch })
+        (Self(lane.clone()), LaneReader { lane, batch })
     }
 
     /// Appends one line if fewer than `capacity` bytes are pending (this line may reach past it)
@@ -106,7 +106,7 @@ impl Lane {
     ///
     /// `write` appends the line without its newline, must not use the lane, and is not called
     /// when the line is refused. If it appends nothing, there is no line.
-    pub fn try_send(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<usize, Refused> {
+    pub fn try_send(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<usize, TrySendError> {
         let mut state = self.0.entry()?;
         Ok(self.0.append(&mut state, write))
     }
@@ -116,7 +116,7 @@ impl Lane {
     pub(crate) fn try_send_all(
         &self,
         write: impl FnOnce(&mut Group<'_>),
-    ) -> Result<usize, Refused> {
+    ) -> Result<usize, TrySendError> {
         let mut state = self.0.entry()?;
         let before = state.pending.len();
         let bytes = state.append_all(write);
@@ -148,8 +148,8 @@ impl Lane {
     ) -> Result<usize, Closed> {
         match self.0.entry() {
             Ok(mut state) => return Ok(self.0.append(&mut state, write)),
-            Err(Refused::Closed) => return Err(Closed),
-            Err(Refused::Full) => {}
+            Err(TrySendError::Closed) => return Err(Closed),
+            Err(TrySendError::Full) => {}
         }
         self.0.in_turn(|state| self.0.append(state, write)).await
     }
@@ -166,8 +166,8 @@ impl Lane {
                 append(&mut state);
                 return Ok(());
             }
-            Err(Refused::Closed) => return Err(Closed),
-            Err(Refused::Full) => {}
+            Err(TrySendError::Closed) => return Err(Closed),
+            Err(TrySendError::Full) => {}
         }
         self.0.in_turn(append).await
     }
@@ -185,8 +185,8 @@ impl Lane {
     pub(crate) fn has_room(&self) -> Result<bool, Closed> {
         match self.0.entry() {
             Ok(_) => Ok(true),
-            Err(Refused::Full) => Ok(false),
-            Err(Refused::Closed) => Err(Closed),
+            Err(TrySendError::Full) => Ok(false),
+            Err(TrySendError::Closed) => Err(Closed),
         }
     }
 
@@ -202,21 +202,21 @@ impl Lane {
     }
 
     /// What went through so far.
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> LaneCounters {
         self.0.state.lock().counters
     }
 }
 
 impl Shared {
     /// The state, if a line may be added by somebody who did not wait.
-    fn entry(&self) -> Result<MutexGuard<'_, State>, Refused> {
+    fn entry(&self) -> Result<MutexGuard<'_, State>, TrySendError> {
         let state = self.state.lock();
         let nobody_waits = self.turn.available_permits() > 0;
         match state.closed {
-            true => Err(Refused::Closed),
-            false if !self.has_space(&state) => Err(Refused::Full),
+            true => Err(TrySendError::Closed),
+            false if !self.has_space(&state) => Err(TrySendError::Full),
             false if nobody_waits || state.granted > 0 => Ok(state),
-            false => Err(Refused::Full),
+            false => Err(TrySendError::Full),
         }
     }
 
@@ -369,7 +369,7 @@ impl Drop for Unfinished<'_> {
     }
 }
 
-impl Outlet {
+impl LaneReader {
     /// Writes what enters the lane, many lines at a time, until the lane is closed and empty, or
     /// writing fails. Flushes whenever nothing more is pending, and shuts the writer down at the end.
     pub async fn drain(mut self, mut writer: impl AsyncWrite + Unpin + Send) -> io::Result<()> {
@@ -429,7 +429,7 @@ impl Outlet {
     }
 }
 
-impl Drop for Outlet {
+impl Drop for LaneReader {
     fn drop(&mut self) {
         let mut state = self.lane.state.lock();
         state.closed = true;

@@ -17,7 +17,7 @@ use toolcall::{CallId, Event, Journal, Reader, SessionId, Ticket, ToolCall};
 pub(crate) use self::fields::{Fields, Urgency};
 use self::state::State;
 use crate::codec::{Codec, Report, Reported};
-use crate::lane::{Lane, Refused};
+use crate::lane::{Lane, TrySendError};
 use crate::trace::TraceContext;
 
 /// Shows a session's calls to a client. Hand it to the engine's journal as a reader.
@@ -123,12 +123,12 @@ impl Reports {
     }
 
     /// Waits until the client was told all that cannot wait about this call.
-    pub async fn told(&self, call: &CallId) {
+    pub async fn reported(&self, call: &CallId) {
         self.telling.until(|state| !state.owes(call)).await;
     }
 
     /// Waits until the client was told all that cannot wait about every call.
-    pub async fn all_told(&self) {
+    pub async fn flush(&self) {
         self.telling.until(|state| !state.owes_anything()).await;
     }
 
@@ -235,8 +235,8 @@ impl Telling {
                 self.told.notify_waiters();
                 true
             }
-            Err(Refused::Full) => false,
-            Err(Refused::Closed) => {
+            Err(TrySendError::Full) => false,
+            Err(TrySendError::Closed) => {
                 state.give_up();
                 self.told.notify_waiters();
                 true

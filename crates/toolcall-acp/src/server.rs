@@ -16,7 +16,9 @@ pub use self::simple::{SimpleAgent, prompt_text};
 use crate::codec::{ClientNotification, ClientRequest, Codec, Response};
 use crate::dispatch::{Dispatch, Handled, Responder};
 use crate::peer::RpcError;
-use crate::service::{Opening, Refusal, Replay, Service, Sort, Which};
+use crate::service::{
+    ConfigOptionCategory, OpenSessionRequest, Replay, Service, ServiceError, SessionSelector,
+};
 use crate::session::Session;
 use crate::transport::{self, Transport};
 use crate::wire;
@@ -116,9 +118,9 @@ impl Server {
         Ok(session)
     }
 
-    fn session(&self, id: &SessionId) -> Result<Arc<Session>, Refusal> {
+    fn session(&self, id: &SessionId) -> Result<Arc<Session>, ServiceError> {
         let session = self.client.session(id.as_str());
-        session.ok_or_else(|| Refusal::NoSession(id.as_str().to_owned()))
+        session.ok_or_else(|| ServiceError::NoSession(id.as_str().to_owned()))
     }
 
     async fn answer(self, codec: Arc<dyn Codec>, request: ClientRequest, to: Responder) {
@@ -131,22 +133,23 @@ impl Server {
         if let Response::New(opened) | Response::Loaded(opened) | Response::Resumed(opened) =
             response
         {
-            opened.session.tell_commands(&opened.commands).await;
+            opened.session.send_commands(&opened.commands).await;
         }
     }
 
-    async fn carry_out(&self, request: ClientRequest) -> Result<Response, Refusal> {
+    async fn carry_out(&self, request: ClientRequest) -> Result<Response, ServiceError> {
         let service = self.service.clone();
         Ok(match request {
             ClientRequest::Authenticate { way } => {
-                service.sign_in(way).await?;
+                service.authenticate(way).await?;
                 Response::Authenticated
             }
             ClientRequest::Open(opening) => self.open(opening).await?,
             ClientRequest::List(page) => Response::Sessions(service.list(page).await?),
             ClientRequest::Close(id) => {
                 let session = self.client.close(id.as_str());
-                let session = session.ok_or_else(|| Refusal::NoSession(id.as_str().to_owned()))?;
+                let session =
+                    session.ok_or_else(|| ServiceError::NoSession(id.as_str().to_owned()))?;
                 self.end(session).await?;
                 Response::Closed
             }
@@ -168,27 +171,29 @@ impl Server {
             } => {
                 let session = self.session(&session)?;
                 let choices = service.choose(session.clone(), option, value).await?;
-                session.tell_mode_of(&choices).await;
+                session.send_mode_of(&choices).await;
                 Response::Options(choices)
             }
             ClientRequest::CancelCall { session, call } => {
                 Response::CallCancelled(self.client.cancel_call(&session, &call))
             }
-            ClientRequest::Prompt { .. } => return Err(Refusal::Unsupported),
+            ClientRequest::Prompt { .. } => return Err(ServiceError::Unsupported),
         })
     }
 
-    async fn open(&self, opening: Opening) -> Result<Response, Refusal> {
+    async fn open(&self, opening: OpenSessionRequest) -> Result<Response, ServiceError> {
         let which = opening.which.clone();
         let opened = self.service.clone().open(opening).await?;
-        opened.session.replace_choices(opened.choices.clone());
+        opened
+            .session
+            .replace_config_options(opened.choices.clone());
         Ok(match which {
-            Which::New => Response::New(opened),
-            Which::Kept {
+            SessionSelector::New => Response::New(opened),
+            SessionSelector::Kept {
                 replay: Replay::Whole,
                 ..
             } => Response::Loaded(opened),
-            Which::Kept {
+            SessionSelector::Kept {
                 replay: Replay::Nothing,
                 ..
             } => Response::Resumed(opened),
@@ -196,37 +201,39 @@ impl Server {
     }
 
     /// The client knows what it chose; it is told if that is not what holds.
-    async fn choose_mode(&self, session: Arc<Session>, value: String) -> Result<(), Refusal> {
+    async fn choose_mode(&self, session: Arc<Session>, value: String) -> Result<(), ServiceError> {
         let mut known = session.choices();
-        let mode = known.iter_mut().find(|choice| choice.sort == Sort::Mode);
-        let mode = mode.ok_or(Refusal::Unsupported)?;
+        let mode = known
+            .iter_mut()
+            .find(|choice| choice.sort == ConfigOptionCategory::Mode);
+        let mode = mode.ok_or(ServiceError::Unsupported)?;
         mode.current.clone_from(&value);
         let mode = mode.id.clone();
         let service = self.service.clone();
         let choices = service.choose(session.clone(), mode, value).await?;
-        session.replace_choices(known);
-        session.tell_choices(&choices).await;
+        session.replace_config_options(known);
+        session.send_config_options(&choices).await;
         Ok(())
     }
 
     /// What is answered in a session has ended before the session has.
-    async fn end(&self, session: Arc<Session>) -> Result<(), Refusal> {
+    async fn end(&self, session: Arc<Session>) -> Result<(), ServiceError> {
         session.end().await;
         self.service.clone().close(session).await
     }
 }
 
-impl From<Refusal> for RpcError {
-    fn from(refusal: Refusal) -> Self {
+impl From<ServiceError> for RpcError {
+    fn from(refusal: ServiceError) -> Self {
         match refusal {
-            Refusal::Wrong(why) => RpcError::invalid_params(why),
-            Refusal::NoSession(id) => {
+            ServiceError::Wrong(why) => RpcError::invalid_params(why),
+            ServiceError::NoSession(id) => {
                 let id = clean_line(&id, 80);
                 let hint = format!("there is no session `{id}`; session/new opens one");
                 RpcError::new(NOT_FOUND, "Resource not found").data(hint)
             }
-            Refusal::Unsupported => RpcError::new(wire::METHOD_NOT_FOUND, "Method not found"),
-            Refusal::Failed(why) => RpcError::internal_error().data(why),
+            ServiceError::Unsupported => RpcError::new(wire::METHOD_NOT_FOUND, "Method not found"),
+            ServiceError::Failed(why) => RpcError::internal_error().data(why),
         }
     }
 }

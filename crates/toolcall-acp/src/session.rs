@@ -15,14 +15,14 @@ use toolcall::{Engine, EngineBuilder, SessionId, ToolCall};
 
 use self::approver::ClientApprover;
 use self::prompt::Prompts;
-pub use self::prompt::{IntoStop, Prompt};
+pub use self::prompt::{IntoStopReason, Prompt};
 use crate::codec::{Codec, Notice, Response};
 use crate::dispatch::Responder;
 use crate::lane::{Closed, Group};
 use crate::peer::{Peer, RpcError};
 use crate::report::Reporter;
 pub use crate::report::{ReportCounters, Reports};
-use crate::service::{Choice, Commands, Party, Refusal, StopReason};
+use crate::service::{CommandPlacement, ConfigOption, Implementation, ServiceError, StopReason};
 use crate::trace::TraceContext;
 use crate::version::ProtocolVersion;
 
@@ -37,12 +37,12 @@ pub struct Session {
     codec: Arc<dyn Codec>,
     reports: Reports,
     /// The client's name and version.
-    who: Party,
+    who: Implementation,
     prompts: Arc<Prompts>,
     /// Held by the prompt that is being answered: turns never interleave.
     turns: AsyncMutex<()>,
     /// What the client knows of what may be chosen.
-    choices: Mutex<Vec<Choice>>,
+    choices: Mutex<Vec<ConfigOption>>,
     /// What the user should know and was not told yet.
     notices: Mutex<Vec<String>>,
 }
@@ -53,8 +53,8 @@ impl Session {
         engine: EngineBuilder,
         peer: Peer,
         codec: Arc<dyn Codec>,
-        who: Party,
-        commands: Commands,
+        who: Implementation,
+        commands: CommandPlacement,
     ) -> Arc<Self> {
         let id = engine.session().clone();
         let reporter = Reporter::new(id.clone(), peer.lane().clone(), codec.clone());
@@ -96,7 +96,7 @@ impl Session {
     }
 
     /// The client's name and version.
-    pub fn who(&self) -> &Party {
+    pub fn client_info(&self) -> &Implementation {
         &self.who
     }
 
@@ -111,12 +111,12 @@ impl Session {
     }
 
     /// What the client knows of what may be chosen.
-    pub(crate) fn choices(&self) -> Vec<Choice> {
+    pub(crate) fn choices(&self) -> Vec<ConfigOption> {
         self.choices.lock().clone()
     }
 
     /// The client knows these from now on. What it knew before is returned.
-    pub(crate) fn replace_choices(&self, choices: Vec<Choice>) -> Vec<Choice> {
+    pub(crate) fn replace_config_options(&self, choices: Vec<ConfigOption>) -> Vec<ConfigOption> {
         std::mem::replace(&mut *self.choices.lock(), choices)
     }
 
@@ -156,7 +156,7 @@ impl Session {
     pub(crate) fn answer<W, F>(self: Arc<Self>, trace: TraceContext, to: Responder, work: W)
     where
         W: FnOnce(Arc<Prompt>) -> F + Send + 'static,
-        F: Future<Output = Result<StopReason, Refusal>> + Send + 'static,
+        F: Future<Output = Result<StopReason, ServiceError>> + Send + 'static,
     {
         let prompt = self.line_up(&trace);
         tokio::spawn(async move {

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use self::threaded::Threaded;
 use crate::dispatch::{Dispatch, NoMethods};
 use crate::inbound::{Inbound, Incoming};
-use crate::lane::{Lane, Outlet};
+use crate::lane::{Lane, LaneReader};
 use crate::peer::Peer;
 use crate::requests::Requests;
 
@@ -50,7 +50,7 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// connection. Otherwise what was said is written first, to a peer that listens.
 pub struct Transport {
     inbound: Inbound,
-    outlet: Outlet,
+    outlet: LaneReader,
     writer: Box<dyn AsyncWrite + Send + Unpin>,
     end: End,
 }

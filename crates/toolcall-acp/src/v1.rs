@@ -35,7 +35,7 @@ use crate::codec::{
 use crate::lane::Group;
 use crate::peer::{Peer, RpcError};
 use crate::report::{Fields, Urgency};
-use crate::service::Commands;
+use crate::service::CommandPlacement;
 use crate::trace::TraceContext;
 use crate::version::ProtocolVersion;
 
@@ -144,7 +144,7 @@ impl Codec for V1 {
         &self,
         session: &SessionId,
         peer: &Peer,
-        commands: Commands,
+        commands: CommandPlacement,
         local: Arc<dyn Host>,
     ) -> Arc<dyn Host> {
         Arc::new(ClientHost {

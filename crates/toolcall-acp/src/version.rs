@@ -11,7 +11,7 @@ use crate::codec::Codec;
 use crate::decode::{Announcement, Decoded, DecodedPlan, Direction, Message};
 use crate::finding::Finding;
 use crate::peer::RpcError;
-use crate::service::{About, Party};
+use crate::service::{AgentInfo, Implementation};
 use crate::v1;
 
 /// A version of the protocol.
@@ -41,14 +41,17 @@ pub(crate) struct Negotiated {
     /// How the client is spoken with from now on.
     pub(crate) codec: Arc<dyn Codec>,
     /// Who the client is.
-    pub(crate) client: Party,
+    pub(crate) client: Implementation,
     /// The result of the request.
     pub(crate) response: Box<RawValue>,
 }
 
 /// Chooses the version by a client's `initialize`: the latest that both speak, and ours if the client
 /// asks for one that is not spoken.
-pub(crate) fn negotiate(params: Option<&RawValue>, about: &About) -> Result<Negotiated, RpcError> {
+pub(crate) fn negotiate(
+    params: Option<&RawValue>,
+    about: &AgentInfo,
+) -> Result<Negotiated, RpcError> {
     v1::initialize(params, about)
 }
 

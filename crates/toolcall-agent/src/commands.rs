@@ -5,12 +5,12 @@ mod show;
 mod undo;
 
 use toolcall::{Content, ToolRequest};
-use toolcall_acp::service::{Refusal, SlashCommand, StopReason};
+use toolcall_acp::service::{ServiceError, SlashCommand, StopReason};
 use toolcall_history::{Filter, Period};
 
 use crate::markdown::line;
 use crate::model::ModelError;
-use crate::sitting::Sitting;
+use crate::session::AgentSession;
 
 /// What there is, with what may follow it.
 const KNOWN: [(&str, &str, Option<&str>); 6] = [
@@ -86,7 +86,7 @@ impl Typed {
 }
 
 /// Does what was typed, and says what came of it.
-pub(crate) async fn run(typed: &Typed, sitting: &Sitting) -> Result<StopReason, ModelError> {
+pub(crate) async fn run(typed: &Typed, sitting: &AgentSession) -> Result<StopReason, ModelError> {
     let said = match typed.name.as_str() {
         "tools" => Ok(show::tools(&sitting.place.tools().snapshot(), &typed.rest)),
         "policy" => Ok(policy(sitting, &typed.rest).await),
@@ -104,7 +104,7 @@ pub(crate) async fn run(typed: &Typed, sitting: &Sitting) -> Result<StopReason, 
     Ok(StopReason::EndTurn)
 }
 
-async fn policy(sitting: &Sitting, command: &str) -> String {
+async fn policy(sitting: &AgentSession, command: &str) -> String {
     if command.is_empty() {
         return show::rules(&sitting.place);
     }
@@ -123,7 +123,7 @@ async fn policy(sitting: &Sitting, command: &str) -> String {
     }
 }
 
-async fn history(sitting: &Sitting) -> Result<String, Refusal> {
+async fn history(sitting: &AgentSession) -> Result<String, ServiceError> {
     let filter = Filter {
         session: Some(sitting.id().clone()),
         ..Filter::default()
@@ -135,20 +135,20 @@ async fn history(sitting: &Sitting) -> Result<String, Refusal> {
     Ok(show::calls(&calls))
 }
 
-async fn model(sitting: &Sitting, name: &str) -> Result<String, Refusal> {
+async fn model(sitting: &AgentSession, name: &str) -> Result<String, ServiceError> {
     if !name.is_empty() {
         sitting.choose_model(name)?;
     }
     let choices = sitting.choices();
-    sitting.session.tell_choices(&choices).await;
+    sitting.session.send_config_options(&choices).await;
     Ok(show::models(&choices))
 }
 
-fn words(refusal: Refusal) -> String {
+fn words(refusal: ServiceError) -> String {
     match refusal {
-        Refusal::Wrong(why) | Refusal::Failed(why) => why,
-        Refusal::NoSession(id) => format!("there is no session `{id}`"),
-        Refusal::Unsupported => "that is not done here".to_owned(),
+        ServiceError::Wrong(why) | ServiceError::Failed(why) => why,
+        ServiceError::NoSession(id) => format!("there is no session `{id}`"),
+        ServiceError::Unsupported => "that is not done here".to_owned(),
     }
 }
 

@@ -11,14 +11,14 @@ use toolcall_acp::{Prompt, StopReason};
 use toolcall_history::{SessionEvent, Speaker};
 
 use crate::model::{Delta, MadeCall, Message, ModelError, Reply};
-use crate::sitting::Sitting;
+use crate::session::AgentSession;
 
 /// A model that is still calling tools by then goes in circles.
 const MOST_ROUNDS: usize = 200;
 
 /// Carries a turn to its end.
 pub(crate) async fn carry(
-    sitting: &Arc<Sitting>,
+    sitting: &Arc<AgentSession>,
     prompt: &Prompt,
 ) -> Result<StopReason, ModelError> {
     for _ in 0..MOST_ROUNDS {
@@ -49,7 +49,7 @@ pub(crate) async fn carry(
 /// One answer of the model, and what it asks for. Dropped in the middle, what was said so far is
 /// still kept.
 struct Round<'a> {
-    sitting: &'a Sitting,
+    sitting: &'a AgentSession,
     prompt: &'a Prompt,
     reply: Reply,
     /// How much of what was said and thought is kept already.
@@ -75,7 +75,7 @@ struct Writing {
 }
 
 impl<'a> Round<'a> {
-    fn new(sitting: &'a Sitting, prompt: &'a Prompt) -> Self {
+    fn new(sitting: &'a AgentSession, prompt: &'a Prompt) -> Self {
         Self {
             sitting,
             prompt,
@@ -101,7 +101,7 @@ impl<'a> Round<'a> {
             Delta::CallComplete { id } => self.complete(&id).await?,
             Delta::Used(usage) => {
                 let session = &self.sitting.session;
-                session.tell_usage(usage.used, usage.window).await;
+                session.send_usage(usage.used, usage.window).await;
             }
         }
         Ok(())
@@ -223,10 +223,13 @@ impl Drop for Round<'_> {
 }
 
 /// Waits for a call. That the mode was switched is told at once.
-async fn ended(call: CallHandle, sitting: &Sitting) -> Outcome {
+async fn ended(call: CallHandle, sitting: &AgentSession) -> Outcome {
     let outcome = call.await;
     if outcome.call.kind() == Kind::SwitchMode {
-        sitting.session.tell_choices(&sitting.choices()).await;
+        sitting
+            .session
+            .send_config_options(&sitting.choices())
+            .await;
     }
     outcome
 }

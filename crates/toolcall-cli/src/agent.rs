@@ -16,15 +16,15 @@ use toolcall_acp::{ClientConnection, stdio};
 use toolcall_agent::model::manual::Manual;
 use toolcall_agent::model::script::{Script, ScriptModel};
 use toolcall_agent::model::{Model, Models};
-use toolcall_agent::{Agent, AgentSettings, Onlooker};
+use toolcall_agent::{Agent, AgentConfig, Observer};
 use toolcall_tools::command::Supervisor;
 
-use crate::arguments::AgentWishes;
-use crate::config::{ModelChoice, Settings};
+use crate::args::AgentWishes;
+use crate::config::{Config, ModelChoice};
+use crate::context::Walls;
 use crate::places::{Person, history_file};
 use crate::ruling;
 use crate::telemetry::Tracing;
-use crate::workshop::Walls;
 
 const HINT: &str = "\
 This speaks the Agent ClientConnection Protocol on standard input and output; an editor starts it.
@@ -40,7 +40,7 @@ const CONNECTING: &str = "`toolcall agent --model script:FILE` plays a script in
 /// Serves whoever started this program until they are gone.
 pub(crate) async fn run(wishes: AgentWishes, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
     let person = Person::here()?;
-    let chosen = Settings::read(&person)?;
+    let chosen = Config::read(&person)?;
     if let Some(file) = wishes.log.as_ref().or(chosen.log.as_ref()) {
         log::write_to(file)?;
     }
@@ -97,11 +97,11 @@ async fn last_words<T>(words: impl Future<Output = T>) -> Option<T> {
 
 fn settings(
     wishes: &AgentWishes,
-    chosen: &Settings,
+    chosen: &Config,
     person: Person,
     supervisor: Supervisor,
     tracing: &Tracing,
-) -> anyhow::Result<AgentSettings> {
+) -> anyhow::Result<AgentConfig> {
     let walls = match wishes.sandbox {
         true => Walls::Sandbox,
         false => Walls::None,
@@ -114,7 +114,7 @@ fn settings(
         Some(name) => name.parse()?,
         None => chosen.model.clone(),
     };
-    Ok(AgentSettings {
+    Ok(AgentConfig {
         layers: ruling::layers(&wishes.ruling, &person)?,
         models: models(model)?,
         places: person.places,
@@ -157,7 +157,7 @@ async fn asked_to_stop() -> std::io::Result<()> {
 }
 
 /// Calls and turns, told to the collector that the environment names.
-impl Onlooker for Tracing {
+impl Observer for Tracing {
     fn attach(&self, engine: EngineBuilder) -> EngineBuilder {
         Tracing::attach(self, engine)
     }

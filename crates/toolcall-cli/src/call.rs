@@ -11,14 +11,14 @@ use toolcall::{Content, Ending, Engine, EngineBuilder, Outcome, ToolRequest};
 use toolcall_acp::{Prompt, StopReason};
 
 use crate::approver::{Answering, ScreenApprover, Voice};
-use crate::arguments::Request;
+use crate::args::Request;
 use crate::client::{Errand, Printing};
+use crate::context::Workshop;
 use crate::pace::Pace;
 use crate::recording::Recording;
 use crate::screen::{self, Screen};
 use crate::view::{self, JsonLines, Lines, wrapped};
 use crate::wire;
-use crate::workshop::Workshop;
 
 const CANCELLED: u8 = 130;
 const NOT_UNDERSTOOD: u8 = 2;

@@ -14,12 +14,12 @@ use toolcall::{Limits, ToolCall, erased};
 use toolcall_acp::serve;
 use toolcall_agent::model::Models;
 use toolcall_agent::model::script::{Script, ScriptModel};
-use toolcall_agent::{Agent, AgentSettings};
+use toolcall_agent::{Agent, AgentConfig};
 use toolcall_history::{Archive, Period};
 use toolcall_tools::command::Supervisor;
 
 use crate::approver::{Answering, ScreenApprover, Voice};
-use crate::arguments::{Grouping, Wishes};
+use crate::args::{Grouping, Wishes};
 use crate::client::{Client, Errand, Left, Printing, Viewer};
 use crate::history::timeline;
 use crate::pace::Pace;
@@ -133,7 +133,7 @@ fn format(wishes: Wishes) -> Format {
 
 /// The agent and its client, until the client leaves. Every call has ended after that.
 async fn play(
-    settings: AgentSettings,
+    settings: AgentConfig,
     project: &Project,
     approver: ScreenApprover,
     viewer: impl Viewer,
@@ -163,14 +163,14 @@ fn settings(
     project: &Project,
     supervisor: Supervisor,
     tracing: &Tracing,
-) -> anyhow::Result<AgentSettings> {
+) -> anyhow::Result<AgentConfig> {
     let person = project.person();
     let story = Script::parse(STORY)?;
     let story = match pace() {
         Pace::ForPeople => story,
         Pace::AtOnce => story.at_once(),
     };
-    Ok(AgentSettings {
+    Ok(AgentConfig {
         history: Some((history_file(&person.places), recording::settings())),
         places: person.places,
         home: person.home,

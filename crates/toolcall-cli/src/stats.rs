@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use toolcall::text::duration;
-use toolcall_history::{CallLine, Group, Period, Stats};
+use toolcall_history::{CallRow, Group, Period, Stats};
 
-use crate::arguments::{Counting, Grouping};
+use crate::args::{Counting, Grouping};
 use crate::history::{call_json, open};
 use crate::screen;
 use crate::view::{BOLD, DIM, counted, fitted, outcome, painted, width};
@@ -200,7 +200,7 @@ fn named(title: &str, all: Vec<String>) -> Vec<String> {
     head.into_iter().chain(lines).collect()
 }
 
-fn slow(call: &CallLine) -> String {
+fn slow(call: &CallRow) -> String {
     let (ran, word) = (duration(call.ran), outcome(&call.status).word);
     format!(
         "{ran:>7}  {}: {} ({word}, {}/{})",

@@ -7,21 +7,21 @@ use std::process::ExitCode;
 use anyhow::bail;
 use serde_json::{Value, json};
 use toolcall::{Content, FileEdit};
-use toolcall_policy::{Change, Project, ProjectFile, Trusts};
+use toolcall_policy::{Change, Project, ProjectFile, TrustStore};
 
-use crate::arguments::Trusting;
+use crate::args::Trusting;
 use crate::consent::{Consent, ask};
+use crate::context::working_folder;
 use crate::places::{Person, by_a_person};
 use crate::screen::{self, Screen};
 use crate::view::{ATTENTION, BOLD, DIM, INDENT, one_line, painted, preview, width};
 use crate::when::now;
-use crate::workshop::working_folder;
 
 /// Shows what the project brings, and trusts it if a person says so.
 pub(crate) fn run(trusting: &Trusting) -> anyhow::Result<ExitCode> {
     by_a_person("trust")?;
     let folder = working_folder(trusting.folder.as_deref())?;
-    let trusts = Trusts::new(&Person::here()?.places);
+    let trusts = TrustStore::new(&Person::here()?.places);
     if trusting.revoke {
         return revoke(&trusts, &folder, trusting);
     }
@@ -40,7 +40,7 @@ pub(crate) fn run(trusting: &Trusting) -> anyhow::Result<ExitCode> {
     tell(trusting, &changes, consent)
 }
 
-fn revoke(trusts: &Trusts, folder: &Path, trusting: &Trusting) -> anyhow::Result<ExitCode> {
+fn revoke(trusts: &TrustStore, folder: &Path, trusting: &Trusting) -> anyhow::Result<ExitCode> {
     let was_trusted = trusts.revoke(folder)?;
     let (screen, writing) = screen::open()?;
     let folder = one_line(&folder.to_string_lossy());

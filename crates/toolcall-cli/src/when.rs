@@ -5,47 +5,47 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp, Zoned};
-use toolcall::Moment;
+use jiff::{Span, Zoned};
+use toolcall::Timestamp;
 
 /// The moment that a person means: so long ago, or a date, with a time or without.
-pub(crate) fn parse(text: &str) -> Result<Moment, String> {
+pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
     let said = before(text, &Zoned::now());
     said.ok_or_else(|| "write it like 90m, 2d, 1w, 2026-01-31 or 2026-01-31T18:00".to_owned())
 }
 
-fn before(text: &str, now: &Zoned) -> Option<Moment> {
+fn before(text: &str, now: &Zoned) -> Option<Timestamp> {
     if let Ok(ago) = text.parse::<Span>() {
-        return moment(now.checked_sub(ago.abs()).ok()?.timestamp());
+        return from_jiff(now.checked_sub(ago.abs()).ok()?.timestamp());
     }
-    if let Ok(exact) = text.parse::<Timestamp>() {
-        return moment(exact);
+    if let Ok(exact) = text.parse::<jiff::Timestamp>() {
+        return from_jiff(exact);
     }
     let local = text.parse::<DateTime>().ok()?;
     let zoned = local.to_zoned(now.time_zone().clone()).ok()?;
-    moment(zoned.timestamp())
+    from_jiff(zoned.timestamp())
 }
 
-fn moment(at: Timestamp) -> Option<Moment> {
+fn from_jiff(at: jiff::Timestamp) -> Option<Timestamp> {
     let micros = u64::try_from(at.as_microsecond()).ok()?;
-    Some(Moment::from_micros(micros))
+    Some(Timestamp::from_micros(micros))
 }
 
 /// Now.
-pub(crate) fn now() -> Moment {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    Moment::default().plus(since.unwrap_or_default())
+    Timestamp::default().plus(since.unwrap_or_default())
 }
 
 /// A moment as the clock on the wall shows it.
-pub(crate) fn local(at: Moment) -> String {
-    let zoned = timestamp(at).to_zoned(TimeZone::system());
+pub(crate) fn local(at: Timestamp) -> String {
+    let zoned = to_jiff(at).to_zoned(TimeZone::system());
     zoned.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-fn timestamp(at: Moment) -> Timestamp {
+fn to_jiff(at: Timestamp) -> jiff::Timestamp {
     let micros = i64::try_from(at.as_micros()).unwrap_or(i64::MAX);
-    Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX)
+    jiff::Timestamp::from_microsecond(micros).unwrap_or(jiff::Timestamp::MAX)
 }
 
 /// Milliseconds, for programs.

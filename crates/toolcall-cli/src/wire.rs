@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use tokio::io::{duplex, split};
-use toolcall::{EngineBuilder, Setting};
+use toolcall::{EngineBuilder, SessionContext};
 use toolcall_acp::transport::{Limits, Transport, connect};
 use toolcall_acp::{ClientConnection, Prompt, SimpleAgent, StopReason, serve};
 
@@ -67,7 +67,7 @@ where
 {
     let (client, transport, pipe) = pipe();
     let engine = std::sync::Mutex::new(Some(engine));
-    let open = move |_: Setting| {
+    let open = move |_: SessionContext| {
         let engine = engine.lock().ok().and_then(|mut engine| engine.take());
         engine.unwrap_or_else(|| unreachable!("there is one session"))
     };

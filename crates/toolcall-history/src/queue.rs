@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::settings::Waiting;
+use crate::settings::QueueLimits;
 
 /// A bounded queue.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct Queue<T> {
     inner: Mutex<Inner<T>>,
     filled: Condvar,
     emptied: Condvar,
-    bound: Waiting,
+    bound: QueueLimits,
 }
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(crate) enum Refusal {
 }
 
 impl<T> Queue<T> {
-    pub(crate) fn new(bound: Waiting) -> Self {
+    pub(crate) fn new(bound: QueueLimits) -> Self {
         Self {
             inner: Mutex::new(Inner {
                 waiting: VecDeque::new(),
@@ -109,7 +109,7 @@ impl<T> Queue<T> {
 
 impl<T> Inner<T> {
     /// One thing always fits, however large it is.
-    fn is_full(&self, bound: Waiting) -> bool {
+    fn is_full(&self, bound: QueueLimits) -> bool {
         !self.waiting.is_empty()
             && (self.waiting.len() >= bound.records || self.bytes >= bound.bytes)
     }
@@ -121,7 +121,7 @@ mod tests {
     use std::sync::Arc;
     use std::thread;
 
-    const TWO: Waiting = Waiting {
+    const TWO: QueueLimits = QueueLimits {
         records: 2,
         bytes: 100,
     };

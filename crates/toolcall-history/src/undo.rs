@@ -9,17 +9,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toolcall::serde_forms::path;
-use toolcall::{Change, FileBody, FileEdit, Host, HostError, Moment};
+use toolcall::{Change, FileBody, FileEdit, Host, HostError, Timestamp};
 
+use crate::call_summary::Life;
+use crate::error::HistoryError;
 use crate::file::{make_private, make_private_folder};
-use crate::form::{hash_of, hex};
-use crate::life::Life;
-use crate::settings::{Durability, KeepUndo, Settings};
-use crate::trouble::Trouble;
+use crate::settings::{Durability, HistoryConfig, KeepUndo};
+use crate::stored::{hash_of, hex};
 
 /// What was given back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Undone {
+pub struct UndoResult {
     /// Files that are as they were before the call.
     pub restored: Vec<PathBuf>,
     /// Files that were as before the call already.
@@ -44,7 +44,7 @@ pub enum UndoError {
     #[error("{} of {} changes were undone, then: {error}", undone.restored.len(), of)]
     Stopped {
         /// What was given back until then.
-        undone: Undone,
+        undone: UndoResult,
         /// How many changes there are.
         of: usize,
         /// What stopped it.
@@ -52,12 +52,12 @@ pub enum UndoError {
     },
     /// The history could not be read.
     #[error(transparent)]
-    Trouble(#[from] Trouble),
+    History(#[from] HistoryError),
 }
 
 /// What one call would change, as it was before.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Kept {
+pub struct UndoContent {
     edits: Vec<KeptEdit>,
 }
 
@@ -96,14 +96,14 @@ enum KeptEdit {
 /// Keeps what a call is about to change, before it may. Gives the file's name.
 pub(crate) fn keep(
     folder: &Path,
-    settings: &Settings,
-    at: Moment,
+    settings: &HistoryConfig,
+    at: Timestamp,
     life: &Life,
-) -> Result<Option<String>, Trouble> {
+) -> Result<Option<String>, HistoryError> {
     if settings.undo == KeepUndo::No {
         return Ok(None);
     }
-    let kept = Kept {
+    let kept = UndoContent {
         edits: life.edits().map(KeptEdit::of).collect(),
     };
     let key = format!(
@@ -116,7 +116,7 @@ pub(crate) fn keep(
     make_private_folder(folder)?;
     let mut file = make_private(&folder.join(&name))?;
     file.set_len(0)?;
-    let body = serde_json::to_vec(&kept).map_err(|error| Trouble::Other(error.to_string()))?;
+    let body = serde_json::to_vec(&kept).map_err(|error| HistoryError::Other(error.to_string()))?;
     file.write_all(&body)?;
     if settings.durability == Durability::Power {
         file.sync_all()?;
@@ -164,7 +164,7 @@ fn digest(text: &str) -> String {
 }
 
 /// Reads what was kept.
-pub(crate) fn read(file: &Path) -> Result<Kept, UndoError> {
+pub(crate) fn read(file: &Path) -> Result<UndoContent, UndoError> {
     let body = fs::read(file).map_err(|_| UndoError::NotKept)?;
     serde_json::from_slice(&body).map_err(|_| UndoError::NotKept)
 }
@@ -178,29 +178,29 @@ enum Plan {
 
 /// What would be given back, looked at and not done yet.
 #[derive(Debug)]
-pub struct Undoing {
+pub struct UndoPlan {
     plans: Vec<Plan>,
 }
 
-impl Kept {
+impl UndoContent {
     /// Gives back what was kept: looks at every file first, and changes none if one is not as the
     /// call left it.
-    pub async fn restore(self, host: &dyn Host) -> Result<Undone, UndoError> {
+    pub async fn restore(self, host: &dyn Host) -> Result<UndoResult, UndoError> {
         self.look(host).await?.carry_out(host).await
     }
 
     /// Looks at every file and says what would be given back; changes nothing.
-    pub async fn look(self, host: &dyn Host) -> Result<Undoing, UndoError> {
+    pub async fn look(self, host: &dyn Host) -> Result<UndoPlan, UndoError> {
         let mut plans = Vec::new();
         // The last edit first: an earlier one may be of what it made.
         for edit in self.edits.into_iter().rev() {
             plans.push(plan(edit, host).await?);
         }
-        Ok(Undoing { plans })
+        Ok(UndoPlan { plans })
     }
 }
 
-impl Undoing {
+impl UndoPlan {
     /// The changes that would be made, in their order.
     pub fn edits(&self) -> impl Iterator<Item = &FileEdit> {
         self.plans.iter().filter_map(|plan| match plan {
@@ -210,9 +210,9 @@ impl Undoing {
     }
 
     /// Makes them. One whose file changed since it was looked at is not made, nor those after it.
-    pub async fn carry_out(self, host: &dyn Host) -> Result<Undone, UndoError> {
+    pub async fn carry_out(self, host: &dyn Host) -> Result<UndoResult, UndoError> {
         let of = self.plans.len();
-        let mut undone = Undone::default();
+        let mut undone = UndoResult::default();
         for plan in self.plans {
             match plan {
                 Plan::Nothing(path) => undone.unchanged.push(path),
@@ -294,7 +294,7 @@ async fn exists(host: &dyn Host, path: &Path) -> Result<bool, UndoError> {
 
 fn stopped(error: HostError) -> UndoError {
     UndoError::Stopped {
-        undone: Undone::default(),
+        undone: UndoResult::default(),
         of: 0,
         error,
     }

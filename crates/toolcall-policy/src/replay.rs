@@ -7,18 +7,18 @@ use std::sync::Arc;
 
 use toolcall::{
     CallId, Decision, Effect, Event, EventKind, Intent, Judge, Lifetime, Prepared, Record,
-    Remembered, SessionId, Setting, Touch,
+    Remembered, SessionContext, SessionId, Touch,
 };
 
-use crate::book::{Book, BookSettings};
 use crate::error::PolicyError;
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
+use crate::store::{PolicyStore, PolicyStoreConfig};
 
 /// Judges recorded calls again, as their records come in.
 pub struct PolicyReplay {
-    settings: BookSettings,
+    settings: PolicyStoreConfig,
     mask: &'static str,
-    books: HashMap<PathBuf, Book>,
+    books: HashMap<PathBuf, PolicyStore>,
     folders: HashMap<SessionId, PathBuf>,
     /// Rules that an answer kept for one session: without that answer, it would have been asked.
     answers: HashMap<SessionId, Vec<Arc<str>>>,
@@ -41,11 +41,11 @@ pub struct JudgedCall {
     /// Which call.
     pub call: CallName,
     /// What the rules of then said.
-    pub was: Stance,
+    pub was: RuleEffect,
     /// What came of it then.
     pub effect: Effect,
     /// What the rules of today say.
-    pub would: Stance,
+    pub would: RuleEffect,
     /// The rule that decides today.
     pub rule: String,
     /// Why it does.
@@ -94,7 +94,7 @@ enum Asked {
 impl PolicyReplay {
     /// Judges by these settings, with each session's own folder as the root. The mask is what stands
     /// where a secret was taken out of a record.
-    pub fn new(settings: BookSettings, mask: &'static str) -> Self {
+    pub fn new(settings: PolicyStoreConfig, mask: &'static str) -> Self {
         Self {
             settings,
             mask,
@@ -173,7 +173,7 @@ impl PolicyReplay {
             self.skip(key, &open, "the folder of its session was not kept");
             return Ok(());
         };
-        let setting = Setting::new(key.0.clone(), cwd.clone());
+        let setting = SessionContext::new(key.0.clone(), cwd.clone());
         let explained = self
             .book(cwd.clone())?
             .rules()
@@ -190,7 +190,7 @@ impl PolicyReplay {
     }
 
     /// What the rules of then said.
-    fn was(&mut self, session: &SessionId, asked: Asked, decision: &Decision) -> Stance {
+    fn was(&mut self, session: &SessionId, asked: Asked, decision: &Decision) -> RuleEffect {
         match (asked, &decision.by) {
             (_, Judge::Person(remembered)) => {
                 if let Remembered::Kept(rule) = remembered
@@ -199,15 +199,15 @@ impl PolicyReplay {
                     let kept = self.answers.entry(session.clone()).or_default();
                     kept.push(rule.text.clone());
                 }
-                Stance::Ask
+                RuleEffect::Ask
             }
-            (Asked::Yes, Judge::Rule(_) | Judge::Unseen) => Stance::Ask,
+            (Asked::Yes, Judge::Rule(_) | Judge::Unseen) => RuleEffect::Ask,
             (Asked::No, Judge::Rule(rule)) => {
                 let kept = self.answers.get(session).map(Vec::as_slice);
                 // The name of a rule holds its text.
                 let is_answer = |text: &Arc<str>| rule.as_str().contains(&**text);
                 match kept.unwrap_or_default().iter().any(is_answer) {
-                    true => Stance::Ask,
+                    true => RuleEffect::Ask,
                     false => decision.effect.into(),
                 }
             }
@@ -216,9 +216,9 @@ impl PolicyReplay {
     }
 
     /// The rules that hold in a folder. Broken ones would deny everything, which is no answer.
-    fn book(&mut self, cwd: PathBuf) -> Result<&Book, PolicyError> {
+    fn book(&mut self, cwd: PathBuf) -> Result<&PolicyStore, PolicyError> {
         let open = || {
-            Book::open(BookSettings {
+            PolicyStore::open(PolicyStoreConfig {
                 roots: vec![cwd.clone()],
                 ..self.settings.clone()
             })

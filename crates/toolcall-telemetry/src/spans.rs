@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use opentelemetry_proto::tonic::trace::v1::Span;
 use parking_lot::Mutex;
-use toolcall::{CallId, Event, Moment, SessionId, ToolCall};
+use toolcall::{CallId, Event, SessionId, Timestamp, ToolCall};
 
 use crate::attributes;
 use crate::content::{self, Content};
@@ -38,16 +38,16 @@ struct OpenCall {
     node: Node,
     phase: Phase,
     /// When the phase began.
-    since: Moment,
+    since: Timestamp,
 }
 
 struct OpenTurn {
     number: TurnNumber,
     start: TurnStart,
     node: Node,
-    began: Moment,
+    began: Timestamp,
     /// The latest ending of a call in it.
-    latest: Moment,
+    latest: Timestamp,
 }
 
 /// Which turn.
@@ -57,7 +57,7 @@ pub(crate) struct TurnNumber(u64);
 /// When a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TurnEnd {
-    At(Moment),
+    At(Timestamp),
     /// With the last call that ended in it.
     WithItsCalls,
 }
@@ -121,7 +121,7 @@ impl Spans {
     }
 
     /// A turn began: the calls of its session that are announced from now on belong to it.
-    pub(crate) fn begin_turn(&self, start: TurnStart, at: Moment) -> (TurnNumber, TraceParent) {
+    pub(crate) fn begin_turn(&self, start: TurnStart, at: Timestamp) -> (TurnNumber, TraceParent) {
         let node = match &start.parent {
             Some(above) => self.ids.below(above, Origin::Elsewhere),
             None => self.ids.root(),
@@ -170,7 +170,13 @@ impl Spans {
 
     /// The span of the part of a call's life that this event ended. Of no length, only a person's
     /// wait is worth one: it says what was answered.
-    fn part(&self, opened: &OpenCall, call: &ToolCall, event: &Event, to: Moment) -> Option<Span> {
+    fn part(
+        &self,
+        opened: &OpenCall,
+        call: &ToolCall,
+        event: &Event,
+        to: Timestamp,
+    ) -> Option<Span> {
         let extent = Extent {
             from: opened.since,
             to,
@@ -185,7 +191,7 @@ impl Spans {
         Some(span(opened.phase.name(), &node, extent, told))
     }
 
-    fn whole(&self, node: &Node, call: &ToolCall, to: Moment) -> Option<Span> {
+    fn whole(&self, node: &Node, call: &ToolCall, to: Timestamp) -> Option<Span> {
         is_kept(node)?;
         let extent = Extent {
             from: call.announced_at(),
@@ -232,7 +238,7 @@ impl Open {
     }
 }
 
-fn of_turn(turn: &OpenTurn, to: Moment) -> Option<Span> {
+fn of_turn(turn: &OpenTurn, to: Timestamp) -> Option<Span> {
     is_kept(&turn.node)?;
     let extent = Extent {
         from: turn.began,
@@ -260,7 +266,7 @@ fn key(call: &ToolCall) -> (SessionId, CallId) {
 }
 
 /// When the latest event happened: until then its life is accounted for, whatever the time is now.
-fn latest(call: &ToolCall) -> Moment {
+fn latest(call: &ToolCall) -> Timestamp {
     let began = call.announced_at();
     began.plus(call.timing(began).total)
 }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
-use toolcall::{CallId, Moment, SessionId};
+use toolcall::{CallId, SessionId, Timestamp};
 
 use crate::collector::Collector;
 use crate::delivery::Delivery;
@@ -65,7 +65,7 @@ impl Telemetry {
     }
 
     /// Begins the span of a turn at this moment of its journal.
-    pub fn turn(&self, start: TurnStart, at: Moment) -> TurnSpan {
+    pub fn turn(&self, start: TurnStart, at: Timestamp) -> TurnSpan {
         TurnSpan::begin(self.spans.clone(), start, at)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use toolcall::{Clock, Moment};
+use toolcall::{Clock, Timestamp};
 
 /// A clock whose clones show the same time.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ impl TestClock {
 }
 
 impl Clock for TestClock {
-    fn now(&self) -> Moment {
-        Moment::from_micros(self.now.fetch_add(self.step, Ordering::SeqCst))
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.now.fetch_add(self.step, Ordering::SeqCst))
     }
 }

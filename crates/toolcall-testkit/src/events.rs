@@ -9,11 +9,11 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::json;
 use toolcall::{
-    Announced, Beat, CallId, Canceller, Content, Decision, Effect, Ending, Event, Exit, Field,
-    Finish, Form, FormAnswered, FormQuestion, FormReply, Input, InputGrowth, Intent, Judge, Kind,
-    Lifetime, Location, Need, Output, OutputBudget, Plan, PlanEntry, PlanStatus, Prepared, Printed,
-    Priority, Progress, Question, QuestionId, Remembered, Restatement, Rule, RuleName, SessionId,
-    Sketch, Takes, ToolResult, Touch,
+    Announced, CallId, Canceller, Content, Decision, Effect, Ending, Event, Exit, Field,
+    FieldRequirement, FieldType, Finish, Form, FormAnswered, FormQuestion, FormReply, Heartbeat,
+    Input, InputGrowth, Intent, Judge, Kind, Lifetime, Location, Output, OutputBudget, Plan,
+    PlanEntry, PlanStatus, Prepared, Printed, Priority, Progress, Question, QuestionId, Remembered,
+    Restatement, Rule, RuleName, SessionId, Sketch, ToolResult, Touch,
 };
 
 /// How a call begins, with or without its input.
@@ -56,7 +56,7 @@ fn any_passing() -> impl Strategy<Value = Event> {
         any_progress().prop_map(Event::Progressed),
         vec(any_content(), 0..3).prop_map(|shown| Event::Showed(shown.into())),
         (any::<u64>(), any::<u64>()).prop_map(|(from, to)| Event::Printed(Printed { from, to })),
-        any::<u32>().prop_map(|millis| Event::Beat(Beat {
+        any::<u32>().prop_map(|millis| Event::Heartbeat(Heartbeat {
             elapsed: Duration::from_millis(millis.into()),
             bytes: millis.into(),
             quiet: Duration::from_secs(5),
@@ -149,7 +149,7 @@ fn any_question() -> impl Strategy<Value = Arc<Question>> {
 /// Asked or answered, under the ids of all questions.
 fn any_form() -> impl Strategy<Value = Event> {
     let asked = any_question_id().prop_map(|id| {
-        let field = Field::new("sure", Takes::Flag, Need::Required);
+        let field = Field::new("sure", FieldType::Flag, FieldRequirement::Required);
         Event::FormAsked(Arc::new(FormQuestion {
             id,
             session: SessionId::new("session"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcall::{Content, CustomTool, Definition, Registry, Scope, ToolError, ToolResult};
+use toolcall::{Content, CustomTool, Definition, Registry, RunContext, ToolError, ToolResult};
 
 /// The definition of a tool that takes any object.
 pub fn definition(name: &str) -> Definition {
@@ -13,7 +13,7 @@ pub fn definition(name: &str) -> Definition {
 /// A tool that takes any object and does what the closure does.
 pub fn custom<F, Fut, R>(name: &str, run: F) -> CustomTool
 where
-    F: Fn(Arc<Value>, Scope) -> Fut + Send + Sync + 'static,
+    F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     R: Into<ToolResult>,
 {

@@ -7,13 +7,13 @@ mod editing;
 #[cfg(unix)]
 mod host;
 #[cfg(unix)]
-mod kit;
-#[cfg(unix)]
 pub mod local;
 #[cfg(unix)]
 #[cfg(unix)]
 pub mod mcp;
 pub mod tools;
+#[cfg(unix)]
+mod toolset;
 pub mod web;
 #[cfg(unix)]
 mod window;
@@ -21,4 +21,4 @@ mod window;
 #[cfg(unix)]
 pub use host::LocalHost;
 #[cfg(unix)]
-pub use kit::{Kit, KitError, KitSettings};
+pub use toolset::{Toolset, ToolsetConfig, ToolsetError};

@@ -43,7 +43,7 @@ pub enum Event {
     /// The tool printed; the bytes are in the call's output.
     Printed(Printed),
     /// Nothing new for a while, but the tool is alive.
-    Beat(Beat),
+    Heartbeat(Heartbeat),
     /// The call was paused.
     Held(Arc<str>),
     /// The call goes on.
@@ -85,7 +85,7 @@ impl Event {
             Event::Progressed(_) => "progressed",
             Event::Showed(_) => "showed",
             Event::Printed(_) => "printed",
-            Event::Beat(_) => "beat",
+            Event::Heartbeat(_) => "beat",
             Event::Held(_) => "held",
             Event::Resumed => "resumed",
             Event::Planned(_) => "planned",
@@ -110,7 +110,7 @@ impl Event {
             | Event::Progressed(_)
             | Event::Showed(_)
             | Event::Printed(_)
-            | Event::Beat(_) => EventKind::Passing,
+            | Event::Heartbeat(_) => EventKind::Passing,
             Event::Held(_)
             | Event::Resumed
             | Event::Planned(_)
@@ -411,7 +411,7 @@ pub struct Printed {
 
 /// A sign of life of a silent tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beat {
+pub struct Heartbeat {
     /// How long it has been running.
     pub elapsed: Duration,
     /// How much it printed so far.

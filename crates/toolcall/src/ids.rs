@@ -13,7 +13,7 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Takes the text as the id.
+            /// FieldType the text as the id.
             pub fn new(text: impl Into<Arc<str>>) -> Self {
                 Self(text.into())
             }
@@ -65,12 +65,12 @@ fn random() -> u64 {
 
 /// Where the ids of new calls come from: one prefix and a counter.
 #[derive(Debug)]
-pub struct Counted {
+pub struct CallIds {
     prefix: Box<str>,
     next: AtomicU64,
 }
 
-impl Counted {
+impl CallIds {
     /// Counts from 1 behind the given prefix: the same ids in every run.
     pub fn new(prefix: impl Into<Box<str>>) -> Self {
         Self {

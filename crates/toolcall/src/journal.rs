@@ -13,9 +13,9 @@ use crate::event::{Announced, Ending, Event, Finish, ToolResult};
 use crate::ids::{CallId, SessionId};
 use crate::irregularity::Irregularity;
 use crate::map::Map;
-use crate::moment::{Clock, Moment, SystemClock};
 use crate::output::{Output, OutputBudget, Spill};
 use crate::store::{NoStore, Receipt, Record, Store};
+use crate::timestamp::{Clock, SystemClock, Timestamp};
 
 /// Sees every event, with the call as it is after it. Must not block: it is called while the
 /// journal writes. One that may be slow keeps a bounded queue, or [follows](Journal::follow).
@@ -45,7 +45,7 @@ impl Ticket {
 
 /// An event as a follower sees it.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct JournalEntry {
     /// The call after the event.
     pub call: Arc<ToolCall>,
     /// The event.
@@ -90,7 +90,7 @@ struct OpenCall {
 #[derive(Default)]
 struct Audience {
     readers: Vec<Box<dyn Reader>>,
-    followers: Option<broadcast::Sender<Shown>>,
+    followers: Option<broadcast::Sender<JournalEntry>>,
 }
 
 impl Journal {
@@ -111,7 +111,7 @@ impl Journal {
         self
     }
 
-    /// Takes the time from here.
+    /// FieldType the time from here.
     pub fn with_clock(mut self, clock: impl Clock) -> Self {
         self.clock = Box::new(clock);
         self
@@ -140,14 +140,14 @@ impl Journal {
     }
 
     /// Now, by the journal's clock.
-    pub fn now(&self) -> Moment {
+    pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
     /// Every event from now on, for a reader of its own pace. One that falls more than `capacity`
     /// events behind misses the oldest and is told how many; the writer never waits for it.
     /// The first follower sets the capacity.
-    pub fn follow(&self, capacity: usize) -> broadcast::Receiver<Shown> {
+    pub fn follow(&self, capacity: usize) -> broadcast::Receiver<JournalEntry> {
         let mut open = self.open.lock();
         let sender = open
             .audience
@@ -220,7 +220,7 @@ impl Journal {
         &self,
         open: &mut Open,
         id: &CallId,
-        at: Moment,
+        at: Timestamp,
         event: &Event,
     ) -> Result<Receipt, Irregularity> {
         let Open { calls, audience } = open;
@@ -305,7 +305,7 @@ impl Journal {
     }
 
     /// Passing events are stored once, at the end: only the latest of each sort is in the call.
-    fn store_passing(&self, call: &ToolCall, at: Moment) {
+    fn store_passing(&self, call: &ToolCall, at: Timestamp) {
         if let Some(growth) = call.input_growth().filter(|_| call.input().is_none()) {
             self.store(call.id(), at, &Event::InputGrew(growth.clone()));
         }
@@ -317,7 +317,7 @@ impl Journal {
         }
     }
 
-    fn store(&self, id: &CallId, at: Moment, event: &Event) -> Receipt {
+    fn store(&self, id: &CallId, at: Timestamp, event: &Event) -> Receipt {
         let record = Record {
             session: self.session.clone(),
             call: id.clone(),
@@ -350,7 +350,7 @@ impl Audience {
             catch_unwind(AssertUnwindSafe(|| reader.read(call, event, ticket))).is_ok()
         });
         if let Some(followers) = self.followers.as_ref().filter(|f| f.receiver_count() > 0) {
-            let _nobody_listens = followers.send(Shown {
+            let _nobody_listens = followers.send(JournalEntry {
                 call: call.clone(),
                 event: event.clone(),
             });

@@ -25,7 +25,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Access, Beat, Canceller, Completeness, Effect, Exit, Join, Kind, Lifetime, OutputBudget,
+    Access, Canceller, Completeness, Effect, Exit, Heartbeat, Join, Kind, Lifetime, OutputBudget,
     PlanStatus, Printed, Priority, Redirect, Stream, Target,
 };
 
@@ -74,8 +74,8 @@ pub struct PrintedForm {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Beat")]
-pub struct BeatForm {
+#[serde(remote = "Heartbeat")]
+pub struct HeartbeatForm {
     elapsed: Duration,
     bytes: u64,
     quiet: Duration,

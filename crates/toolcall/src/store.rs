@@ -12,7 +12,7 @@ use crate::call::ToolCall;
 use crate::event::Event;
 use crate::ids::{CallId, SessionId};
 use crate::map::Map;
-use crate::moment::Moment;
+use crate::timestamp::Timestamp;
 
 /// One thing that happened to one call.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Record {
     /// The call.
     pub call: CallId,
     /// When.
-    pub at: Moment,
+    pub at: Timestamp,
     /// What.
     pub event: Event,
 }
@@ -30,7 +30,7 @@ pub struct Record {
 /// Keeps records. `append` must not block: a store with slow media queues within a bound and
 /// tells by the receipt when a record is safe.
 pub trait Store: Send + Sync + 'static {
-    /// Takes a record. Records of one call arrive in order.
+    /// FieldType a record. Records of one call arrive in order.
     fn append(&self, record: Record) -> Receipt;
 
     /// Every record of a session, in order.

@@ -1,5 +1,5 @@
 //! Properties of what comes in: whatever the bytes are, only messages go on.
-//! Which bad line gets which error is told in the tests of the connection.
+//! SessionSelector bad line gets which error is told in the tests of the connection.
 
 use std::io;
 use std::pin::Pin;

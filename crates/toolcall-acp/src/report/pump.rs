@@ -93,7 +93,7 @@ impl Telling {
         self.told.notify_waiters();
     }
 
-    /// Takes what is owed of a call into hand.
+    /// FieldType what is owed of a call into hand.
     fn take(&self, id: &CallId) -> Option<(Fields, Option<Arc<ToolCall>>)> {
         let mut state = self.state.lock();
         if state.backlog.front() == Some(id) {

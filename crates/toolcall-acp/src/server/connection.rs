@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 use toolcall::{CallId, EngineBuilder, SessionId};
 
 use crate::codec::Codec;
-use crate::lane::Counters;
+use crate::lane::LaneCounters;
 use crate::peer::{Peer, RpcError};
-use crate::service::{About, Commands, Party};
+use crate::service::{AgentInfo, CommandPlacement, Implementation};
 use crate::session::Session;
 use crate::version::{Negotiated, before_initialize, negotiate};
 
@@ -24,7 +24,7 @@ pub struct ClientConnection(Arc<Inner>);
 struct Inner {
     peer: Peer,
     /// How the client is spoken with and who it is, once it said so.
-    client: Mutex<Option<(Arc<dyn Codec>, Party)>>,
+    client: Mutex<Option<(Arc<dyn Codec>, Implementation)>>,
     sessions: Mutex<HashMap<Box<str>, Arc<Session>>>,
 }
 
@@ -43,7 +43,7 @@ impl ClientConnection {
     pub fn initialize(
         &self,
         params: Option<&RawValue>,
-        about: &About,
+        about: &AgentInfo,
     ) -> Result<Box<RawValue>, RpcError> {
         let Negotiated {
             codec,
@@ -67,7 +67,7 @@ impl ClientConnection {
     }
 
     /// The client's name and version, if it said so.
-    pub fn who(&self) -> Party {
+    pub fn client_info(&self) -> Implementation {
         let client = self.0.client.lock();
         client
             .as_ref()
@@ -81,7 +81,7 @@ impl ClientConnection {
     }
 
     /// What went to the client so far.
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> LaneCounters {
         self.0.peer.lane().counters()
     }
 
@@ -89,14 +89,14 @@ impl ClientConnection {
     /// terminal it offers. Answer the request that asked for it after this. A session of the same
     /// id that is open is closed.
     pub fn open(&self, engine: EngineBuilder) -> Arc<Session> {
-        self.open_with(engine, Commands::InClient)
+        self.open_with(engine, CommandPlacement::InClient)
     }
 
     /// Like [`open`](Self::open), with a say in where commands run.
-    pub fn open_with(&self, engine: EngineBuilder, commands: Commands) -> Arc<Session> {
+    pub fn open_with(&self, engine: EngineBuilder, commands: CommandPlacement) -> Arc<Session> {
         let peer = self.0.peer.clone();
         let codec = self.codec().unwrap_or_else(before_initialize);
-        let session = Session::open(engine, peer, codec, self.who(), commands);
+        let session = Session::open(engine, peer, codec, self.client_info(), commands);
         let id = session.id().as_str().into();
         let replaced = self.0.sessions.lock().insert(id, session.clone());
         if let Some(replaced) = replaced {

@@ -3,21 +3,24 @@
 
 use std::sync::Arc;
 
-use toolcall::{BoxFuture, Content, EngineBuilder, SessionId, Setting};
+use toolcall::{BoxFuture, Content, EngineBuilder, SessionContext, SessionId};
 
 use super::ClientConnection;
-use crate::service::{About, Commands, Opened, Opening, Refusal, Service, StopReason, Which};
-use crate::session::{IntoStop, Prompt};
+use crate::service::{
+    AgentInfo, CommandPlacement, OpenSessionRequest, OpenedSession, Service, ServiceError,
+    SessionSelector, StopReason,
+};
+use crate::session::{IntoStopReason, Prompt};
 
-type Open = dyn Fn(Setting) -> EngineBuilder + Send + Sync;
-type Answer = dyn Fn(Arc<Prompt>, Vec<Content>) -> BoxFuture<'static, Result<StopReason, Refusal>>
+type Open = dyn Fn(SessionContext) -> EngineBuilder + Send + Sync;
+type Answer = dyn Fn(Arc<Prompt>, Vec<Content>) -> BoxFuture<'static, Result<StopReason, ServiceError>>
     + Send
     + Sync;
 
 /// The least agent. Everything about tool calls happens by itself.
 pub struct SimpleAgent {
     client: ClientConnection,
-    commands: Commands,
+    commands: CommandPlacement,
     open: Box<Open>,
     answer: Box<Answer>,
 }
@@ -27,15 +30,15 @@ impl SimpleAgent {
     /// prompt.
     pub fn new<O, A, F>(client: ClientConnection, open: O, answer: A) -> Self
     where
-        O: Fn(Setting) -> EngineBuilder + Send + Sync + 'static,
+        O: Fn(SessionContext) -> EngineBuilder + Send + Sync + 'static,
         A: Fn(Arc<Prompt>, Vec<Content>) -> F + Send + Sync + 'static,
         F: Future + Send + 'static,
-        F::Output: IntoStop,
+        F::Output: IntoStopReason,
     {
         let answer = Arc::new(answer);
         Self {
             client,
-            commands: Commands::default(),
+            commands: CommandPlacement::default(),
             open: Box::new(open),
             answer: Box::new(move |prompt, said| {
                 let answer = answer.clone();
@@ -45,26 +48,29 @@ impl SimpleAgent {
     }
 
     /// The same agent, with commands that run here or in the client.
-    pub fn commands(mut self, commands: Commands) -> Self {
+    pub fn commands(mut self, commands: CommandPlacement) -> Self {
         self.commands = commands;
         self
     }
 }
 
 impl Service for SimpleAgent {
-    fn about(&self) -> About {
-        About::default()
+    fn about(&self) -> AgentInfo {
+        AgentInfo::default()
     }
 
-    fn open(self: Arc<Self>, opening: Opening) -> BoxFuture<'static, Result<Opened, Refusal>> {
+    fn open(
+        self: Arc<Self>,
+        opening: OpenSessionRequest,
+    ) -> BoxFuture<'static, Result<OpenedSession, ServiceError>> {
         Box::pin(async move {
-            if opening.which != Which::New {
-                return Err(Refusal::Unsupported);
+            if opening.which != SessionSelector::New {
+                return Err(ServiceError::Unsupported);
             }
-            let mut setting = Setting::new(SessionId::random(), opening.cwd);
-            setting.roots.extend(opening.more_roots);
+            let mut setting = SessionContext::new(SessionId::random(), opening.cwd);
+            setting.roots.extend(opening.additional_roots);
             let engine = (self.open)(setting);
-            Ok(Opened {
+            Ok(OpenedSession {
                 session: self.client.open_with(engine, self.commands),
                 choices: Vec::new(),
                 commands: Vec::new(),
@@ -76,7 +82,7 @@ impl Service for SimpleAgent {
         self: Arc<Self>,
         prompt: Arc<Prompt>,
         said: Vec<Content>,
-    ) -> BoxFuture<'static, Result<StopReason, Refusal>> {
+    ) -> BoxFuture<'static, Result<StopReason, ServiceError>> {
         (self.answer)(prompt, said)
     }
 }

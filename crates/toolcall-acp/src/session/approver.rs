@@ -25,7 +25,7 @@ impl Approver for ClientApprover {
     fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
             // The call is announced, and complete, before it is asked about.
-            self.reports.told(&question.call).await;
+            self.reports.reported(&question.call).await;
             let trace = self.reports.current_trace();
             let answer = self.codec.permission(question, &trace);
             let answer = answer.send(&self.peer).await;
@@ -44,7 +44,7 @@ impl Approver for ClientApprover {
                 return FormAnswer::declined_because(NO_FORMS);
             };
             // What the tool did until it asked is told first.
-            self.reports.told(&question.call).await;
+            self.reports.reported(&question.call).await;
             form.send(&self.peer).await
         })
     }

@@ -13,7 +13,7 @@ use toolcall::{CallHandle, Outcome, ToolRequest, Turn};
 use super::Session;
 use crate::dispatch::Responder;
 use crate::peer::RpcError;
-use crate::service::{Refusal, StopReason};
+use crate::service::{ServiceError, StopReason};
 
 /// How many prompts may wait for the one that is being answered; each may be large.
 const MOST_WAITING: usize = 4;
@@ -22,19 +22,19 @@ const MOST_WAITING: usize = 4;
 const LETTING_GO: Duration = Duration::from_secs(1);
 
 /// Why an answer stops: a reason, or a reason or an error.
-pub trait IntoStop {
+pub trait IntoStopReason {
     /// What to answer the prompt with.
-    fn into_stop(self) -> Result<StopReason, Refusal>;
+    fn into_stop(self) -> Result<StopReason, ServiceError>;
 }
 
-impl IntoStop for StopReason {
-    fn into_stop(self) -> Result<StopReason, Refusal> {
+impl IntoStopReason for StopReason {
+    fn into_stop(self) -> Result<StopReason, ServiceError> {
         Ok(self)
     }
 }
 
-impl IntoStop for Result<StopReason, Refusal> {
-    fn into_stop(self) -> Result<StopReason, Refusal> {
+impl IntoStopReason for Result<StopReason, ServiceError> {
+    fn into_stop(self) -> Result<StopReason, ServiceError> {
         self
     }
 }
@@ -91,7 +91,7 @@ impl Prompt {
     ) -> Result<StopReason, RpcError>
     where
         W: FnOnce(Arc<Prompt>) -> F + Send + 'static,
-        F: Future<Output = Result<StopReason, Refusal>> + Send + 'static,
+        F: Future<Output = Result<StopReason, ServiceError>> + Send + 'static,
     {
         let prompt = self.clone();
         let mut working = tokio::spawn(async move { work(prompt).await });
@@ -175,7 +175,7 @@ impl Prompt {
             self.turn.cancel();
         }
         self.turn.close().await;
-        self.session.reports.all_told().await;
+        self.session.reports.flush().await;
         if self.is_cancelled() {
             return Ok(StopReason::Cancelled);
         }

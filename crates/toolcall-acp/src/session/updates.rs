@@ -4,7 +4,7 @@
 use super::Session;
 use crate::codec::Notice;
 use crate::lane::Closed;
-use crate::service::{Choice, SlashCommand, Sort};
+use crate::service::{ConfigOption, ConfigOptionCategory, SlashCommand};
 
 /// Clients that are known to take how full the model's window is; others were seen to break off.
 const COUNTING: [&str; 1] = ["zed"];
@@ -26,41 +26,43 @@ impl Session {
     }
 
     /// Tells what the session is about.
-    pub async fn tell_title(&self, title: impl AsRef<str>) {
+    pub async fn send_title(&self, title: impl AsRef<str>) {
         let _gone = self.notify(Notice::Title(title.as_ref())).await;
     }
 
     /// Tells how full the model's window is, if the client is known to take that.
-    pub async fn tell_usage(&self, used: u64, window: u64) {
-        let name = self.who().name.to_ascii_lowercase();
+    pub async fn send_usage(&self, used: u64, window: u64) {
+        let name = self.client_info().name.to_ascii_lowercase();
         if COUNTING.contains(&&*name) {
             let _gone = self.notify(Notice::Usage { used, window }).await;
         }
     }
 
     /// Tells which commands the user may type, if there are any.
-    pub(crate) async fn tell_commands(&self, commands: &[SlashCommand]) {
+    pub(crate) async fn send_commands(&self, commands: &[SlashCommand]) {
         if !commands.is_empty() {
             let _gone = self.notify(Notice::Commands(commands)).await;
         }
     }
 
     /// Tells which choices hold now, if the client does not know that.
-    pub async fn tell_choices(&self, choices: &[Choice]) {
+    pub async fn send_config_options(&self, choices: &[ConfigOption]) {
         if self.choices() == choices {
             return;
         }
-        self.tell_mode_of(choices).await;
+        self.send_mode_of(choices).await;
         let _gone = self.notify(Notice::Options(choices)).await;
     }
 
     /// Tells which mode holds now, if that changed.
-    pub(crate) async fn tell_mode_of(&self, choices: &[Choice]) {
-        let mode = |choices: &[Choice]| {
-            let mode = choices.iter().find(|choice| choice.sort == Sort::Mode);
+    pub(crate) async fn send_mode_of(&self, choices: &[ConfigOption]) {
+        let mode = |choices: &[ConfigOption]| {
+            let mode = choices
+                .iter()
+                .find(|choice| choice.sort == ConfigOptionCategory::Mode);
             mode.map(|mode| mode.current.clone())
         };
-        let before = mode(&self.replace_choices(choices.to_vec()));
+        let before = mode(&self.replace_config_options(choices.to_vec()));
         if let Some(now) = mode(choices).filter(|now| before.as_ref() != Some(now)) {
             let _gone = self.notify(Notice::Mode(&now)).await;
         }

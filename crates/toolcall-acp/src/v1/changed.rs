@@ -1,7 +1,7 @@
-//! Which parts of a v1 report an event changes.
+//! SessionSelector parts of a v1 report an event changes.
 //! It compares and collects; what the parts look like on the wire is written elsewhere.
 
-use toolcall::{Asking, Event, FormReply, Kind, Prepared, Sketch, ToolCall};
+use toolcall::{AskedQuestion, Event, FormReply, Kind, Prepared, Sketch, ToolCall};
 
 use super::content::before_the_end;
 use super::view::View;
@@ -43,7 +43,7 @@ pub(crate) fn changed(call: &ToolCall, event: &Event, printing: Printing) -> (Fi
         ),
         Event::Showed(_) => (content_beside_terminal(call, printing), Urgency::Paced),
         Event::Printed(_) => (Fields::OUTPUT, Urgency::Paced),
-        Event::Beat(_) => (Fields::BEAT, Urgency::Paced),
+        Event::Heartbeat(_) => (Fields::BEAT, Urgency::Paced),
         Event::Held(_) | Event::Resumed => (Fields::HELD, Urgency::Paced),
         Event::Planned(_) => (Fields::PLAN, Urgency::Paced),
         Event::Noted { .. } => (Fields::NOTES, Urgency::Paced),
@@ -80,7 +80,7 @@ fn sketch_kind(call: &ToolCall, sketch: &Sketch) -> Kind {
 /// A request for permission may show more than the call itself, and clients keep what they were
 /// shown last: once the call runs it shows its own content again, if it has any.
 fn started(call: &ToolCall, printing: Printing) -> Fields {
-    let shows_other = |asking: &Asking| {
+    let shows_other = |asking: &AskedQuestion| {
         let own = before_the_end(call, View::live(printing));
         !own.is_empty() && own != subject::shown(&asking.question)
     };

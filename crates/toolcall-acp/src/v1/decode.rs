@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use toolcall::{
-    Announced, CallId, Input, Kind, Moment, Outline, Output, SessionId, Sketch, ToolCall, title,
+    Announced, CallId, Input, Kind, Outline, Output, SessionId, Sketch, Timestamp, ToolCall, title,
 };
 
 use crate::decode::{Announcement, Decoded, Report};
@@ -129,7 +129,7 @@ fn just_announced(id: &CallId, announced: &Arc<Announced>) -> ToolCall {
         SessionId::new(""),
         announced.clone(),
         Arc::new(Output::default()),
-        Moment::default(),
+        Timestamp::default(),
     )
 }
 

@@ -110,7 +110,7 @@ fn chunk_of(call: &ToolCall, step: Fields, view: View, from: u64) -> Option<Chun
     }
 }
 
-/// Which parts go into which update. What ran is told as pending, in progress and ended, one after
+/// SessionSelector parts go into which update. What ran is told as pending, in progress and ended, one after
 /// the other, also where all of it is told at once.
 fn steps(fields: Fields) -> impl Iterator<Item = Fields> {
     let (first, ends) = (fields.only(Fields::ANNOUNCED), fields.only(Fields::ENDED));

@@ -14,7 +14,7 @@ use toolcall::{
 use super::Capabilities;
 use super::terminal::{Run, Terminal};
 use crate::peer::{Peer, PeerError};
-use crate::service::Commands;
+use crate::service::CommandPlacement;
 
 /// The protocol's code for a file that is not there.
 const NOT_FOUND: i64 = -32002;
@@ -24,7 +24,7 @@ pub(crate) struct ClientHost {
     pub(crate) session: SessionId,
     pub(crate) peer: Peer,
     pub(crate) offers: Capabilities,
-    pub(crate) commands: Commands,
+    pub(crate) commands: CommandPlacement,
     pub(crate) local: Arc<dyn Host>,
 }
 
@@ -123,7 +123,7 @@ impl ClientHost {
 
     /// How the client's terminal would run a command, if it may.
     fn run_there(&self, command: &Command, console: &dyn Console) -> Option<Run> {
-        if !self.offers.terminal || self.commands == Commands::Here {
+        if !self.offers.terminal || self.commands == CommandPlacement::Here {
             return None;
         }
         let decision = console.decision();

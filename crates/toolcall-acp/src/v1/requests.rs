@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
+use agent_client_protocol_schema::v1 as schema;
 use agent_client_protocol_schema::v1::{
     AuthenticateRequest, CancelNotification, ClientCapabilities, CloseSessionRequest, ContentBlock,
-    DeleteSessionRequest, EmbeddedResourceResource, InitializeRequest, ListSessionsRequest,
-    LoadSessionRequest, McpServer, NewSessionRequest, PromptRequest, ResourceLink,
-    ResumeSessionRequest, SessionConfigOptionValue, SetSessionConfigOptionRequest,
-    SetSessionModeRequest,
+    DeleteSessionRequest, EmbeddedResourceResource, InitializeRequest, LoadSessionRequest,
+    McpServer, NewSessionRequest, PromptRequest, ResourceLink, ResumeSessionRequest,
+    SessionConfigOptionValue, SetSessionConfigOptionRequest, SetSessionModeRequest,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,14 +19,20 @@ use super::{Capabilities, V1, responses};
 use crate::codec::{ClientNotification, ClientRequest};
 use crate::meta;
 use crate::peer::RpcError;
-use crate::service::{About, Opening, Page, Party, Refusal, Replay, ServerWish, Which};
+use crate::service::{
+    AgentInfo, Implementation, ListSessionsRequest, McpServerConfig, OpenSessionRequest, Replay,
+    ServiceError, SessionSelector,
+};
 use crate::trace::TraceContext;
 use crate::version::Negotiated;
 
 /// Reads `initialize`, and answers it.
-pub(crate) fn initialize(params: Option<&RawValue>, about: &About) -> Result<Negotiated, RpcError> {
+pub(crate) fn initialize(
+    params: Option<&RawValue>,
+    about: &AgentInfo,
+) -> Result<Negotiated, RpcError> {
     let request: InitializeRequest = read(params)?;
-    let client = request.client_info.map(|info| Party {
+    let client = request.client_info.map(|info| Implementation {
         name: info.name,
         version: info.version,
     });
@@ -137,11 +143,11 @@ fn read<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, RpcEr
     serde_json::from_str(params).map_err(|error| RpcError::invalid_params(error.to_string()))
 }
 
-fn session_id(id: agent_client_protocol_schema::v1::SessionId) -> SessionId {
+fn session_id(id: schema::SessionId) -> SessionId {
     SessionId::new(id.0.to_string())
 }
 
-fn prompt(request: PromptRequest) -> Result<ClientRequest, Refusal> {
+fn prompt(request: PromptRequest) -> Result<ClientRequest, ServiceError> {
     let content = request.prompt.into_iter().map(content);
     Ok(ClientRequest::Prompt {
         session: session_id(request.session_id),
@@ -150,13 +156,18 @@ fn prompt(request: PromptRequest) -> Result<ClientRequest, Refusal> {
     })
 }
 
-fn new_session(request: NewSessionRequest) -> Result<Opening, Refusal> {
+fn new_session(request: NewSessionRequest) -> Result<OpenSessionRequest, ServiceError> {
     let roots = request.additional_directories;
-    opening(Which::New, request.cwd, roots, request.mcp_servers)
+    opening(
+        SessionSelector::New,
+        request.cwd,
+        roots,
+        request.mcp_servers,
+    )
 }
 
-fn load(request: LoadSessionRequest) -> Result<Opening, Refusal> {
-    let which = Which::Kept {
+fn load(request: LoadSessionRequest) -> Result<OpenSessionRequest, ServiceError> {
+    let which = SessionSelector::Kept {
         id: session_id(request.session_id),
         replay: Replay::Whole,
     };
@@ -164,8 +175,8 @@ fn load(request: LoadSessionRequest) -> Result<Opening, Refusal> {
     opening(which, request.cwd, roots, request.mcp_servers)
 }
 
-fn resume(request: ResumeSessionRequest) -> Result<Opening, Refusal> {
-    let which = Which::Kept {
+fn resume(request: ResumeSessionRequest) -> Result<OpenSessionRequest, ServiceError> {
+    let which = SessionSelector::Kept {
         id: session_id(request.session_id),
         replay: Replay::Nothing,
     };
@@ -175,36 +186,36 @@ fn resume(request: ResumeSessionRequest) -> Result<Opening, Refusal> {
 
 /// Relative folders are refused: what they mean depends on where this program was started.
 fn opening(
-    which: Which,
+    which: SessionSelector,
     cwd: PathBuf,
-    more_roots: Vec<PathBuf>,
+    additional_roots: Vec<PathBuf>,
     servers: Vec<McpServer>,
-) -> Result<Opening, Refusal> {
+) -> Result<OpenSessionRequest, ServiceError> {
     absolute("cwd", &cwd)?;
-    for root in &more_roots {
+    for root in &additional_roots {
         absolute("additionalDirectories", root)?;
     }
-    Ok(Opening {
+    Ok(OpenSessionRequest {
         which,
         cwd,
-        more_roots,
+        additional_roots,
         servers: servers.into_iter().map(server).collect(),
     })
 }
 
-fn absolute(member: &str, path: &Path) -> Result<(), Refusal> {
+fn absolute(member: &str, path: &Path) -> Result<(), ServiceError> {
     if path.is_absolute() {
         return Ok(());
     }
-    Err(Refusal::Wrong(format!(
+    Err(ServiceError::Wrong(format!(
         "`{member}` takes absolute paths, and `{}` is none",
         path.display()
     )))
 }
 
-fn server(server: McpServer) -> ServerWish {
+fn server(server: McpServer) -> McpServerConfig {
     match server {
-        McpServer::Stdio(program) => ServerWish::Program {
+        McpServer::Stdio(program) => McpServerConfig::Program {
             name: program.name,
             command: program.command,
             args: program.args,
@@ -214,7 +225,7 @@ fn server(server: McpServer) -> ServerWish {
                 .map(|variable| (variable.name, variable.value))
                 .collect(),
         },
-        McpServer::Http(address) => ServerWish::Http {
+        McpServer::Http(address) => McpServerConfig::Http {
             name: address.name,
             url: address.url,
             headers: address
@@ -223,30 +234,32 @@ fn server(server: McpServer) -> ServerWish {
                 .map(|header| (header.name, header.value))
                 .collect(),
         },
-        McpServer::Sse(_) => ServerWish::Other { kind: "sse".into() },
+        McpServer::Sse(_) => McpServerConfig::Other { kind: "sse".into() },
         // Ways are the protocol's, and it may add some.
-        _ => ServerWish::Other {
+        _ => McpServerConfig::Other {
             kind: "unknown".into(),
         },
     }
 }
 
-fn page(request: ListSessionsRequest) -> Page {
-    Page {
+fn page(request: schema::ListSessionsRequest) -> ListSessionsRequest {
+    ListSessionsRequest {
         cwd: request.cwd,
         after: request.cursor,
     }
 }
 
-fn value(value: &SessionConfigOptionValue) -> Result<String, Refusal> {
+fn value(value: &SessionConfigOptionValue) -> Result<String, ServiceError> {
     match value {
         SessionConfigOptionValue::ValueId { value } => Ok(value.0.to_string()),
         // Values are the protocol's, and it may add sorts of them.
-        _ => Err(Refusal::Wrong("this option takes one of its values".into())),
+        _ => Err(ServiceError::Wrong(
+            "this option takes one of its values".into(),
+        )),
     }
 }
 
-fn content(block: ContentBlock) -> Result<Content, Refusal> {
+fn content(block: ContentBlock) -> Result<Content, ServiceError> {
     Ok(match block {
         ContentBlock::Text(text) => Content::text(text.text),
         ContentBlock::Image(image) => Content::Image(Blob {
@@ -261,7 +274,7 @@ fn content(block: ContentBlock) -> Result<Content, Refusal> {
         ContentBlock::Resource(embedded) => Content::Resource(resource(embedded.resource)?),
         // Blocks are the protocol's, and it may add some.
         _ => {
-            return Err(Refusal::Wrong(
+            return Err(ServiceError::Wrong(
                 "a block of the prompt is of no known type".into(),
             ));
         }
@@ -279,7 +292,7 @@ fn named(link: ResourceLink) -> Link {
     }
 }
 
-fn resource(resource: EmbeddedResourceResource) -> Result<Resource, Refusal> {
+fn resource(resource: EmbeddedResourceResource) -> Result<Resource, ServiceError> {
     Ok(match resource {
         EmbeddedResourceResource::TextResourceContents(text) => Resource {
             uri: text.uri.into(),
@@ -292,7 +305,7 @@ fn resource(resource: EmbeddedResourceResource) -> Result<Resource, Refusal> {
             body: ResourceBody::Base64(blob.blob.into()),
         },
         _ => {
-            return Err(Refusal::Wrong(
+            return Err(ServiceError::Wrong(
                 "a resource of the prompt has no known body".into(),
             ));
         }

@@ -2,15 +2,15 @@
 //! It translates values; nothing is decided here.
 
 use agent_client_protocol_schema::ProtocolVersion;
+use agent_client_protocol_schema::v1 as schema;
 use agent_client_protocol_schema::v1::{
-    AgentCapabilities, AuthMethod, AuthMethodAgent, AuthenticateResponse, CloseSessionResponse,
-    DeleteSessionResponse, Implementation, InitializeResponse, ListSessionsResponse,
-    LoadSessionResponse, McpCapabilities, Meta, NewSessionResponse, PromptCapabilities,
-    PromptResponse, ResumeSessionResponse, SessionAdditionalDirectoriesCapabilities,
-    SessionCapabilities, SessionCloseCapabilities, SessionConfigOption,
-    SessionConfigOptionCategory, SessionConfigSelectOption, SessionDeleteCapabilities, SessionInfo,
-    SessionListCapabilities, SessionMode, SessionModeState, SessionResumeCapabilities,
-    SetSessionConfigOptionResponse, SetSessionModeResponse, StopReason as WireStopReason,
+    AuthMethodAgent, AuthenticateResponse, CloseSessionResponse, DeleteSessionResponse,
+    InitializeResponse, ListSessionsResponse, LoadSessionResponse, McpCapabilities, Meta,
+    NewSessionResponse, PromptCapabilities, PromptResponse, ResumeSessionResponse,
+    SessionAdditionalDirectoriesCapabilities, SessionCapabilities, SessionCloseCapabilities,
+    SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOption,
+    SessionDeleteCapabilities, SessionListCapabilities, SessionMode, SessionModeState,
+    SessionResumeCapabilities, SetSessionConfigOptionResponse, SetSessionModeResponse,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -18,7 +18,10 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::codec::Response;
 use crate::meta;
-use crate::service::{About, Choice, Listed, Opened, SignIn, Skills, Sort, StopReason};
+use crate::service::{
+    AgentCapabilities, AgentInfo, AuthMethod, ConfigOption, ConfigOptionCategory, OpenedSession,
+    SessionPage, StopReason,
+};
 
 /// The result of a request.
 pub(super) fn response(response: &Response) -> Box<RawValue> {
@@ -45,35 +48,41 @@ fn raw(result: &impl Serialize) -> Box<RawValue> {
     })
 }
 
-fn stop_reason(stop: StopReason) -> WireStopReason {
+fn stop_reason(stop: StopReason) -> schema::StopReason {
     match stop {
-        StopReason::EndTurn => WireStopReason::EndTurn,
-        StopReason::MaxTokens => WireStopReason::MaxTokens,
-        StopReason::MaxTurnRequests => WireStopReason::MaxTurnRequests,
-        StopReason::Refusal => WireStopReason::Refusal,
-        StopReason::Cancelled => WireStopReason::Cancelled,
+        StopReason::EndTurn => schema::StopReason::EndTurn,
+        StopReason::MaxTokens => schema::StopReason::MaxTokens,
+        StopReason::MaxTurnRequests => schema::StopReason::MaxTurnRequests,
+        StopReason::Refusal => schema::StopReason::Refusal,
+        StopReason::Cancelled => schema::StopReason::Cancelled,
     }
 }
 
 /// The answer to `initialize`: this agent speaks v1, can stop one call, and is what `about` says.
-pub(super) fn initialized(about: &About) -> Box<RawValue> {
+pub(super) fn initialized(about: &AgentInfo) -> Box<RawValue> {
     let mut response = InitializeResponse::new(ProtocolVersion::V1)
         .agent_capabilities(capabilities(about.skills))
-        .auth_methods(about.sign_in.iter().map(auth_method).collect::<Vec<_>>());
+        .auth_methods(
+            about
+                .authenticate
+                .iter()
+                .map(auth_method)
+                .collect::<Vec<_>>(),
+        );
     let party = &about.party;
     if !party.name.is_empty() {
-        let name = Implementation::new(party.name.clone(), party.version.clone());
+        let name = schema::Implementation::new(party.name.clone(), party.version.clone());
         response = response.agent_info(name.title(about.title.clone()));
     }
     raw(&response)
 }
 
-fn capabilities(skills: Skills) -> AgentCapabilities {
+fn capabilities(skills: AgentCapabilities) -> schema::AgentCapabilities {
     let cancel = json!({"method": meta::CANCEL_CALL});
     let prompts = PromptCapabilities::new()
         .image(skills.images)
         .embedded_context(skills.resources);
-    AgentCapabilities::new()
+    schema::AgentCapabilities::new()
         .load_session(skills.keeps_sessions)
         .prompt_capabilities(prompts)
         .mcp_capabilities(McpCapabilities::new().http(skills.mcp_over_http))
@@ -81,7 +90,7 @@ fn capabilities(skills: Skills) -> AgentCapabilities {
         .meta(Meta::from_iter([(meta::CANCEL.to_owned(), cancel)]))
 }
 
-fn session_capabilities(skills: Skills) -> SessionCapabilities {
+fn session_capabilities(skills: AgentCapabilities) -> SessionCapabilities {
     let mut sessions = SessionCapabilities::new();
     if skills.closes_sessions {
         sessions = sessions.close(SessionCloseCapabilities::new());
@@ -98,32 +107,34 @@ fn session_capabilities(skills: Skills) -> SessionCapabilities {
     sessions
 }
 
-fn auth_method(way: &SignIn) -> AuthMethod {
+fn auth_method(way: &AuthMethod) -> schema::AuthMethod {
     let method = AuthMethodAgent::new(way.id.clone(), way.name.clone());
-    AuthMethod::Agent(method.description(way.description.clone()))
+    schema::AuthMethod::Agent(method.description(way.description.clone()))
 }
 
-fn new_session(opened: &Opened) -> NewSessionResponse {
+fn new_session(opened: &OpenedSession) -> NewSessionResponse {
     NewSessionResponse::new(opened.session.id().as_str().to_owned())
         .modes(modes(&opened.choices))
         .config_options(some_options(&opened.choices))
 }
 
-fn loaded_session(opened: &Opened) -> LoadSessionResponse {
+fn loaded_session(opened: &OpenedSession) -> LoadSessionResponse {
     LoadSessionResponse::new()
         .modes(modes(&opened.choices))
         .config_options(some_options(&opened.choices))
 }
 
-fn resumed_session(opened: &Opened) -> ResumeSessionResponse {
+fn resumed_session(opened: &OpenedSession) -> ResumeSessionResponse {
     ResumeSessionResponse::new()
         .modes(modes(&opened.choices))
         .config_options(some_options(&opened.choices))
 }
 
 /// The choice of a mode, for clients that know no options.
-fn modes(choices: &[Choice]) -> Option<SessionModeState> {
-    let choice = choices.iter().find(|choice| choice.sort == Sort::Mode)?;
+fn modes(choices: &[ConfigOption]) -> Option<SessionModeState> {
+    let choice = choices
+        .iter()
+        .find(|choice| choice.sort == ConfigOptionCategory::Mode)?;
     let values = choice.values.iter().map(|value| {
         SessionMode::new(value.id.clone(), value.name.clone())
             .description(value.description.clone())
@@ -135,15 +146,15 @@ fn modes(choices: &[Choice]) -> Option<SessionModeState> {
 }
 
 /// An agent without options says nothing of them.
-fn some_options(choices: &[Choice]) -> Option<Vec<SessionConfigOption>> {
+fn some_options(choices: &[ConfigOption]) -> Option<Vec<SessionConfigOption>> {
     (!choices.is_empty()).then(|| options(choices))
 }
 
-pub(super) fn options(choices: &[Choice]) -> Vec<SessionConfigOption> {
+pub(super) fn options(choices: &[ConfigOption]) -> Vec<SessionConfigOption> {
     choices.iter().map(option).collect()
 }
 
-fn option(choice: &Choice) -> SessionConfigOption {
+fn option(choice: &ConfigOption) -> SessionConfigOption {
     let values = choice.values.iter().map(|value| {
         SessionConfigSelectOption::new(value.id.clone(), value.name.clone())
             .description(value.description.clone())
@@ -156,14 +167,14 @@ fn option(choice: &Choice) -> SessionConfigOption {
     SessionConfigOption::select(id, name, current, values.collect::<Vec<_>>())
         .description(choice.description.clone())
         .category(match choice.sort {
-            Sort::Mode => SessionConfigOptionCategory::Mode,
-            Sort::Model => SessionConfigOptionCategory::Model,
+            ConfigOptionCategory::Mode => SessionConfigOptionCategory::Mode,
+            ConfigOptionCategory::Model => SessionConfigOptionCategory::Model,
         })
 }
 
-fn sessions(listed: &Listed) -> ListSessionsResponse {
+fn sessions(listed: &SessionPage) -> ListSessionsResponse {
     let sessions = listed.sessions.iter().map(|session| {
-        SessionInfo::new(session.id.as_str().to_owned(), session.cwd.clone())
+        schema::SessionInfo::new(session.id.as_str().to_owned(), session.cwd.clone())
             .title(session.title.clone())
             .updated_at(session.updated.clone())
     });

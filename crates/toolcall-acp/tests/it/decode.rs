@@ -8,7 +8,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
-use toolcall::{CallId, Event, Moment, Output, SessionId, ToolCall};
+use toolcall::{CallId, Event, Output, SessionId, Timestamp, ToolCall};
 use toolcall_acp::finding::Rule;
 use toolcall_acp::lint::{Direction, Frame, lint};
 use toolcall_acp::v1::decode::{announce, decode, decode_plan};
@@ -20,10 +20,15 @@ fn any_call() -> impl Strategy<Value = ToolCall> {
     (any_announced(), vec(any_event(), 0..12)).prop_map(|(announced, arrivals)| {
         let (id, session) = (CallId::new("call"), SessionId::new("session"));
         let output = Arc::new(Output::default());
-        let mut call =
-            ToolCall::announce(id, session, Arc::new(announced), output, Moment::default());
+        let mut call = ToolCall::announce(
+            id,
+            session,
+            Arc::new(announced),
+            output,
+            Timestamp::default(),
+        );
         for event in &arrivals {
-            let _out_of_place = call.apply(event, Moment::default());
+            let _out_of_place = call.apply(event, Timestamp::default());
         }
         call
     })
@@ -146,7 +151,7 @@ fn any_report() -> impl Strategy<Value = Value> {
 /// Applies everything, or says what had no place.
 fn apply(call: &mut ToolCall, events: &[Event], printed: Option<&str>) -> Result<(), String> {
     for event in events {
-        let placed = call.apply(event, Moment::default());
+        let placed = call.apply(event, Timestamp::default());
         placed.map_err(|irregularity| format!("{irregularity}: {event:?}"))?;
     }
     match printed {
@@ -178,7 +183,7 @@ proptest! {
         let Ok(first) = announce(&report) else { return Ok(()) };
         let (session, output) = (SessionId::new("s"), Arc::new(Output::default()));
         let announced = Arc::new(first.announced);
-        let mut call = ToolCall::announce(first.id, session, announced, output, Moment::default());
+        let mut call = ToolCall::announce(first.id, session, announced, output, Timestamp::default());
         prop_assert_eq!(apply(&mut call, &first.then, first.printed.as_deref()), Ok(()));
         prop_assert!(!call.title().trim().is_empty());
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcall::{Event, Irregularity, Moment, Output, SessionId, ToolCall};
+use toolcall::{Event, Irregularity, Output, SessionId, Timestamp, ToolCall};
 use toolcall_acp::finding::Finding;
 use toolcall_acp::v1::decode::{announce, decode};
 
@@ -39,7 +39,7 @@ impl Folded {
             SessionId::new(session),
             Arc::new(first.announced),
             Arc::new(Output::default()),
-            Moment::default(),
+            Timestamp::default(),
         ));
         self.apply(self.calls.len() - 1, first.then, first.printed);
     }
@@ -53,7 +53,7 @@ impl Folded {
     fn apply(&mut self, at: usize, events: Vec<Event>, printed: Option<String>) {
         let call = &mut self.calls[at];
         for event in events {
-            if let Err(irregularity) = call.apply(&event, Moment::default()) {
+            if let Err(irregularity) = call.apply(&event, Timestamp::default()) {
                 self.irregular.push((event, irregularity));
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;
-use toolcall::{CallId, Event, Moment, Output, Plan, SessionId, ToolCall};
+use toolcall::{CallId, Event, Output, Plan, SessionId, Timestamp, ToolCall};
 use toolcall_acp::v1::decode::decode_plan;
 use toolcall_acp::v1::{Dialect, Printing, encode, snapshot};
 
@@ -20,7 +20,7 @@ fn any_story() -> impl Strategy<Value = Vec<(ToolCall, Event)>> {
         let announced = Arc::new(announced);
         let (id, session) = (CallId::new("call"), SessionId::new("session"));
         let output = Arc::new(Output::default());
-        let at = Moment::default();
+        let at = Timestamp::default();
         let mut call = ToolCall::announce(id, session, announced.clone(), output, at);
         let mut story = vec![(call.clone(), Event::Announced(announced))];
         for event in events {

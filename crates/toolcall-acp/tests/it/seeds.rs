@@ -9,7 +9,7 @@ use std::sync::Arc;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use toolcall::kind::{self, Evidence};
-use toolcall::{Content, CustomTool, Definition, Registry, Scope, ToolCall, ToolError, title};
+use toolcall::{Content, CustomTool, Definition, Registry, RunContext, ToolCall, ToolError, title};
 use toolcall_acp::finding::{Finding, Rule};
 use toolcall_acp::lint::{Direction, Frame, lint};
 use toolcall_acp::v1::decode::{announce, decode, decode_plan};
@@ -145,7 +145,7 @@ fn registers(definition: &Value) {
     let text = |key: &str| definition[key].as_str().unwrap();
     let schema = definition["inputSchema"].clone();
     let definition = Definition::new(text("name"), text("description"), schema);
-    let runs = |_: Arc<Value>, _: Scope| std::future::ready(Ok::<_, ToolError>(()));
+    let runs = |_: Arc<Value>, _: RunContext| std::future::ready(Ok::<_, ToolError>(()));
     let mut registry = Registry::new();
     let tool = Arc::new(CustomTool::new(definition, runs));
     registry.add_any(tool).unwrap();
@@ -330,7 +330,7 @@ fn the_parts_of_foreign_messages_are_read() {
 fn the_names_of_properties_are_judged_as_the_document_judges_them() {
     let advice = |name: &str| {
         let definition = Definition::new("read_file", "Reads a file.", seed(name));
-        let runs = |_: Arc<Value>, _: Scope| std::future::ready(Ok::<_, ToolError>(()));
+        let runs = |_: Arc<Value>, _: RunContext| std::future::ready(Ok::<_, ToolError>(()));
         let mut registry = Registry::new();
         registry
             .add_any(Arc::new(CustomTool::new(definition, runs)))

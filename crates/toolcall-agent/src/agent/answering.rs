@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use toolcall::Content;
-use toolcall_acp::service::Refusal;
+use toolcall_acp::service::ServiceError;
 use toolcall_acp::{Prompt, StopReason};
 use toolcall_history::SessionEvent;
 
@@ -12,7 +12,7 @@ use super::Agent;
 use crate::commands::{self, Typed};
 use crate::markdown::line;
 use crate::model::ModelError;
-use crate::sitting::Sitting;
+use crate::session::AgentSession;
 use crate::turn;
 
 impl Agent {
@@ -20,7 +20,7 @@ impl Agent {
         &self,
         prompt: &Prompt,
         said: Vec<Content>,
-    ) -> Result<StopReason, Refusal> {
+    ) -> Result<StopReason, ServiceError> {
         let sitting = self.sitting(prompt.session())?;
         let onlooker = self.settings.onlooker.as_ref();
         let _told = onlooker.map(|onlooker| onlooker.turn(prompt.session().engine()));
@@ -32,7 +32,10 @@ impl Agent {
         }
         sitting.say_notices().await;
         // A turn that was broken off may have changed them.
-        sitting.session.tell_choices(&sitting.choices()).await;
+        sitting
+            .session
+            .send_config_options(&sitting.choices())
+            .await;
         let stop = match command {
             Some(command) => commands::run(&command, &sitting).await,
             None => {
@@ -48,7 +51,7 @@ impl Agent {
 }
 
 /// What went wrong is said; the turn ends as any other.
-async fn tell_trouble(sitting: &Sitting, stop: Result<StopReason, ModelError>) -> StopReason {
+async fn tell_trouble(sitting: &AgentSession, stop: Result<StopReason, ModelError>) -> StopReason {
     match stop {
         Ok(stop) => stop,
         Err(error) => {
@@ -61,12 +64,12 @@ async fn tell_trouble(sitting: &Sitting, stop: Result<StopReason, ModelError>) -
 
 /// Keeps how a turn ended. Dropped before that was said, it was cancelled.
 struct Ending {
-    sitting: Arc<Sitting>,
+    sitting: Arc<AgentSession>,
     stop: StopReason,
 }
 
 impl Ending {
-    fn new(sitting: Arc<Sitting>) -> Self {
+    fn new(sitting: Arc<AgentSession>) -> Self {
         Self {
             sitting,
             stop: StopReason::Cancelled,

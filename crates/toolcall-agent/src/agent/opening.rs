@@ -4,34 +4,39 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolcall::{Counted, EngineBuilder, SessionId};
+use toolcall::{CallIds, EngineBuilder, SessionId};
 use toolcall_acp::Session;
-use toolcall_acp::service::{Commands, Opened, Opening, Refusal, Replay, Which};
+use toolcall_acp::service::{
+    CommandPlacement, OpenSessionRequest, OpenedSession, Replay, ServiceError, SessionSelector,
+};
 use toolcall_history::{SessionEvent, SessionFacts, Speaker};
 use toolcall_tools::mcp::ServerSettings;
 
 use super::{Agent, NAME};
+use crate::client_servers::servers;
 use crate::commands;
 use crate::conversation::rebuilt;
-use crate::memory::{Memory, Recalled, Scene};
-use crate::servers::SetUp;
-use crate::sitting::Sitting;
+use crate::servers::ConfiguredServers;
+use crate::session::AgentSession;
+use crate::session_history::{Recalled, Scene, SessionHistory};
+use crate::session_resources::{Plan, SessionResources, new_session};
 use crate::switch_mode::SwitchMode;
-use crate::wishes::servers;
-use crate::workplace::{Plan, Workplace, new_session};
 
 impl Agent {
-    pub(super) async fn open_session(&self, wish: Opening) -> Result<Opened, Refusal> {
+    pub(super) async fn open_session(
+        &self,
+        wish: OpenSessionRequest,
+    ) -> Result<OpenedSession, ServiceError> {
         let roots = roots(&wish)?;
         let memory = self.memory()?;
         let sitting = match &wish.which {
-            Which::New => self.sit(new_session(), roots, &wish, memory, &[])?,
-            Which::Kept { id, replay } => {
+            SessionSelector::New => self.sit(new_session(), roots, &wish, memory, &[])?,
+            SessionSelector::Kept { id, replay } => {
                 let _inside = self.enter(id).await;
                 self.sit_again(id, *replay, roots, &wish, memory).await?
             }
         };
-        Ok(Opened {
+        Ok(OpenedSession {
             session: sitting.session.clone(),
             choices: sitting.choices(),
             commands: commands::known(),
@@ -43,9 +48,9 @@ impl Agent {
         id: &SessionId,
         replay: Replay,
         roots: Vec<PathBuf>,
-        wish: &Opening,
-        memory: Memory,
-    ) -> Result<Arc<Sitting>, Refusal> {
+        wish: &OpenSessionRequest,
+        memory: SessionHistory,
+    ) -> Result<Arc<AgentSession>, ServiceError> {
         let mut recalled = recall(&memory, id, &roots[0]).await?;
         if let PutAway::WasOpen = self.put_away(id).await {
             recalled = recall(&memory, id, &roots[0]).await?;
@@ -76,11 +81,11 @@ impl Agent {
         &self,
         id: SessionId,
         roots: Vec<PathBuf>,
-        wish: &Opening,
-        memory: Memory,
+        wish: &OpenSessionRequest,
+        memory: SessionHistory,
         before: &[Scene],
-    ) -> Result<Arc<Sitting>, Refusal> {
-        let set_up = SetUp::read(&self.settings.places, &roots[0]);
+    ) -> Result<Arc<AgentSession>, ServiceError> {
+        let set_up = ConfiguredServers::read(&self.settings.places, &roots[0]);
         let (servers, complaints) = servers(&wish.servers, set_up.usable());
         let place = self.workplace(id.clone(), roots, servers)?;
         let engine = self.engine(&place, &memory, &wish.which);
@@ -88,7 +93,7 @@ impl Agent {
         let said = rebuilt(before);
         let models = self.settings.models.clone();
         memory.tell(&id, SessionEvent::Opened(self.facts(&place, &session)));
-        let sitting = Arc::new(Sitting::new(place, session, memory, models, said));
+        let sitting = Arc::new(AgentSession::new(place, session, memory, models, said));
         let notices = complaints
             .into_iter()
             .chain(set_up.warnings())
@@ -106,9 +111,9 @@ impl Agent {
         session: SessionId,
         roots: Vec<PathBuf>,
         servers: Vec<ServerSettings>,
-    ) -> Result<Workplace, Refusal> {
+    ) -> Result<SessionResources, ServiceError> {
         let settings = &self.settings;
-        let place = Workplace::open(Plan {
+        let place = SessionResources::open(Plan {
             session,
             roots,
             places: settings.places.clone(),
@@ -119,22 +124,27 @@ impl Agent {
             layers: settings.layers.clone(),
             servers,
         });
-        let place = place.map_err(|error| Refusal::Failed(error.to_string()))?;
+        let place = place.map_err(|error| ServiceError::Failed(error.to_string()))?;
         let added = place.tools().change(|tools| {
             tools.add(SwitchMode::new(place.book().clone()))?;
             let mut guests = settings.guests.iter();
             guests.try_for_each(|guest| tools.add_any(guest.clone()).map(drop))
         });
-        added.map_err(|error| Refusal::Failed(error.to_string()))?;
+        added.map_err(|error| ServiceError::Failed(error.to_string()))?;
         Ok(place)
     }
 
     /// Who opens a session again counts behind a name of their own: others may have it open, too, and
     /// a call's id is its own in the whole session.
-    fn engine(&self, place: &Workplace, memory: &Memory, which: &Which) -> EngineBuilder {
+    fn engine(
+        &self,
+        place: &SessionResources,
+        memory: &SessionHistory,
+        which: &SessionSelector,
+    ) -> EngineBuilder {
         let ids = match which {
-            Which::New => Counted::new("call"),
-            Which::Kept { .. } => Counted::random(),
+            SessionSelector::New => CallIds::new("call"),
+            SessionSelector::Kept { .. } => CallIds::random(),
         };
         let engine = place.engine().ids(ids).limits(self.settings.limits);
         let engine = memory.keep(engine);
@@ -145,15 +155,15 @@ impl Agent {
     }
 
     /// A client's terminal would be outside of the sandbox.
-    fn commands(&self) -> Commands {
+    fn commands(&self) -> CommandPlacement {
         match self.settings.sandbox {
-            Some(_) => Commands::Here,
-            None => Commands::InClient,
+            Some(_) => CommandPlacement::Here,
+            None => CommandPlacement::InClient,
         }
     }
 
-    fn facts(&self, place: &Workplace, session: &Session) -> SessionFacts {
-        let client = session.who();
+    fn facts(&self, place: &SessionResources, session: &Session) -> SessionFacts {
+        let client = session.client_info();
         SessionFacts {
             agent: NAME.into(),
             agent_version: self.settings.version.as_str().into(),
@@ -172,17 +182,17 @@ enum PutAway {
 }
 
 /// The folders of a session, with every link in their own paths followed, as tools name them.
-fn roots(wish: &Opening) -> Result<Vec<PathBuf>, Refusal> {
+fn roots(wish: &OpenSessionRequest) -> Result<Vec<PathBuf>, ServiceError> {
     let mut roots: Vec<PathBuf> = Vec::new();
-    for folder in std::iter::once(&wish.cwd).chain(&wish.more_roots) {
+    for folder in std::iter::once(&wish.cwd).chain(&wish.additional_roots) {
         let root = folder.canonicalize().map_err(|error| {
-            Refusal::Wrong(format!(
+            ServiceError::Wrong(format!(
                 "`{}` is no folder to work in: {error}",
                 folder.display()
             ))
         })?;
         if !root.is_dir() {
-            return Err(Refusal::Wrong(format!(
+            return Err(ServiceError::Wrong(format!(
                 "`{}` is no folder",
                 folder.display()
             )));
@@ -195,11 +205,15 @@ fn roots(wish: &Opening) -> Result<Vec<PathBuf>, Refusal> {
 }
 
 /// What is kept of a session, which works in the folder that it always did.
-async fn recall(memory: &Memory, id: &SessionId, cwd: &Path) -> Result<Recalled, Refusal> {
+async fn recall(
+    memory: &SessionHistory,
+    id: &SessionId,
+    cwd: &Path,
+) -> Result<Recalled, ServiceError> {
     let recalled = memory.recall(NAME, id).await?;
     match recalled.cwd == cwd {
         true => Ok(recalled),
-        false => Err(Refusal::Wrong(format!(
+        false => Err(ServiceError::Wrong(format!(
             "the session works in `{}`, not in `{}`",
             recalled.cwd.display(),
             cwd.display()

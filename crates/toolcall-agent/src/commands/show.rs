@@ -3,12 +3,12 @@
 
 use toolcall::text::duration;
 use toolcall::{Definition, Effect, Kind, Lifetime, Origin, Registry};
-use toolcall_acp::service::{Choice, Sort};
-use toolcall_history::{CallLine, Group, Stats};
+use toolcall_acp::service::{ConfigOption, ConfigOptionCategory};
+use toolcall_history::{CallRow, Group, Stats};
 use toolcall_policy::{Explanation, FileState};
 
 use crate::markdown::{block, cell, code, line, table};
-use crate::workplace::Workplace;
+use crate::session_resources::SessionResources;
 
 /// The tools, or one of them in full.
 pub(super) fn tools(tools: &Registry, name: &str) -> String {
@@ -46,7 +46,7 @@ fn origin(tool: &Definition) -> String {
 }
 
 /// Which rules hold, and where they come from.
-pub(super) fn rules(place: &Workplace) -> String {
+pub(super) fn rules(place: &SessionResources) -> String {
     let rules = place.book().rules();
     let mut said = format!("Mode: **{}**\n\n", rules.mode().as_str());
     if let Some(problem) = place.book().problem() {
@@ -66,7 +66,7 @@ pub(super) fn rules(place: &Workplace) -> String {
     said + &kept(place)
 }
 
-fn kept(place: &Workplace) -> String {
+fn kept(place: &SessionResources) -> String {
     let kept = match place.book().kept() {
         Ok(kept) if kept.is_empty() => return String::new(),
         Ok(kept) => kept,
@@ -121,7 +121,7 @@ pub(super) fn explanation(command: &str, explanation: &Explanation) -> String {
 }
 
 /// The calls of the session, the latest last.
-pub(super) fn calls(calls: &[CallLine]) -> String {
+pub(super) fn calls(calls: &[CallRow]) -> String {
     if calls.is_empty() {
         return "No calls yet.\n".to_owned();
     }
@@ -165,8 +165,10 @@ pub(super) fn stats(stats: &Stats) -> String {
 }
 
 /// Who may answer, and who does.
-pub(super) fn models(choices: &[Choice]) -> String {
-    let models = choices.iter().filter(|choice| choice.sort == Sort::Model);
+pub(super) fn models(choices: &[ConfigOption]) -> String {
+    let models = choices
+        .iter()
+        .filter(|choice| choice.sort == ConfigOptionCategory::Model);
     let rows = models.flat_map(|choice| {
         choice.values.iter().map(|value| {
             let mark = if value.id == choice.current {

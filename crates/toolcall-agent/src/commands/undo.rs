@@ -4,14 +4,14 @@
 use std::path::{Path, PathBuf};
 
 use toolcall::CallId;
-use toolcall_acp::service::Refusal;
-use toolcall_history::{Filter, UndoError, Undone};
+use toolcall_acp::service::ServiceError;
+use toolcall_history::{Filter, UndoError, UndoResult};
 
 use crate::markdown::code;
-use crate::sitting::Sitting;
+use crate::session::AgentSession;
 
 /// Undoes the call of this name, or the latest one that there is something to undo of.
-pub(super) async fn run(sitting: &Sitting, name: &str) -> Result<String, Refusal> {
+pub(super) async fn run(sitting: &AgentSession, name: &str) -> Result<String, ServiceError> {
     let host = sitting.place.host();
     let session = sitting.id().clone();
     let filter = Filter {
@@ -25,7 +25,7 @@ pub(super) async fn run(sitting: &Sitting, name: &str) -> Result<String, Refusal
         .collect();
     if named.is_empty() && !name.is_empty() {
         let why = format!("there is no call `{name}` in this session; `/history` lists them");
-        return Err(Refusal::Wrong(why));
+        return Err(ServiceError::Wrong(why));
     }
     for call in named {
         let (wanted, id) = (session.clone(), call.clone());
@@ -45,16 +45,16 @@ pub(super) async fn run(sitting: &Sitting, name: &str) -> Result<String, Refusal
         let undone = undone.map_err(|error| refused(&error))?;
         return Ok(told(&call, &undone, sitting.place.cwd()));
     }
-    Err(Refusal::Wrong(
+    Err(ServiceError::Wrong(
         "there is nothing to undo in this session".to_owned(),
     ))
 }
 
-fn refused(error: &UndoError) -> Refusal {
-    Refusal::Wrong(error.to_string())
+fn refused(error: &UndoError) -> ServiceError {
+    ServiceError::Wrong(error.to_string())
 }
 
-fn told(call: &CallId, undone: &Undone, cwd: &Path) -> String {
+fn told(call: &CallId, undone: &UndoResult, cwd: &Path) -> String {
     let line = |path: &PathBuf, how: &str| {
         let path = path.strip_prefix(cwd).unwrap_or(path);
         format!("- {} {how}\n", code(&path.to_string_lossy()))
@@ -66,5 +66,5 @@ fn told(call: &CallId, undone: &Undone, cwd: &Path) -> String {
     let unchanged = undone.unchanged.iter();
     let unchanged = unchanged.map(|path| line(path, "was as before already"));
     let lines: String = restored.chain(unchanged).collect();
-    format!("Undone: {call}\n\n{lines}")
+    format!("UndoResult: {call}\n\n{lines}")
 }

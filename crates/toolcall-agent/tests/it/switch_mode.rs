@@ -12,18 +12,18 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 use toolcall::{
-    Answer, Approver, Content, Effect, Ending, Engine, EngineBuilder, Intent, Judge, Kind, Look,
-    Occasion, Outcome, Policy, Question, Registry, Rule, Rulebook, RulebookError, Scope, SessionId,
-    Setting, Tool, ToolError, ToolRequest, Touch, Verdict,
+    Answer, AnswerContext, Approver, Content, Effect, Ending, Engine, EngineBuilder, Intent, Judge,
+    Kind, Outcome, Policy, PrepareContext, Question, Registry, Rule, Rulebook, RulebookError,
+    RunContext, SessionContext, SessionId, Tool, ToolError, ToolRequest, Touch, Verdict,
 };
 use toolcall_agent::SwitchMode;
-use toolcall_policy::{Book, BookSettings, Mode, Places};
+use toolcall_policy::{Mode, PolicyStore, PolicyStoreConfig, UserDirs};
 use toolcall_testkit::dir::TestDir;
 
 /// A home, a project, and the rules of a session there.
 struct Stage {
     dir: TestDir,
-    book: Book,
+    book: PolicyStore,
 }
 
 impl Stage {
@@ -34,8 +34,8 @@ impl Stage {
     /// With a policy that the project brings.
     fn with_project(mode: Mode, policy: &str) -> Self {
         let dir = TestDir::with(&[("proj/.toolcall/policy.toml", policy)]);
-        let book = Book::open(BookSettings {
-            places: Places {
+        let book = PolicyStore::open(PolicyStoreConfig {
+            places: UserDirs {
                 config: dir.at("config"),
                 state: dir.at("state"),
             },
@@ -69,7 +69,7 @@ impl Stage {
             .add(Note(self.root()))
             .unwrap();
         Engine::builder(tools)
-            .setting(Setting::new(SessionId::new("s"), self.root()))
+            .setting(SessionContext::new(SessionId::new("s"), self.root()))
             .rulebook(rulebook)
     }
 }
@@ -86,12 +86,12 @@ impl Tool for Note {
     type Input = NoInput;
     type Output = String;
 
-    async fn prepare(&self, _: &NoInput, _: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, _: &NoInput, _: &PrepareContext) -> Result<Intent, ToolError> {
         let path = Path::new(&self.0).join("note.txt");
         Ok(Intent::new(Kind::Edit, "Write a note").touching(Touch::Writes(path)))
     }
 
-    async fn run(&self, _: NoInput, _: &Scope) -> Result<String, ToolError> {
+    async fn run(&self, _: NoInput, _: &RunContext) -> Result<String, ToolError> {
         Ok("noted".to_owned())
     }
 }
@@ -261,7 +261,7 @@ async fn calls_that_wait_are_judged_by_the_new_mode() {
 }
 
 /// Tightens the mode right after a call was judged, as a call beside it would.
-struct Tightening(Book);
+struct Tightening(PolicyStore);
 
 impl Rulebook for Tightening {
     fn policy(&self) -> Arc<dyn Policy> {
@@ -272,13 +272,18 @@ impl Rulebook for Tightening {
         self.0.changes()
     }
 
-    fn remember(&self, rule: &Rule, effect: Effect, on: &Occasion) -> Result<(), RulebookError> {
+    fn remember(
+        &self,
+        rule: &Rule,
+        effect: Effect,
+        on: &AnswerContext,
+    ) -> Result<(), RulebookError> {
         self.0.remember(rule, effect, on)
     }
 }
 
 impl Policy for Tightening {
-    fn judge(&self, intent: &Intent, setting: &Setting) -> Verdict {
+    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
         let verdict = self.0.rules().judge(intent, setting);
         self.0.set_mode(Mode::ReadOnly);
         verdict

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use toolcall::text::{clean_block, duration};
 use toolcall::{Change, Content, Effect, Input, ToolCall, replay};
-use toolcall_history::{CanUndo, QuestionLine, Told};
+use toolcall_history::{CallHistory, QuestionRow, UndoState};
 
 use super::find::{self, full_name};
 use super::open;
 use super::show::call_json;
-use crate::arguments::Calling;
+use crate::args::Calling;
 use crate::screen;
 use crate::view::{
     BOLD, DIM, INDENT, event_detail, event_json, fitted, one_line, outcome, painted, preview,
@@ -36,7 +36,7 @@ pub(super) fn run(calling: &Calling) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn lines(told: &Told, call: Option<&ToolCall>) -> Vec<String> {
+fn lines(told: &CallHistory, call: Option<&ToolCall>) -> Vec<String> {
     let mut lines = head(told);
     let mut part = |name: &str, body: Vec<String>| {
         if !body.is_empty() {
@@ -51,7 +51,7 @@ fn lines(told: &Told, call: Option<&ToolCall>) -> Vec<String> {
         part("output", cut(&printed(call)));
         part("events", events(told, call));
     }
-    if told.undo == CanUndo::Yes {
+    if told.undo == UndoState::Yes {
         let name = one_line(&full_name(&told.line));
         let how = format!("undo it with `toolcall history undo {name}`");
         lines.push(painted(DIM, &how));
@@ -59,7 +59,7 @@ fn lines(told: &Told, call: Option<&ToolCall>) -> Vec<String> {
     lines
 }
 
-fn head(told: &Told) -> Vec<String> {
+fn head(told: &CallHistory) -> Vec<String> {
     let line = &told.line;
     let sign = outcome(&line.status);
     let ending = format!("{} {}", sign.symbol, sign.word);
@@ -94,7 +94,7 @@ fn head(told: &Told) -> Vec<String> {
 }
 
 /// Who decided, and how long people took.
-fn decision(told: &Told) -> Vec<String> {
+fn decision(told: &CallHistory) -> Vec<String> {
     let mut said: Vec<String> = told.questions.iter().map(question).collect();
     let line = &told.line;
     if let (Some(effect), true) = (line.effect, told.questions.is_empty()) {
@@ -106,7 +106,7 @@ fn decision(told: &Told) -> Vec<String> {
         .collect()
 }
 
-fn question(question: &QuestionLine) -> String {
+fn question(question: &QuestionRow) -> String {
     let asked = format!("asked, says rule `{}`", question.because);
     match (question.effect, question.answered) {
         (Some(effect), Some(answered)) => {
@@ -194,7 +194,7 @@ fn pieces(line: &str, room: usize) -> Vec<String> {
     }
 }
 
-fn events(told: &Told, call: &ToolCall) -> Vec<String> {
+fn events(told: &CallHistory, call: &ToolCall) -> Vec<String> {
     let began = told.line.announced;
     let lines = told.records.iter().map(|record| {
         let at = duration(record.at.since(began));
@@ -210,7 +210,7 @@ fn events(told: &Told, call: &ToolCall) -> Vec<String> {
     lines.collect()
 }
 
-fn as_json(told: &Told, call: Option<&ToolCall>) -> Value {
+fn as_json(told: &CallHistory, call: Option<&ToolCall>) -> Value {
     let mut shown = call_json(&told.line);
     let line = &told.line;
     shown["decision"] = json!({
@@ -220,7 +220,7 @@ fn as_json(told: &Told, call: Option<&ToolCall>) -> Value {
         "waited_ms": millis(line.waited),
     });
     shown["questions"] = told.questions.iter().map(question_json).collect();
-    shown["can_undo"] = (told.undo == CanUndo::Yes).into();
+    shown["can_undo"] = (told.undo == UndoState::Yes).into();
     if let Some(call) = call {
         shown["input"] = call.input().map(input_json).unwrap_or_default();
         shown["changes"] = edits(call).iter().filter_map(change_json).collect();
@@ -237,7 +237,7 @@ fn as_json(told: &Told, call: Option<&ToolCall>) -> Value {
     shown
 }
 
-fn question_json(question: &QuestionLine) -> Value {
+fn question_json(question: &QuestionRow) -> Value {
     let answered = question.answered;
     json!({
         "because": question.because,

@@ -9,10 +9,10 @@ use toolcall::{Command, Ending, Prepared, Reading, ToolRequest};
 use toolcall_policy::{Explanation, Step};
 
 use super::stance;
-use crate::arguments::Explaining;
+use crate::args::Explaining;
+use crate::context::Workshop;
 use crate::screen::{self, Screen};
 use crate::view::{BAD, BOLD, DIM, INDENT, one_line, painted, width, wrapped};
-use crate::workshop::Workshop;
 
 const NOT_UNDERSTOOD: u8 = 2;
 

@@ -10,12 +10,12 @@ use std::process::ExitCode;
 use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 use toolcall::Effect;
-use toolcall_history::{Exported, MASK, SessionEvent};
+use toolcall_history::{ExportLine, MASK, SessionEvent};
 use toolcall_policy::replay::{CallName, JudgedCall, PolicyReplay, Replayed};
-use toolcall_policy::{BookSettings, Stance};
+use toolcall_policy::{PolicyStoreConfig, RuleEffect};
 
 use super::stance;
-use crate::arguments::Trying;
+use crate::args::Trying;
 use crate::places::Person;
 use crate::ruling;
 use crate::screen;
@@ -24,7 +24,7 @@ use crate::view::{BOLD, DIM, counted, fitted, one_line, painted, width, wrapped}
 /// Judges every call of an export again.
 pub(super) fn run(trying: &Trying) -> anyhow::Result<ExitCode> {
     let person = Person::here()?;
-    let settings = BookSettings {
+    let settings = PolicyStoreConfig {
         layers: ruling::layers(&trying.ruling, &person)?,
         places: person.places,
         roots: Vec::new(),
@@ -53,7 +53,7 @@ fn read(export: &Path, replay: &mut PolicyReplay) -> anyhow::Result<()> {
     };
     for (number, line) in source.lines().enumerate() {
         let line = line.with_context(|| format!("`{named}` cannot be read"))?;
-        let exported = Exported::read(&line).with_context(|| {
+        let exported = ExportLine::read(&line).with_context(|| {
             let number = number + 1;
             format!("line {number} of `{named}` is none that `toolcall history export` writes")
         })?;
@@ -62,13 +62,13 @@ fn read(export: &Path, replay: &mut PolicyReplay) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn take(exported: Exported, replay: &mut PolicyReplay) -> anyhow::Result<()> {
+fn take(exported: ExportLine, replay: &mut PolicyReplay) -> anyhow::Result<()> {
     match exported {
-        Exported::Call(record) => {
+        ExportLine::Call(record) => {
             let judged = replay.record(record);
             judged.map_err(|problem| anyhow!("{problem}; see `toolcall policy check`"))?;
         }
-        Exported::Session { session, event, .. } => {
+        ExportLine::Session { session, event, .. } => {
             if let SessionEvent::Opened(facts) = event {
                 replay.session(session, facts.cwd);
             }
@@ -95,9 +95,9 @@ fn lines(replayed: &Replayed) -> Vec<String> {
             named(&judged.call, width().saturating_sub(14))
         ));
         let then = match (judged.was, judged.effect) {
-            (Stance::Ask, Effect::Allow) => ". It was asked then, and the answer was yes",
-            (Stance::Ask, Effect::Deny) => ". It was asked then, and the answer was no",
-            (Stance::Allow | Stance::Deny, _) => "",
+            (RuleEffect::Ask, Effect::Allow) => ". It was asked then, and the answer was yes",
+            (RuleEffect::Ask, Effect::Deny) => ". It was asked then, and the answer was no",
+            (RuleEffect::Allow | RuleEffect::Deny, _) => "",
         };
         let why = match judged.reason.contains(&judged.rule) {
             true => format!("{}{then}", judged.reason),
@@ -161,7 +161,7 @@ fn as_json(replayed: &Replayed) -> Value {
 fn judged_json(judged: &JudgedCall) -> Value {
     let mut told = name_json(&judged.call);
     told["was"] = judged.was.as_str().into();
-    told["effect"] = Stance::from(judged.effect).as_str().into();
+    told["effect"] = RuleEffect::from(judged.effect).as_str().into();
     told["would"] = judged.would.as_str().into();
     told["rule"] = judged.rule.as_str().into();
     told["reason"] = judged.reason.as_str().into();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tokio::io::{duplex, split};
-use toolcall::{EngineBuilder, Setting, ToolRequest};
+use toolcall::{EngineBuilder, SessionContext, ToolRequest};
 use toolcall_acp::transport::{Limits, connect};
 use toolcall_acp::{ClientConnection, Prompt, SimpleAgent, StopReason, serve};
 use toolcall_testkit::client::{Client, Side, asks_permission, updates};
@@ -27,7 +27,8 @@ impl Wire {
         replies: impl FnMut(&Value) -> Vec<Value> + Send + 'static,
     ) -> Self {
         let engine = Mutex::new(Some(engine));
-        let open = move |_: Setting| engine.lock().unwrap().take().expect("there is one session");
+        let open =
+            move |_: SessionContext| engine.lock().unwrap().take().expect("there is one session");
         let calls: Arc<[ToolRequest]> = calls.into_iter().collect();
         let answer = move |prompt: Arc<Prompt>, _| one_after_the_other(prompt, calls.clone());
         let (near, far) = duplex(64 * 1024);

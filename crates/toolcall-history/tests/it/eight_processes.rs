@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use toolcall::{CallId, SessionId, replay};
-use toolcall_history::{History, Settings};
+use toolcall_history::{History, HistoryConfig};
 use toolcall_testkit::process::{again, role};
 
 use crate::ground::{Ground, journal, whole_call};
@@ -41,7 +41,8 @@ fn eight_processes_lose_nothing_and_hear_of_no_lock() {
 }
 
 fn write_share(path: &Path) {
-    let history = Arc::new(History::open(path, Settings::default()).expect("no lock is heard of"));
+    let history =
+        Arc::new(History::open(path, HistoryConfig::default()).expect("no lock is heard of"));
     let session = SessionId::random();
     println!("\n{session}");
     let runtime = tokio::runtime::Builder::new_current_thread().build();

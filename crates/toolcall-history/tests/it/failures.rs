@@ -9,7 +9,7 @@ use std::time::Duration;
 use expect_test::expect;
 use serde_json::json;
 use toolcall::{AllowAll, CallId, Ending, Engine, Store, StoreError, ToolError, ToolRequest};
-use toolcall_history::{Archive, History, OnFailure, Settings, Trouble, Waiting};
+use toolcall_history::{Archive, History, HistoryConfig, HistoryError, OnFailure, QueueLimits};
 #[cfg(unix)]
 use toolcall_testkit::process::{again_with_file_limit, role};
 use toolcall_testkit::tools::{custom, registry_of};
@@ -18,12 +18,12 @@ use crate::ground::{Ground, journal, session, settings, wait, whole_call};
 
 /// What a person was told, in order; an empty line where it was over.
 #[derive(Clone, Default)]
-struct Told(Arc<Mutex<Vec<String>>>);
+struct CallHistory(Arc<Mutex<Vec<String>>>);
 
-impl Told {
-    fn settings(&self, on_failure: OnFailure) -> Settings {
+impl CallHistory {
+    fn settings(&self, on_failure: OnFailure) -> HistoryConfig {
         let told = self.0.clone();
-        Settings {
+        HistoryConfig {
             on_failure,
             tell: Some(Arc::new(move |trouble| {
                 let said = trouble.map(ToString::to_string).unwrap_or_default();
@@ -57,8 +57,8 @@ const SMALL: Option<u64> = Some(400 * 1024);
 
 #[test]
 fn on_a_full_disk_calls_are_refused_and_it_is_said() {
-    let (ground, told) = (Ground::default(), Told::default());
-    let settings = Settings {
+    let (ground, told) = (Ground::default(), CallHistory::default());
+    let settings = HistoryConfig {
         largest_file: SMALL,
         ..told.settings(OnFailure::Refuse)
     };
@@ -69,7 +69,7 @@ fn on_a_full_disk_calls_are_refused_and_it_is_said() {
     };
     assert_eq!(fared, Err(refused));
     assert_eq!(told.said(), [FULL]);
-    assert_eq!(history.health().trouble, Some(Trouble::Full));
+    assert_eq!(history.health().trouble, Some(HistoryError::Full));
     assert!(kept > 10, "{kept}");
     let archive = history.archive().expect("what was kept can be read");
     assert_eq!(archive.integrity(), Ok(()));
@@ -78,8 +78,8 @@ fn on_a_full_disk_calls_are_refused_and_it_is_said() {
 
 #[test]
 fn on_a_full_disk_calls_go_on_if_that_is_wanted_and_the_gap_is_kept() {
-    let (ground, told) = (Ground::default(), Told::default());
-    let limited = Settings {
+    let (ground, told) = (Ground::default(), CallHistory::default());
+    let limited = HistoryConfig {
         largest_file: SMALL,
         ..told.settings(OnFailure::GoOn)
     };
@@ -109,9 +109,9 @@ fn on_a_full_disk_calls_go_on_if_that_is_wanted_and_the_gap_is_kept() {
 /// ended, and how many ran beside those that completed before.
 async fn call_until_full(on_failure: OnFailure) -> (Ending, usize) {
     let ground = Ground::default();
-    let history = ground.open_with(Settings {
+    let history = ground.open_with(HistoryConfig {
         largest_file: SMALL,
-        ..Told::default().settings(on_failure)
+        ..CallHistory::default().settings(on_failure)
     });
     let runs = Arc::new(AtomicUsize::new(0));
     let engine = counting_engine(history.clone(), runs.clone());
@@ -175,11 +175,11 @@ fn where_there_can_be_no_file_nothing_is_opened() {
     let path = blocked.join("history.db");
     let refused = History::open(&path, settings()).map(drop);
     assert!(
-        matches!(refused, Err(Trouble::Unreachable(_))),
+        matches!(refused, Err(HistoryError::Unreachable(_))),
         "{refused:?}"
     );
 
-    let told = Told::default();
+    let told = CallHistory::default();
     let history = History::open(&path, told.settings(OnFailure::GoOn));
     let history = Arc::new(history.expect("calls go on"));
     let journal = journal(&session(), &history);
@@ -281,7 +281,7 @@ fn a_newer_version_is_refused_with_a_clear_message() {
     drop(ground.open());
     change(&ground, "PRAGMA user_version = 99");
     for on_failure in [OnFailure::Refuse, OnFailure::GoOn] {
-        let settings = Settings {
+        let settings = HistoryConfig {
             on_failure,
             ..settings()
         };
@@ -302,7 +302,7 @@ fn a_database_of_something_else_is_left_alone() {
     let refused = History::open(&ground.path, settings())
         .map(drop)
         .expect_err("not ours");
-    assert!(matches!(refused, Trouble::Foreign(_)), "{refused}");
+    assert!(matches!(refused, HistoryError::Foreign(_)), "{refused}");
     change(&ground, "INSERT INTO theirs VALUES(1)");
 }
 
@@ -310,8 +310,8 @@ fn a_database_of_something_else_is_left_alone() {
 #[test]
 fn whoever_holds_the_file_for_too_long_is_named() {
     let ground = Ground::default();
-    let told = Told::default();
-    let settings = Settings {
+    let told = CallHistory::default();
+    let settings = HistoryConfig {
         patience: Duration::from_millis(1),
         ..told.settings(OnFailure::Refuse)
     };
@@ -321,7 +321,7 @@ fn whoever_holds_the_file_for_too_long_is_named() {
     let journal = journal(&session(), &history);
     let [decision, ending] = whole_call(&journal, &CallId::new("call"));
     assert!(wait(decision).is_err() && wait(ending).is_err());
-    assert_eq!(told.said(), [Trouble::Busy.to_string()]);
+    assert_eq!(told.said(), [HistoryError::Busy.to_string()]);
     holder.execute_batch("ROLLBACK").expect("it lets go");
     let [decision, _] = whole_call(&journal, &CallId::new("another"));
     assert_eq!(wait(decision), Ok(()));
@@ -331,9 +331,9 @@ fn whoever_holds_the_file_for_too_long_is_named() {
 #[test]
 fn who_brings_more_than_can_wait_is_refused_after_a_while() {
     let ground = Ground::default();
-    let settings = Settings {
+    let settings = HistoryConfig {
         patience: Duration::from_millis(1),
-        waiting: Waiting {
+        waiting: QueueLimits {
             records: 4,
             bytes: 1024 * 1024,
         },

@@ -1,7 +1,7 @@
 //! What is forgotten is gone from every file, and what stays can still be verified.
 //! It looks at bytes, because that is what is left of a promise.
 
-use toolcall::{CallId, Ending, FileEdit, Intent, Journal, Kind, Moment, SessionId};
+use toolcall::{CallId, Ending, FileEdit, Intent, Journal, Kind, SessionId, Timestamp};
 use toolcall_history::{Filter, Pruned};
 use toolcall_testkit::clock::TestClock;
 
@@ -70,7 +70,7 @@ fn what_is_older_than_a_moment_is_forgotten_as_whole_sessions() {
     assert!(!ground.holds("ancient") && ground.holds("recent"));
     assert_eq!(
         history
-            .prune(Moment::default())
+            .prune(Timestamp::default())
             .map(|pruned| pruned.sessions),
         Ok(0)
     );

@@ -9,7 +9,7 @@ use toolcall::{
     Announced, CallId, Decision, Effect, Ending, Event, Finish, Input, Intent, Journal, Judge,
     Kind, Outline, Output, Prepared, Receipt, RuleName, SessionId, Ticket, ToolResult,
 };
-use toolcall_history::{Archive, History, Settings};
+use toolcall_history::{Archive, History, HistoryConfig};
 use toolcall_testkit::clock::TestClock;
 use toolcall_testkit::dir::TestDir;
 
@@ -32,7 +32,7 @@ impl Ground {
         self.open_with(settings())
     }
 
-    pub(crate) fn open_with(&self, settings: Settings) -> Arc<History> {
+    pub(crate) fn open_with(&self, settings: HistoryConfig) -> Arc<History> {
         Arc::new(History::open(&self.path, settings).expect("a history"))
     }
 
@@ -69,10 +69,10 @@ pub(crate) fn clock() -> TestClock {
     TestClock::ticking(1_700_000_000_000_000, 1000)
 }
 
-pub(crate) fn settings() -> Settings {
-    Settings {
+pub(crate) fn settings() -> HistoryConfig {
+    HistoryConfig {
         clock: Arc::new(clock()),
-        ..Settings::default()
+        ..HistoryConfig::default()
     }
 }
 

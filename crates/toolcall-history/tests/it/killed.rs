@@ -11,7 +11,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use toolcall::{CallId, Ending, FileEdit, Intent, Kind, SessionId};
-use toolcall_history::{Archive, History, Settings};
+use toolcall_history::{Archive, History, HistoryConfig};
 use toolcall_testkit::process::{again, role};
 
 use crate::ground::{Ground, begin, finished, journal, write};
@@ -46,7 +46,7 @@ fn what_was_said_to_be_safe_survives_a_kill() {
 
 /// Several calls at once, told on standard output as soon as a receipt says so.
 fn write_until_killed(path: &Path) {
-    let history = Arc::new(History::open(path, Settings::default()).expect("a history"));
+    let history = Arc::new(History::open(path, HistoryConfig::default()).expect("a history"));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .build();

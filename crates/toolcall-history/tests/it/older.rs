@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use expect_test::expect;
 use toolcall::{CallId, FileBody, MemoryHost, SessionId, replay};
-use toolcall_history::{Exported, Extent};
+use toolcall_history::{ExportLine, ExportScope};
 
 use crate::ground::Ground;
 
@@ -40,12 +40,12 @@ fn an_older_history_verifies_and_exports_what_it_exported_then() {
     let verified = archive.verify().expect("nothing was changed");
     assert_eq!((verified.sessions, verified.records), (1, 138));
     let mut exported = Vec::new();
-    let lines = archive.export(&Extent::Everything, &mut exported);
+    let lines = archive.export(&ExportScope::Everything, &mut exported);
     assert_eq!(lines.expect("an export"), 138);
     let then = fs::read_to_string(fixture("history.jsonl")).expect("an export");
     assert_eq!(String::from_utf8(exported).expect("text"), then);
     for line in then.lines() {
-        Exported::read(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        ExportLine::read(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     }
 }
 

@@ -7,11 +7,13 @@ use std::time::Duration;
 use expect_test::expect;
 use serde_json::{Value, json};
 use toolcall::{
-    CallId, Decision, Effect, Ending, Event, FileEdit, Intent, Journal, Judge, Kind, Moment, Plan,
+    CallId, Decision, Effect, Ending, Event, FileEdit, Intent, Journal, Judge, Kind, Plan,
     PlanEntry, PlanStatus, Prepared, Priority, Question, QuestionId, Remembered, RuleName,
-    SessionId, Ticket,
+    SessionId, Ticket, Timestamp,
 };
-use toolcall_history::{Archive, Exported, Extent, Filter, SessionEvent, SessionFacts, Speaker};
+use toolcall_history::{
+    Archive, ExportLine, ExportScope, Filter, SessionEvent, SessionFacts, Speaker,
+};
 
 use crate::ground::{Ground, announced, clock, decided, finished, session, write};
 
@@ -252,7 +254,7 @@ fn sessions_are_told_with_their_turns_words_and_plans() {
         ("agent", "editor", "/work")
     );
     assert_eq!((line.calls, line.records), (4, 21));
-    assert!(line.began < Moment::from_micros(1_800_000_000_000_000));
+    assert!(line.began < Timestamp::from_micros(1_800_000_000_000_000));
 }
 
 #[test]
@@ -266,7 +268,7 @@ fn an_export_has_one_line_a_record_with_every_text_in_its_place() {
     drop(history.tell(&session(), said));
     let archive = history.archive().expect("an archive");
     let mut out = Vec::new();
-    let extent = Extent::Session(session());
+    let extent = ExportScope::Session(session());
     assert_eq!(archive.export(&extent, &mut out).expect("an export"), 18);
     let text = String::from_utf8(out).expect("text");
     let lines: Vec<Value> = text
@@ -282,7 +284,7 @@ fn an_export_has_one_line_a_record_with_every_text_in_its_place() {
         keys,
         ["session", "seq", "at", "call", "event", "body", "hash"]
     );
-    let nobody = Extent::Session(SessionId::new("nobody"));
+    let nobody = ExportScope::Session(SessionId::new("nobody"));
     assert_eq!(
         archive.export(&nobody, &mut Vec::new()).expect("an export"),
         0
@@ -294,18 +296,18 @@ fn an_export_is_read_back_as_it_was_lived() {
     let (_ground, history) = day();
     let archive = history.archive().expect("an archive");
     let mut out = Vec::new();
-    let exported = archive.export(&Extent::Everything, &mut out);
+    let exported = archive.export(&ExportScope::Everything, &mut out);
     exported.expect("an export");
     let text = String::from_utf8(out).expect("text");
     let (mut records, mut events) = (Vec::new(), Vec::new());
     for line in text.lines() {
-        match Exported::read(line).expect("a line of an export") {
-            Exported::Call(record) => records.push(record),
-            Exported::Session { at, event, .. } => events.push((at, event)),
+        match ExportLine::read(line).expect("a line of an export") {
+            ExportLine::Call(record) => records.push(record),
+            ExportLine::Session { at, event, .. } => events.push((at, event)),
         }
     }
     assert_eq!(Ok(records), archive.records(&session()));
     assert_eq!(Ok(events), archive.session_events(&session()));
-    let fault = Exported::read("{}").expect_err("no line of an export");
+    let fault = ExportLine::read("{}").expect_err("no line of an export");
     assert!(fault.to_string().contains("missing field"), "{fault}");
 }

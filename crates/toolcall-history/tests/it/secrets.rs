@@ -11,7 +11,8 @@ use toolcall::{
     Resource, ResourceBody, Restatement, Rule, RuleName, Sketch, Store, Ticket, ToolResult, Touch,
 };
 use toolcall_history::{
-    Extent, Filter, History, Keep, KeepUndo, SessionEvent, SessionFacts, Settings, Speaker,
+    ExportScope, Filter, History, HistoryConfig, KeepContent, KeepUndo, SessionEvent, SessionFacts,
+    Speaker,
 };
 
 use crate::ground::{Ground, announced, decided, journal, session, settings, write};
@@ -272,7 +273,7 @@ fn store_everywhere(history: &History, text: &str, number: usize) {
         drop(history.append(toolcall::Record {
             session: session(),
             call: CallId::new(format!("call-{number}")),
-            at: toolcall::Moment::from_micros(1),
+            at: toolcall::Timestamp::from_micros(1),
             event,
         }));
     }
@@ -298,8 +299,8 @@ fn store_everywhere(history: &History, text: &str, number: usize) {
     history.flush().expect("it is written");
 }
 
-fn without_undo() -> Settings {
-    Settings {
+fn without_undo() -> HistoryConfig {
+    HistoryConfig {
         undo: KeepUndo::No,
         ..settings()
     }
@@ -317,7 +318,7 @@ fn no_secret_is_in_the_bytes_of_any_file_or_of_an_export() {
     let mut bytes = ground.bytes();
     let lines = ground
         .archive()
-        .export(&Extent::Everything, &mut bytes)
+        .export(&ExportScope::Everything, &mut bytes)
         .expect("an export");
     assert!(lines > 20 * secrets.len() as u64);
     let wal = std::fs::metadata(ground.path.with_file_name("history.db-wal")).expect("a journal");
@@ -362,8 +363,8 @@ fn contents_only(word: &str) -> Vec<Event> {
 fn without_contents_no_word_of_an_input_or_an_output_is_kept() {
     let ground = Ground::default();
     let word = "unmistakable-word";
-    let history = ground.open_with(Settings {
-        keep: Keep::NoContents,
+    let history = ground.open_with(HistoryConfig {
+        keep: KeepContent::NoContents,
         ..without_undo()
     });
     let journal = journal(&session(), &history);

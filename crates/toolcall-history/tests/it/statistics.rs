@@ -9,11 +9,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
 use toolcall::{
-    CallId, Canceller, Decision, Effect, Ending, Event, FileEdit, Intent, Judge, Kind, Moment,
-    Prepared, Question, QuestionId, Record, Remembered, RuleName, SessionId, Store, ToolCall,
+    CallId, Canceller, Decision, Effect, Ending, Event, FileEdit, Intent, Judge, Kind, Prepared,
+    Question, QuestionId, Record, Remembered, RuleName, SessionId, Store, Timestamp, ToolCall,
     replay,
 };
-use toolcall_history::{Group, Period, SessionEvent, SessionFacts, Spread};
+use toolcall_history::{Group, Percentiles, Period, SessionEvent, SessionFacts};
 
 use crate::ground::{Ground, announced, decided, finished};
 
@@ -61,8 +61,8 @@ fn any_plot() -> impl Strategy<Value = Plot> {
         )
 }
 
-fn at(millis: u64) -> Moment {
-    Moment::from_micros(1_700_000_000_000_000 + millis * 1000)
+fn at(millis: u64) -> Timestamp {
+    Timestamp::from_micros(1_700_000_000_000_000 + millis * 1000)
 }
 
 /// The records of one call, as an engine would write them.
@@ -182,7 +182,7 @@ fn naive(name: &str, calls: &[(&str, ToolCall)]) -> Group {
             .iter()
             .filter(|(_, call)| call.ending().is_none())
             .count() as u64,
-        ran: Spread {
+        ran: Percentiles {
             p50: rank(50.0),
             p95: rank(95.0),
             p99: rank(99.0),

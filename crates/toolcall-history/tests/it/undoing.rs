@@ -7,7 +7,7 @@ use std::time::Duration;
 use toolcall::{
     CallId, Change, Ending, FileBody, FileEdit, Host, Intent, Journal, Kind, MemoryHost,
 };
-use toolcall_history::{CanUndo, KeepUndo, Settings, UndoError, Undone};
+use toolcall_history::{HistoryConfig, KeepUndo, UndoError, UndoResult, UndoState};
 use toolcall_testkit::clock::TestClock;
 
 use crate::ground::{Ground, begin, finished, journal, session, settings, write};
@@ -18,7 +18,7 @@ fn before() -> String {
 }
 
 /// Lives a call that makes these edits, on the host and in the history.
-async fn edit(ground: &Ground, settings: Settings, host: &MemoryHost, edits: &[FileEdit]) {
+async fn edit(ground: &Ground, settings: HistoryConfig, host: &MemoryHost, edits: &[FileEdit]) {
     let history = ground.open_with(settings);
     let journal = journal(&session(), &history);
     make(&journal, host, edits).await;
@@ -39,13 +39,13 @@ async fn make(journal: &Journal, host: &MemoryHost, edits: &[FileEdit]) {
     drop(write(journal, &id, finished(Ending::Completed, "done")));
 }
 
-fn kept(ground: &Ground) -> Result<toolcall_history::Kept, UndoError> {
+fn kept(ground: &Ground) -> Result<toolcall_history::UndoContent, UndoError> {
     ground
         .archive()
         .kept_for_undo(&session(), &CallId::new("call"))
 }
 
-async fn undo(ground: &Ground, host: &MemoryHost) -> Result<Undone, UndoError> {
+async fn undo(ground: &Ground, host: &MemoryHost) -> Result<UndoResult, UndoError> {
     kept(ground)?.restore(host).await
 }
 
@@ -76,12 +76,12 @@ async fn every_sort_of_edit_is_undone_as_it_was() {
         .archive()
         .call(&session(), &CallId::new("call"))
         .expect("a call");
-    assert_eq!(told.undo, CanUndo::Yes);
+    assert_eq!(told.undo, UndoState::Yes);
     let undone = undo(&ground, &host).await.expect("it can be undone");
     let restored = ["/w/here", "/w/gone", "/w/new", "/w/changed"]
         .map(Into::into)
         .to_vec();
-    let expected = Undone {
+    let expected = UndoResult {
         restored,
         unchanged: Vec::new(),
     };
@@ -147,7 +147,7 @@ async fn what_was_not_text_is_named() {
 async fn nothing_is_kept_where_that_is_off_or_too_long_ago() {
     let (host, edits) = all_sorts();
     let ground = Ground::default();
-    let off = Settings {
+    let off = HistoryConfig {
         undo: KeepUndo::No,
         ..settings()
     };
@@ -159,7 +159,7 @@ async fn nothing_is_kept_where_that_is_off_or_too_long_ago() {
     let ground = Ground::default();
     edit(&ground, settings(), &host, &edits).await;
     assert!(ground.holds("n0t-redacted-here"));
-    drop(ground.open_with(Settings {
+    drop(ground.open_with(HistoryConfig {
         // Long after.
         clock: Arc::new(TestClock::standing_at(4_000_000_000_000_000)),
         undo: KeepUndo::For(Duration::from_secs(60)),

@@ -3,16 +3,16 @@
 
 use serde_json::json;
 use tempfile::TempDir;
-use toolcall::{Kind, Moment, Rule, RuleName};
+use toolcall::{Kind, Rule, RuleName, Timestamp};
 
 use super::*;
-use crate::{Layer, Places};
+use crate::{Layer, UserDirs};
 
 const KEPT: &str = "write = \"./a\"";
 
-fn settings(temp: &TempDir, layers: Vec<Layer>) -> BookSettings {
-    BookSettings {
-        places: Places {
+fn settings(temp: &TempDir, layers: Vec<Layer>) -> PolicyStoreConfig {
+    PolicyStoreConfig {
+        places: UserDirs {
             config: temp.path().join("config"),
             state: temp.path().join("state"),
         },
@@ -33,7 +33,7 @@ fn take(replay: &mut PolicyReplay, call: &str, event: Event) {
     let record = Record {
         session: SessionId::new("s"),
         call: CallId::new(call),
-        at: Moment::default(),
+        at: Timestamp::default(),
         event,
     };
     replay.record(record).unwrap();
@@ -61,9 +61,11 @@ fn write(replay: &mut PolicyReplay, call: &str, by: Judge) {
 fn name_of_the_answer(temp: &TempDir, rule: &Rule) -> String {
     let layer = Layer::remembered([(rule, Effect::Allow)], None).unwrap();
     let settings = settings(temp, vec![layer]);
-    let setting = Setting::new(SessionId::new("s"), "/work");
-    let explained = Book::open(settings).rules().explain(&intent(), &setting);
-    assert_eq!(explained.stance, Stance::Allow, "{}", explained.reason);
+    let setting = SessionContext::new(SessionId::new("s"), "/work");
+    let explained = PolicyStore::open(settings)
+        .rules()
+        .explain(&intent(), &setting);
+    assert_eq!(explained.stance, RuleEffect::Allow, "{}", explained.reason);
     explained.rule
 }
 
@@ -92,9 +94,9 @@ fn what_an_answer_of_the_session_allowed_would_be_asked_again() {
     assert_eq!(
         told,
         [
-            (Stance::Ask, Stance::Ask),
-            (Stance::Ask, Stance::Ask),
-            (Stance::Allow, Stance::Ask),
+            (RuleEffect::Ask, RuleEffect::Ask),
+            (RuleEffect::Ask, RuleEffect::Ask),
+            (RuleEffect::Allow, RuleEffect::Ask),
         ]
     );
 }

@@ -4,23 +4,23 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use toolcall::{Command, Intent, Kind, Policy, SessionId, Setting, Verdict};
-use toolcall_policy::{Facts, Layer, Rules, Scope, Source, Stance, Trust};
+use toolcall::{Command, Intent, Kind, Policy, SessionContext, SessionId, Verdict};
+use toolcall_policy::{Layer, LayerSource, PolicyText, RuleContext, RuleEffect, Rules, Trust};
 
 const COMMANDS: &str = include_str!("corpus/commands.txt");
 const POLICY: &str = include_str!("../../../../docs/policy-example.toml");
 const ROOT: &str = "/w/proj";
 
 fn rules() -> Rules {
-    let layer = Layer::parse(Source {
+    let layer = Layer::parse(PolicyText {
         file: "docs/policy-example.toml",
         text: POLICY,
-        scope: Scope::User,
+        scope: LayerSource::User,
         trust: Trust::Trusted,
         home: Some(Path::new("/home/u")),
     });
     let layer = layer.unwrap_or_else(|error| panic!("{error}"));
-    Rules::new([layer], Facts::default()).expect("a policy")
+    Rules::new([layer], RuleContext::default()).expect("a policy")
 }
 
 fn intent(text: &str) -> Intent {
@@ -30,8 +30,8 @@ fn intent(text: &str) -> Intent {
     files.into_iter().fold(intent, Intent::touching)
 }
 
-fn setting() -> Setting {
-    Setting::new(SessionId::new("s"), ROOT)
+fn setting() -> SessionContext {
+    SessionContext::new(SessionId::new("s"), ROOT)
 }
 
 fn marked(mark: char) -> Vec<&'static str> {
@@ -45,7 +45,7 @@ fn ordinary_commands_are_allowed() {
     let mut refused = BTreeMap::<String, Vec<&str>>::new();
     for text in &meant {
         let explanation = rules.explain(&intent(text), &setting());
-        if explanation.stance != Stance::Allow {
+        if explanation.stance != RuleEffect::Allow {
             refused.entry(explanation.reason).or_default().push(text);
         }
     }
@@ -99,9 +99,9 @@ fn an_explanation_tells_the_verdict() {
     for text in marked('+').into_iter().chain(marked('-')) {
         let explained = rules.explain(&intent(text), &setting());
         let judged = match rules.judge(&intent(text), &setting()) {
-            Verdict::Allow { rule } => (Stance::Allow, rule.to_string()),
-            Verdict::Ask { rule, .. } => (Stance::Ask, rule.to_string()),
-            Verdict::Deny { rule, .. } => (Stance::Deny, rule.to_string()),
+            Verdict::Allow { rule } => (RuleEffect::Allow, rule.to_string()),
+            Verdict::Ask { rule, .. } => (RuleEffect::Ask, rule.to_string()),
+            Verdict::Deny { rule, .. } => (RuleEffect::Deny, rule.to_string()),
         };
         assert_eq!((explained.stance, explained.rule), judged, "{text}");
         let strongest = explained.steps.iter().map(|step| step.stance).max();

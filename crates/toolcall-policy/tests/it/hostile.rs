@@ -8,14 +8,16 @@ use std::path::Path;
 
 use serde_json::Value;
 use toolcall::{
-    Command, Intent, Kind, Moment, Origin, Policy, SessionId, Setting, ToolIdentity, Touch, Verdict,
+    Command, Intent, Kind, Origin, Policy, SessionContext, SessionId, Timestamp, ToolIdentity,
+    Touch, Verdict,
 };
 use toolcall_policy::{
-    Book, Facts, Layer, PolicyError, Project, Rules, Scope, Source, Trust, Trusts, helpers_named,
+    Layer, LayerSource, PolicyError, PolicyStore, PolicyText, Project, RuleContext, Rules, Trust,
+    TrustStore, helpers_named,
 };
 use toolcall_testkit::dir::TestDir;
 
-use crate::book::desk::settings_in;
+use crate::store::desk::settings_in;
 
 const CASES: &str = include_str!("hostile/cases.jsonl");
 const ROOT: &str = "/w/proj";
@@ -121,12 +123,12 @@ fn other_room(case: &Value) -> Option<&'static str> {
 }
 
 /// A home and a project on the disk.
-fn with_book(judge: impl Fn(&Path, &dyn Fn() -> Book) -> &'static str) -> &'static str {
+fn with_book(judge: impl Fn(&Path, &dyn Fn() -> PolicyStore) -> &'static str) -> &'static str {
     let dir = TestDir::create();
     for name in ["config", "proj/.toolcall"] {
         dir.mkdir(name);
     }
-    judge(dir.path(), &|| Book::open(settings_in(dir.path())))
+    judge(dir.path(), &|| PolicyStore::open(settings_in(dir.path())))
 }
 
 fn file_of_mode(mode: &str) -> &'static str {
@@ -153,13 +155,15 @@ fn project_changed_since(args: &Value) -> &'static str {
             name(
                 &open()
                     .rules()
-                    .judge(&intent, &Setting::new(SessionId::new("s"), &root)),
+                    .judge(&intent, &SessionContext::new(SessionId::new("s"), &root)),
             )
         };
         fs::write(&path, "[[allow]]\nrun = 'ls'\n").expect("written");
         let project = Project::read(&root).expect("a project");
-        let trusts = Trusts::new(&settings_in(base).places);
-        trusts.trust(&project, Moment::default()).expect("trusted");
+        let trusts = TrustStore::new(&settings_in(base).places);
+        trusts
+            .trust(&project, Timestamp::default())
+            .expect("trusted");
         assert_eq!(judged(), "allow", "what was trusted holds");
         fs::write(&path, "[[allow]]\nrun = ['ls', 'curl']\n").expect("written");
         judged()
@@ -174,8 +178,8 @@ fn name(verdict: &Verdict) -> &'static str {
     }
 }
 
-fn setting() -> Setting {
-    Setting::new(SessionId::new("s"), ROOT)
+fn setting() -> SessionContext {
+    SessionContext::new(SessionId::new("s"), ROOT)
 }
 
 /// The intent that our tools would state, or none where they refuse the input.
@@ -244,7 +248,7 @@ fn rules(setup: &Value) -> Rules {
     Rules::new(layers, facts(setup)).expect("layers go together")
 }
 
-fn facts(setup: &Value) -> Facts {
+fn facts(setup: &Value) -> RuleContext {
     let files = setup["fs"].as_array().cloned().unwrap_or_default();
     let configured = files
         .iter()
@@ -257,9 +261,9 @@ fn facts(setup: &Value) -> Facts {
             let (section, name) = key.rsplit_once('.').expect("a section");
             format!("[{section}]\n\t{name} = {value}\n")
         });
-    Facts {
+    RuleContext {
         git_helpers: helpers_named(&configured.collect::<String>()),
-        ..Facts::default()
+        ..RuleContext::default()
     }
 }
 
@@ -303,10 +307,10 @@ fn example_that_is_wrong() -> &'static str {
 }
 
 fn parse(text: &str, trust: Trust) -> Result<Layer, PolicyError> {
-    Layer::parse(Source {
+    Layer::parse(PolicyText {
         file: "policy.toml",
         text,
-        scope: Scope::User,
+        scope: LayerSource::User,
         trust,
         home: None,
     })

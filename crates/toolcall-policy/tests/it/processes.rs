@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolcall::{
-    Answer, CallId, Command, Effect, Engine, Intent, Judge, Kind, Lifetime, Moment, Occasion,
-    Question, Registry, Remembered, Rule, Rulebook as _, SessionId, ToolRequest,
+    Answer, AnswerContext, CallId, Command, Effect, Engine, Intent, Judge, Kind, Lifetime,
+    Question, Registry, Remembered, Rule, Rulebook as _, SessionId, Timestamp, ToolRequest,
 };
-use toolcall_policy::Book;
+use toolcall_policy::PolicyStore;
 use toolcall_testkit::dir::TestDir;
 use toolcall_testkit::process::{again, role};
 use toolcall_testkit::tools::{custom, registry_of};
 
-use crate::book::desk::settings_in;
+use crate::store::desk::settings_in;
 
 const PROCESSES: usize = 8;
 const RULES_EACH: usize = 12;
@@ -82,8 +82,8 @@ fn keep(folder: &Path, name: &str) {
             text: text.into(),
             lifetime: Lifetime::Everywhere,
         };
-        let occasion = Occasion {
-            when: Moment::from_micros(1),
+        let occasion = AnswerContext {
+            when: Timestamp::from_micros(1),
             session: SessionId::new(name),
             call: CallId::new("call"),
             title: name.into(),
@@ -162,8 +162,8 @@ fn tools() -> Registry {
     registry_of([tool])
 }
 
-fn book(folder: &Path) -> Book {
-    Book::open(settings_in(folder))
+fn book(folder: &Path) -> PolicyStore {
+    PolicyStore::open(settings_in(folder))
 }
 
 fn project(folder: &Path) -> PathBuf {

@@ -106,7 +106,7 @@ fn live(steps: &[Step]) -> (Vec<Span>, Timing) {
     }
     let ended = journal.finish(&call, Ending::failed("over"), ToolResult::default());
     let ended = ended.unwrap();
-    (queue.drain(), ended.timing(Moment::default()))
+    (queue.drain(), ended.timing(Timestamp::default()))
 }
 
 fn lasted(span: &Span) -> Duration {

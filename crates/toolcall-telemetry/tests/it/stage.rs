@@ -11,7 +11,7 @@ use toolcall_testkit::clock::TestClock;
 use toolcall_testkit::tools::{custom, definition};
 
 /// When every story begins.
-pub(crate) const BEGAN: Moment = Moment::from_micros(1_000_000_000_000_000);
+pub(crate) const BEGAN: Timestamp = Timestamp::from_micros(1_000_000_000_000_000);
 
 /// More than any of the stories needs.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -27,8 +27,8 @@ pub(crate) fn clock() -> TestClock {
 /// An engine whose calls are told to a collector.
 pub(crate) fn engine(telemetry: &Telemetry, clock: &TestClock) -> Engine {
     Engine::builder(tools(clock))
-        .setting(Setting::new(SessionId::new("session"), "/project"))
-        .ids(Counted::new("call"))
+        .setting(SessionContext::new(SessionId::new("session"), "/project"))
+        .ids(CallIds::new("call"))
         .policy(ByName)
         .approver(Person(clock.clone()))
         .clock(clock.clone())
@@ -46,7 +46,7 @@ pub(crate) async fn run(engine: &Engine, tool: &str) -> Outcome {
 struct ByName;
 
 impl Policy for ByName {
-    fn judge(&self, intent: &Intent, _setting: &Setting) -> Verdict {
+    fn judge(&self, intent: &Intent, _setting: &SessionContext) -> Verdict {
         match &*intent.tool.name {
             name if name.starts_with("ask") => Verdict::ask("rule-asks", intent),
             name if name.starts_with("deny") => Verdict::deny("rule-denies", "so it is ruled"),
@@ -55,7 +55,7 @@ impl Policy for ByName {
     }
 }
 
-/// Takes three seconds to say yes, and five for a form.
+/// FieldType three seconds to say yes, and five for a form.
 struct Person(TestClock);
 
 impl Approver for Person {

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use toolcall::{AllowAll, Clock as _, Engine, Registry, SessionId, Setting, ToolError};
+use toolcall::{AllowAll, Clock as _, Engine, Registry, SessionContext, SessionId, ToolError};
 use toolcall_telemetry::{Telemetry, TraceParent, TurnStart};
 
 use crate::receiver::{Receiver, Reply};
@@ -257,7 +257,7 @@ fn handing_on(telemetry: &Arc<Telemetry>, kept: &Arc<Mutex<Option<TraceParent>>>
     let mut tools = Registry::new();
     tools.add_any(Arc::new(tool)).unwrap();
     Engine::builder(tools)
-        .setting(Setting::new(SessionId::new("session"), "/"))
+        .setting(SessionContext::new(SessionId::new("session"), "/"))
         .policy(AllowAll)
         .reader(telemetry.reader())
         .build()

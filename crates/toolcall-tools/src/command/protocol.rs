@@ -28,13 +28,13 @@ pub(super) struct Job {
     /// Paths of redirects were resolved before.
     pub(super) refuses_links: bool,
     pub(super) grace: Duration,
-    pub(super) walls: Option<Walls>,
+    pub(super) walls: Option<Isolation>,
 }
 
 /// A sandbox, as it is to be built.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Walls {
+pub(super) struct Isolation {
     pub(super) writable: Vec<OsString>,
     pub(super) network: Network,
     /// A folder that is made for the command and goes with it.
@@ -188,7 +188,7 @@ mod tests {
             }],
             refuses_links: true,
             grace: Duration::from_millis(1500),
-            walls: Some(Walls {
+            walls: Some(Isolation {
                 writable: vec![odd],
                 network: Network::Allowed,
                 folder: "/tmp/x".into(),

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcall::{Command, Console, Exit, HostError, Part, Reading};
-use toolcall_shell::Surroundings;
+use toolcall_shell::RunEnvironment;
 
 use super::caller::{self, Mark};
 use super::environment::of_commands;
-use super::protocol::{Job, Program, Walls};
+use super::protocol::{Isolation, Job, Program};
 use super::redirects::Beneath;
 use super::sandbox::Sandbox;
 use super::supervisor::Supervisor;
@@ -117,7 +117,7 @@ impl Commands {
         print: impl FnMut(&[u8]) + Send,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<Exit, String> {
-        let surroundings = Surroundings {
+        let surroundings = RunEnvironment {
             env,
             files: &Beneath(&self.files),
             grace: self.grace,
@@ -156,9 +156,9 @@ impl Commands {
     }
 }
 
-fn walls(sandbox: &Sandbox, mark: &Mark) -> Walls {
+fn walls(sandbox: &Sandbox, mark: &Mark) -> Isolation {
     let writable = sandbox.writable.iter();
-    Walls {
+    Isolation {
         writable: writable.map(|path| path.clone().into()).collect(),
         network: sandbox.network,
         folder: std::env::temp_dir().join(&mark.value).into(),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(target_os = "linux")]
 pub(super) use enforce::enforce;
 
-/// Walls around a command and all that it starts, built by the kernel (Landlock and seccomp).
+/// Isolation around a command and all that it starts, built by the kernel (Landlock and seccomp).
 ///
 /// Writable are the roots of the session, a private `TMPDIR` that goes with the command,
 /// `/dev/null`, and what is listed here. Reading is free. There are no new privileges: a program
@@ -62,7 +62,7 @@ impl Sandbox {
 /// This system has no sandbox that we know to build.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn enforce(
-    _walls: &super::protocol::Walls,
+    _walls: &super::protocol::Isolation,
     _files: &crate::local::Files,
 ) -> Result<(), String> {
     Err("the sandbox cannot be built: this system has none that we know".to_owned())

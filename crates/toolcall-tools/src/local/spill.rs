@@ -16,7 +16,7 @@ use toolcall::{CallId, Completeness, HostError, Spill};
 
 use super::failure::failed;
 use super::folders::private_folder;
-use super::reading::{Opened, Portion};
+use super::reading::{FilePart, Opened};
 use super::temporary::fresh_name;
 
 /// How the name of every spill ends.
@@ -87,7 +87,7 @@ impl Spills {
     }
 
     /// Reads a spill of this session from a place on, at most `limit` bytes.
-    pub fn read_spill(&self, path: &Path, from: u64, limit: u64) -> Result<Portion, HostError> {
+    pub fn read_spill(&self, path: &Path, from: u64, limit: u64) -> Result<FilePart, HostError> {
         let missing = || HostError::Missing(path.to_owned());
         let name = self.own(path).ok_or_else(missing)?;
         let mut options = OpenOptions::new();

@@ -15,12 +15,12 @@ use tokio::time::{Instant, sleep, timeout};
 use super::client::Client;
 use super::connection::{Breakdown, Connection, Failure, Greeting, Handshake, Opened, open};
 use super::dial::Dial;
-use super::ears::{Ears, ServerLog};
 use super::listing::{Listing, Offered};
+use super::notifications::{Notifications, ServerLog};
 use super::process::Process;
 use super::settings::{Launch, ServerSettings};
-use super::shelf::Shelf;
 use super::status::{ServerState, ServerStatus};
+use super::tool_cache::ToolCache;
 
 const MOST_NOTES: usize = 100;
 /// Between two lists of tools, whatever a server says.
@@ -44,7 +44,7 @@ pub(super) struct Server {
     phase: watch::Sender<Phase>,
     log: Arc<ServerLog>,
     memory: Mutex<Memory>,
-    shelf: Arc<Shelf>,
+    shelf: Arc<ToolCache>,
     /// Its place among the servers.
     order: usize,
 }
@@ -72,7 +72,7 @@ impl Server {
         settings: ServerSettings,
         dial: Box<dyn Dial>,
         roots: Arc<[PathBuf]>,
-        shelf: Arc<Shelf>,
+        shelf: Arc<ToolCache>,
         order: usize,
     ) -> Self {
         let memory = Memory {
@@ -199,7 +199,7 @@ impl Server {
 
     fn client(&self) -> Client {
         self.log.begin();
-        let ears = Arc::new(Ears::new(self.log.clone()));
+        let ears = Arc::new(Notifications::new(self.log.clone()));
         Client {
             server: self.settings.name.clone(),
             ears,

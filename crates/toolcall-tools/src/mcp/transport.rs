@@ -20,8 +20,8 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use toolcall::text::clean_line;
 
-use super::ears::Ears;
 use super::lines::{IdScan, LONGEST_LINE, Lines, Read};
+use super::notifications::Notifications;
 
 /// Messages that wait for a server which does not read.
 const MOST_WAITING: usize = 64;
@@ -35,7 +35,7 @@ pub(super) struct LineTransport<R> {
     lines: Lines<R>,
     outgoing: Option<mpsc::Sender<Vec<u8>>>,
     waited_for: Arc<Mutex<WaitedFor>>,
-    ears: Arc<Ears>,
+    ears: Arc<Notifications>,
     bad_lines: usize,
 }
 
@@ -73,7 +73,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
     pub(super) fn new(
         reader: R,
         writer: impl AsyncWrite + Send + Unpin + 'static,
-        ears: Arc<Ears>,
+        ears: Arc<Notifications>,
     ) -> Self {
         let (outgoing, waiting) = mpsc::channel(MOST_WAITING);
         tokio::spawn(write_all(writer, waiting));

@@ -17,7 +17,7 @@ use crate::host::BoxFuture;
 use crate::ids::CallId;
 use crate::intent::{Input, Intent, Kind, Touch};
 use crate::irregularity::Irregularity;
-use crate::look::{Gate, Look};
+use crate::prepare_context::{Gate, PrepareContext};
 use crate::registry::Entry;
 use crate::request::read_input;
 use crate::schedule::{Departures, Place};
@@ -31,7 +31,7 @@ pub(super) struct Carried {
     pub(super) live: Arc<Live>,
 }
 
-impl Look {
+impl PrepareContext {
     /// How a call ends that could not be prepared.
     fn fail(self, error: ToolError) -> Box<End> {
         let mut end = Box::<End>::from(error);
@@ -234,7 +234,7 @@ impl Carried {
         self.live.stop.check()?;
         let limit = self.core.limits.prepare;
         self.core.watch(&self.live, Phase::Preparing, limit).await;
-        let look = Look::new(
+        let look = PrepareContext::new(
             input.clone(),
             entry.clone(),
             self.core.host.clone(),

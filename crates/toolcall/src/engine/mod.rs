@@ -24,13 +24,13 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::approver::Approver;
 use crate::event::Canceller;
 use crate::host::Host;
-use crate::ids::{CallId, Counted};
+use crate::ids::{CallId, CallIds};
 use crate::infer;
 use crate::intent::{Kind, Sketch};
 use crate::journal::Journal;
 use crate::map::Map;
 use crate::outcome::Outcome;
-use crate::policy::{Rulebook, Setting};
+use crate::policy::{Rulebook, SessionContext};
 use crate::registry::Registry;
 use crate::repeat::Repeats;
 use crate::request::ToolRequest;
@@ -100,8 +100,8 @@ pub(crate) struct Core {
     approver: Option<Arc<dyn Approver>>,
     host: Arc<dyn Host>,
     journal: Arc<Journal>,
-    ids: Arc<Counted>,
-    setting: Arc<Setting>,
+    ids: Arc<CallIds>,
+    setting: Arc<SessionContext>,
     limits: Limits,
     running: Arc<Semaphore>,
     unreported: Arc<Semaphore>,
@@ -175,7 +175,7 @@ impl Engine {
     }
 
     /// What its calls are judged in.
-    pub fn setting(&self) -> &Setting {
+    pub fn setting(&self) -> &SessionContext {
         &self.core.setting
     }
 

@@ -238,7 +238,7 @@ impl Drop for WaitedFor<'_> {
 }
 
 impl Live {
-    /// Takes its place in the order of calls, once its input is complete: calls stand in the order
+    /// FieldType its place in the order of calls, once its input is complete: calls stand in the order
     /// in which the model asked for them, whichever task runs first.
     pub(super) fn line_up(&self, queue: &Queue) -> Place {
         let place = *self.place.get_or_init(|| queue.enter(self.parent_place));

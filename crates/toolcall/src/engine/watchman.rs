@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::carry::End;
 use super::{Core, Live};
-use crate::event::{Beat, Event};
+use crate::event::{Event, Heartbeat};
 use crate::stop::Cause;
 use crate::tool::ToolError;
 
@@ -73,7 +73,7 @@ impl Watched {
         }
     }
 
-    /// Takes a look.
+    /// FieldType a look.
     fn look(&mut self, now: Instant) -> &mut Seen {
         let seen = self.seen.get_or_insert(Seen {
             first: now,
@@ -95,13 +95,13 @@ impl Watched {
 
 impl Seen {
     /// A sign of life, if the tool gave none and none was given for it of late.
-    fn beat(&mut self, now: Instant, interval: Duration, bytes: u64) -> Option<Beat> {
+    fn beat(&mut self, now: Instant, interval: Duration, bytes: u64) -> Option<Heartbeat> {
         let quiet = now - self.sign;
         if quiet.min(now - self.beat) < interval {
             return None;
         }
         self.beat = now;
-        Some(Beat {
+        Some(Heartbeat {
             elapsed: now - self.first,
             bytes,
             quiet,
@@ -181,7 +181,7 @@ impl Core {
             }
             Fault::Stuck(limit) => self.finish(live, *Box::<End>::from(slow_to_prepare(limit))),
             Fault::Silent(beat) => {
-                let _ended_meanwhile = self.journal.write(&live.id, Event::Beat(beat));
+                let _ended_meanwhile = self.journal.write(&live.id, Event::Heartbeat(beat));
             }
         }
     }
@@ -215,7 +215,7 @@ enum Fault {
     /// It blocks its thread while it prepares: a timer of its own could not end it.
     Stuck(Duration),
     /// It said nothing for a while.
-    Silent(Beat),
+    Silent(Heartbeat),
 }
 
 /// The tool did not get ready in time.

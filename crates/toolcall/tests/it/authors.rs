@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolcall::{
-    Advised, AllowAll, CustomTool, Definition, Ending, Engine, Origin, Registry, RegistryError,
-    ToolError, ToolRequest, around,
+    AllowAll, AuthorAdvice, CustomTool, Definition, Ending, Engine, Origin, Registry,
+    RegistryError, ToolError, ToolRequest, around,
 };
 
 /// A tool that gives back its input.
@@ -285,7 +285,7 @@ async fn a_name_nobody_has_is_answered_with_its_neighbours() {
 fn advice(definition: Definition) -> Vec<String> {
     let name = definition.name.to_string();
     let registry = register(vec![definition]).expect("a tool");
-    let whats = |advised: Advised| {
+    let whats = |advised: AuthorAdvice| {
         assert_eq!(advised.tool, name);
         advised.what
     };

@@ -8,8 +8,8 @@ use std::time::Duration;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use toolcall::{
-    Announced, CallId, Decision, Effect, Ending, Event, Irregularity, Moment, Progress, SessionId,
-    Status, Timing, ToolCall,
+    Announced, CallId, Decision, Effect, Ending, Event, Irregularity, Progress, SessionId, Status,
+    Timestamp, Timing, ToolCall,
 };
 
 use toolcall_testkit::events::{any_announced, any_event};
@@ -18,8 +18,8 @@ use toolcall_testkit::events::{any_announced, any_event};
 #[derive(Clone, Debug)]
 struct Story {
     announced: Announced,
-    at: Moment,
-    arrivals: Vec<(Event, Moment)>,
+    at: Timestamp,
+    arrivals: Vec<(Event, Timestamp)>,
 }
 
 /// One event of a story: the call before it, what came of it, the call after it.
@@ -39,7 +39,7 @@ impl Story {
 
     fn steps(&self) -> Vec<Step<'_>> {
         let mut call = self.announce();
-        let fold = |(event, at): &'_ (Event, Moment)| {
+        let fold = |(event, at): &'_ (Event, Timestamp)| {
             let before = call.clone();
             let result = call.apply(event, *at);
             (before, result, call.clone())
@@ -65,8 +65,8 @@ impl Story {
 }
 
 /// Both close together, so that order matters, and anywhere, so that sums could run over.
-fn any_moment() -> impl Strategy<Value = Moment> {
-    prop_oneof![0..1000_u64, any::<u64>()].prop_map(Moment::from_micros)
+fn any_moment() -> impl Strategy<Value = Timestamp> {
+    prop_oneof![0..1000_u64, any::<u64>()].prop_map(Timestamp::from_micros)
 }
 
 fn any_story() -> impl Strategy<Value = Story> {
@@ -118,7 +118,7 @@ proptest! {
             prop_assert_eq!(step.result.as_ref(), Err(&refusal));
             prop_assert_eq!(&step.before, &step.after);
             prop_assert_eq!(step.after.status(), Status::Ended);
-            let (timing, later) = (step.before.timing(Moment::default()), step.after.timing(late));
+            let (timing, later) = (step.before.timing(Timestamp::default()), step.after.timing(late));
             prop_assert_eq!(timing, later);
         }
     }
@@ -190,15 +190,15 @@ proptest! {
         prop_assert!(adds_up(story.announce().timing(now)));
         for step in story.steps() {
             prop_assert!(adds_up(step.after.timing(now)), "{:?}", step.after.timing(now));
-            prop_assert!(adds_up(step.after.timing(Moment::default())));
-            prop_assert!(adds_up(step.after.timing(Moment::from_micros(u64::MAX))));
+            prop_assert!(adds_up(step.after.timing(Timestamp::default())));
+            prop_assert!(adds_up(step.after.timing(Timestamp::from_micros(u64::MAX))));
         }
     }
 
     #[test]
     fn no_part_of_a_calls_time_shrinks(story in any_story()) {
         let parts = |call: &ToolCall| {
-            let timing = call.timing(Moment::default());
+            let timing = call.timing(Timestamp::default());
             [timing.queued, timing.waited, timing.ran, timing.total]
         };
         let mut earlier = [Duration::ZERO; 4];

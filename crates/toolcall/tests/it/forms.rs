@@ -4,7 +4,9 @@
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toolcall::{Choice, Field, Form, FormValues, Need, Takes, TextFormat, TextRules};
+use toolcall::{
+    Choice, Field, FieldRequirement, FieldType, Form, FormValues, TextFormat, TextRules,
+};
 
 fn read(properties: Value) -> Result<Form, String> {
     let schema = json!({"type": "object", "properties": properties});
@@ -217,7 +219,7 @@ fn values_are_seen_in_no_log() {
     assert_eq!(format!("{:?}", FormValues::new(values)), r#"{"pin"}"#);
 }
 
-fn any_takes() -> impl Strategy<Value = Takes> {
+fn any_takes() -> impl Strategy<Value = FieldType> {
     let bound = || prop::option::of(0..9_u64);
     let format = prop::sample::select(vec![
         None,
@@ -236,12 +238,12 @@ fn any_takes() -> impl Strategy<Value = Takes> {
     let number = prop::option::of(-9.0..9.0);
     let whole = || prop::option::of(any::<i64>());
     prop_oneof![
-        text.prop_map(Takes::Text),
-        (number.clone(), number).prop_map(|(least, most)| Takes::Number { least, most }),
-        (whole(), whole()).prop_map(|(least, most)| Takes::Integer { least, most }),
-        Just(Takes::Flag),
-        any_choices().prop_map(Takes::OneOf),
-        (any_choices(), bound(), bound()).prop_map(|(choices, least, most)| Takes::SomeOf {
+        text.prop_map(FieldType::Text),
+        (number.clone(), number).prop_map(|(least, most)| FieldType::Number { least, most }),
+        (whole(), whole()).prop_map(|(least, most)| FieldType::Integer { least, most }),
+        Just(FieldType::Flag),
+        any_choices().prop_map(FieldType::OneOf),
+        (any_choices(), bound(), bound()).prop_map(|(choices, least, most)| FieldType::SomeOf {
             choices,
             least,
             most
@@ -261,7 +263,7 @@ fn any_choices() -> impl Strategy<Value = Vec<Choice>> {
 }
 
 fn any_field(place: usize) -> impl Strategy<Value = Field> {
-    let need = prop::sample::select(vec![Need::Required, Need::Optional]);
+    let need = prop::sample::select(vec![FieldRequirement::Required, FieldRequirement::Optional]);
     (any_takes(), need).prop_map(move |(takes, need)| Field::new(format!("f{place}"), takes, need))
 }
 

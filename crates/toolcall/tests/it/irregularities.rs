@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::json;
 use toolcall::{
     Announced, CallId, Decision, Effect, Ending, Event, Finish, Form, FormAnswered, FormQuestion,
-    FormReply, Input, InputGrowth, Intent, Irregularity, Journal, Judge, Kind, Moment, Output,
-    Prepared, Progress, Question, QuestionId, RuleName, SessionId, Sketch, Status, Ticket, Timing,
+    FormReply, Input, InputGrowth, Intent, Irregularity, Journal, Judge, Kind, Output, Prepared,
+    Progress, Question, QuestionId, RuleName, SessionId, Sketch, Status, Ticket, Timestamp, Timing,
     ToolCall, ToolResult,
 };
 
@@ -32,7 +32,7 @@ fn call(announced: Announced) -> ToolCall {
         SessionId::new("session"),
         Arc::new(announced),
         Arc::default(),
-        Moment::default(),
+        Timestamp::default(),
     )
 }
 
@@ -113,10 +113,12 @@ fn finished(ending: Ending) -> Event {
 fn last_of(mut call: ToolCall, events: &[Event]) -> Irregularity {
     let (last, first) = events.split_last().expect("an event");
     for event in first {
-        assert_eq!(call.apply(event, Moment::default()), Ok(()), "{event:?}");
+        assert_eq!(call.apply(event, Timestamp::default()), Ok(()), "{event:?}");
     }
     let before = call.clone();
-    let irregularity = call.apply(last, Moment::default()).expect_err("no place");
+    let irregularity = call
+        .apply(last, Timestamp::default())
+        .expect_err("no place");
     assert_eq!(call, before, "an event out of place changes nothing");
     irregularity
 }
@@ -300,7 +302,11 @@ fn one_no_of_two_answers_refuses() {
 /// Folds every event and compares the status after each.
 fn check_life(mut call: ToolCall, life: Vec<(Event, Status)>) {
     for (event, status) in life {
-        assert_eq!(call.apply(&event, Moment::default()), Ok(()), "{event:?}");
+        assert_eq!(
+            call.apply(&event, Timestamp::default()),
+            Ok(()),
+            "{event:?}"
+        );
         assert_eq!(call.status(), status, "after {event:?}");
     }
 }
@@ -460,7 +466,7 @@ fn a_pause_out_of_an_unknown_status_is_a_pause() {
 
 #[test]
 fn each_part_of_the_time_is_counted_where_it_was_spent() {
-    let seconds = |s| Moment::default().plus(Duration::from_secs(s));
+    let seconds = |s| Timestamp::default().plus(Duration::from_secs(s));
     let life = [
         (Event::Prepared(prepared()), 1),
         (asked("q1"), 2),

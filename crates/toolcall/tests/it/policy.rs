@@ -9,13 +9,13 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use toolcall::text::is_hidden;
 use toolcall::{
-    AllowAll, AskAll, AskDangerous, CallId, Command, DenyAll, Effect, Intent, Kind, Lifetime,
-    Moment, Occasion, Origin, Part, Policy, Reading, Rule, RuleName, Rulebook, SessionId,
-    SessionRulebook, Setting, ToolIdentity, Touch, Verdict,
+    AllowAll, AnswerContext, AskAll, AskDangerous, CallId, Command, DenyAll, Effect, Intent, Kind,
+    Lifetime, Origin, Part, Policy, Reading, Rule, RuleName, Rulebook, SessionContext, SessionId,
+    SessionRulebook, Timestamp, ToolIdentity, Touch, Verdict,
 };
 
-fn setting() -> Setting {
-    Setting::new(SessionId::new("session"), "/home/work")
+fn setting() -> SessionContext {
+    SessionContext::new(SessionId::new("session"), "/home/work")
 }
 
 fn tool(name: &str, origin: Origin, digest: &str) -> ToolIdentity {
@@ -135,7 +135,7 @@ fn every_root_counts() {
 
 #[test]
 fn a_closure_is_a_policy() {
-    let by_folder = |_: &Intent, setting: &Setting| match setting.cwd.ends_with("work") {
+    let by_folder = |_: &Intent, setting: &SessionContext| match setting.cwd.ends_with("work") {
         true => Verdict::allow("at work"),
         false => Verdict::deny("at home", "not here"),
     };
@@ -152,9 +152,9 @@ fn of_tool(identity: ToolIdentity) -> Intent {
     intent
 }
 
-fn occasion() -> Occasion {
-    Occasion {
-        when: Moment::default(),
+fn occasion() -> AnswerContext {
+    AnswerContext {
+        when: Timestamp::default(),
         session: SessionId::new("s"),
         call: CallId::new("c"),
         title: "a call".into(),
@@ -275,7 +275,7 @@ fn of_two_kept_offers_the_deny_wins() {
         text: text.into(),
         lifetime: Lifetime::Session,
     };
-    let policy = move |_: &Intent, _: &Setting| Verdict::Ask {
+    let policy = move |_: &Intent, _: &SessionContext| Verdict::Ask {
         rule: RuleName::new("two offers"),
         offers: vec![offer("narrow"), offer("wide")],
     };

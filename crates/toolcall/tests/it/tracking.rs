@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolcall::{
-    CallId, Content, Counted, Decision, Effect, Ending, Event, Irregularity, Journal, Judge, Kind,
+    CallId, CallIds, Content, Decision, Effect, Ending, Event, Irregularity, Journal, Judge, Kind,
     Origin, OutputBudget, Progress, SessionId, Status, Ticket, ToolCall, ToolError, ToolResult,
     Tracker, UsageLog,
 };
@@ -53,7 +53,7 @@ fn tracker() -> (Tracker, Arc<Journal>, Seen) {
                 .push((call.clone(), event.clone()));
         });
     let journal = Arc::new(journal);
-    let tracker = Tracker::new(journal.clone(), Arc::new(Counted::new("call")));
+    let tracker = Tracker::new(journal.clone(), Arc::new(CallIds::new("call")));
     (tracker, journal, seen)
 }
 
@@ -193,7 +193,7 @@ fn logged(story: impl FnOnce(&Tracker, &Arc<Journal>)) -> Sheet {
         .with_reader(UsageLog::new(sheet.clone()));
     let journal = Arc::new(journal);
     story(
-        &Tracker::new(journal.clone(), Arc::new(Counted::new("call"))),
+        &Tracker::new(journal.clone(), Arc::new(CallIds::new("call"))),
         &journal,
     );
     drop(journal);
@@ -244,7 +244,7 @@ fn calls_that_never_ran_are_logged_with_no_time() {
     assert_eq!(sheet.lines(), [line]);
 }
 
-/// Takes nothing.
+/// FieldType nothing.
 struct Broken;
 
 impl Write for Broken {
@@ -261,7 +261,7 @@ impl Write for Broken {
 fn a_log_that_cannot_be_written_holds_nobody_up() {
     let journal = Journal::new(SessionId::new("session")).with_reader(UsageLog::new(Broken));
     let journal = Arc::new(journal);
-    let tracker = Tracker::new(journal.clone(), Arc::new(Counted::new("call")));
+    let tracker = Tracker::new(journal.clone(), Arc::new(CallIds::new("call")));
     for _ in 0..3000 {
         tracker.start("run", json!({})).finish(Ok("done"));
     }
@@ -295,7 +295,7 @@ fn a_log_that_falls_behind_says_how_many_lines_it_lost() {
     };
     let journal = Journal::new(SessionId::new("session")).with_reader(UsageLog::new(stuck));
     let journal = Arc::new(journal);
-    let tracker = Tracker::new(journal.clone(), Arc::new(Counted::new("call")));
+    let tracker = Tracker::new(journal.clone(), Arc::new(CallIds::new("call")));
     for _ in 0..1500 {
         tracker.start("run", json!({})).finish(Ok("done"));
     }

@@ -13,7 +13,7 @@ use crate::finding::{Finding, Rule, quoted, type_of};
 pub(crate) struct Fields<'a> {
     /// The members.
     pub(crate) map: &'a Map<String, Value>,
-    /// Which update it is; none for the `toolCall` of a permission request.
+    /// SessionSelector update it is; none for the `toolCall` of a permission request.
     pub(crate) update: Option<UpdateName>,
     /// Where they stand.
     pub(super) place: Place,

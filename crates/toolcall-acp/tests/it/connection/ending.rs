@@ -2,7 +2,7 @@
 //! What was said before is heard, and nobody waits for what cannot come.
 
 use serde_json::json;
-use toolcall_acp::lane::{Closed, Refused};
+use toolcall_acp::lane::{Closed, TrySendError};
 use toolcall_acp::peer::PeerError;
 use toolcall_acp::transport::Limits;
 
@@ -80,7 +80,7 @@ async fn a_connection_that_is_dropped_leaves_nobody_waiting() {
     connection.abort();
     assert_eq!(asking.await.unwrap(), Err(PeerError::Gone));
     peer.gone().await;
-    assert_eq!(peer.lane().try_send(|_| ()), Err(Refused::Closed));
+    assert_eq!(peer.lane().try_send(|_| ()), Err(TrySendError::Closed));
     assert_eq!(far.hear_out().await, [""; 0]);
 }
 

@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader, duplex};
-use toolcall_acp::lane::{Closed, Counters, Lane, Outlet, Refused};
+use toolcall_acp::lane::{Closed, Lane, LaneCounters, LaneReader, TrySendError};
 
 use crate::connection::support::{poll_once, settle};
 
-fn put(lane: &Lane, line: &str) -> Result<usize, Refused> {
+fn put(lane: &Lane, line: &str) -> Result<usize, TrySendError> {
     lane.try_send(|pending| pending.extend_from_slice(line.as_bytes()))
 }
 
 /// Closes the lane and returns what was in it.
-async fn drained(lane: &Lane, outlet: Outlet) -> String {
+async fn drained(lane: &Lane, outlet: LaneReader) -> String {
     lane.close();
     let mut written = Vec::new();
     outlet.drain(&mut written).await.unwrap();
@@ -29,13 +29,16 @@ async fn a_full_lane_refuses_without_writing() {
     let (lane, outlet) = Lane::new(5);
     assert_eq!(put(&lane, "123"), Ok(4));
     assert_eq!(put(&lane, "a line may reach past the bound"), Ok(32));
-    assert_eq!(lane.try_send(|_| panic!("called")), Err(Refused::Full));
+    assert_eq!(lane.try_send(|_| panic!("called")), Err(TrySendError::Full));
     assert_eq!(
         drained(&lane, outlet).await,
         "123\na line may reach past the bound\n"
     );
-    assert_eq!(lane.try_send(|_| panic!("called")), Err(Refused::Closed));
-    let counters = Counters {
+    assert_eq!(
+        lane.try_send(|_| panic!("called")),
+        Err(TrySendError::Closed)
+    );
+    let counters = LaneCounters {
         lines: 2,
         bytes: 36,
         deepest: 36,
@@ -85,7 +88,7 @@ async fn a_writer_that_fails_closes_the_lane_and_tells_who_waits() {
     let error = draining.await.unwrap().unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
     assert_eq!(waiting.await.unwrap(), Err(Closed));
-    assert_eq!(put(&lane, "late"), Err(Refused::Closed));
+    assert_eq!(put(&lane, "late"), Err(TrySendError::Closed));
 }
 
 #[tokio::test(start_paused = true)]
@@ -149,7 +152,7 @@ async fn who_waits_goes_first_and_in_order() {
     tokio::spawn(outlet.drain(writer));
     settle().await;
     // The lane is empty now, but it is not the turn of whoever comes along.
-    assert_eq!(put(&lane, "pushy"), Err(Refused::Full));
+    assert_eq!(put(&lane, "pushy"), Err(TrySendError::Full));
     // Nor of the second.
     assert_eq!(poll_once(&mut second).await, Poll::Pending);
     first.await.unwrap();
@@ -254,7 +257,7 @@ async fn a_reader_that_stops_reading_bounds_the_lane_and_stops_the_producers() {
     for _ in 0..16_000 {
         lines.next_line().await.unwrap().unwrap();
     }
-    let Counters { lines, deepest, .. } = lane.counters();
+    let LaneCounters { lines, deepest, .. } = lane.counters();
     assert_eq!(lines, 16_000);
     assert!(
         deepest < 1000 + "15 999\n".len(),
@@ -275,7 +278,7 @@ async fn producers_that_wait_for_each_other_still_share_their_writes() {
     }
     lane.close();
     draining.await.unwrap().unwrap();
-    let Counters { lines, writes, .. } = lane.counters();
+    let LaneCounters { lines, writes, .. } = lane.counters();
     assert!(writes * 10 < lines, "{lines} lines took {writes} writes");
 }
 
@@ -314,7 +317,11 @@ async fn produce(lane: Lane, number: usize, manner: Manner, lengths: Vec<usize>)
 }
 
 /// The lines of each producer, as they came out.
-async fn collect(lane: Lane, outlet: Outlet, producers: Vec<(Manner, Vec<usize>)>) -> Vec<String> {
+async fn collect(
+    lane: Lane,
+    outlet: LaneReader,
+    producers: Vec<(Manner, Vec<usize>)>,
+) -> Vec<String> {
     let (writer, reader) = duplex(64);
     tokio::spawn(outlet.drain(writer));
     let producing = producers.into_iter().enumerate();

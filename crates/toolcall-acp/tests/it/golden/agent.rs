@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use toolcall::{BoxFuture, Content};
-use toolcall_acp::service::Commands;
+use toolcall_acp::service::CommandPlacement;
 use toolcall_acp::transport::Transport;
 use toolcall_acp::{ClientConnection, Prompt, SimpleAgent, StopReason, serve};
 
@@ -14,7 +14,7 @@ use crate::golden::stage::{Model, Open};
 pub(crate) async fn serve_with(
     client: ClientConnection,
     transport: Transport,
-    commands: Commands,
+    commands: CommandPlacement,
     open: Open,
     model: Model,
 ) -> io::Result<()> {

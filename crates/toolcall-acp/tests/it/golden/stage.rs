@@ -10,7 +10,7 @@ use tokio::io::{
 };
 use tokio::time::timeout;
 use toolcall::*;
-use toolcall_acp::service::Commands;
+use toolcall_acp::service::CommandPlacement;
 use toolcall_acp::transport::{Limits, connect};
 use toolcall_acp::{ClientConnection, Prompt};
 
@@ -24,7 +24,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 pub(crate) type Model = Arc<dyn Fn(Arc<Prompt>) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// What opens a session.
-pub(crate) type Open = Box<dyn Fn(Setting) -> EngineBuilder + Send + Sync>;
+pub(crate) type Open = Box<dyn Fn(SessionContext) -> EngineBuilder + Send + Sync>;
 
 type Setup = Arc<dyn Fn(EngineBuilder) -> EngineBuilder + Send + Sync>;
 
@@ -33,7 +33,7 @@ pub(crate) struct Story {
     tools: Arc<Registry>,
     offers: Value,
     prompt_meta: Option<Value>,
-    commands: Commands,
+    commands: CommandPlacement,
     setup: Vec<Setup>,
 }
 
@@ -56,7 +56,7 @@ impl Story {
             tools: Arc::new(tools),
             offers: json!({}),
             prompt_meta: None,
-            commands: Commands::InClient,
+            commands: CommandPlacement::InClient,
             setup: Vec::new(),
         }
     }
@@ -74,7 +74,7 @@ impl Story {
     }
 
     /// Where commands run.
-    pub(crate) fn commands(mut self, commands: Commands) -> Self {
+    pub(crate) fn commands(mut self, commands: CommandPlacement) -> Self {
         self.commands = commands;
         self
     }
@@ -133,10 +133,10 @@ impl Story {
 fn opening(registry: Arc<Registry>, setup: Vec<Setup>, store: Arc<MemoryStore>) -> Open {
     Box::new(move |_| {
         let engine = Engine::builder(registry.clone())
-            .setting(Setting::new(SessionId::new("s1"), "/w"))
+            .setting(SessionContext::new(SessionId::new("s1"), "/w"))
             .policy(AskDangerous)
-            .ids(Counted::new("call"))
-            .clock(SystemClock::beginning_at(Moment::default()))
+            .ids(CallIds::new("call"))
+            .clock(SystemClock::beginning_at(Timestamp::default()))
             .store(store.clone());
         setup.iter().fold(engine, |engine, change| change(engine))
     })

@@ -23,12 +23,12 @@ impl Tool for ReadFile {
     type Input = ReadInput;
     type Output = Arc<str>;
 
-    async fn prepare(&self, input: &ReadInput, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &ReadInput, look: &PrepareContext) -> Result<Intent, ToolError> {
         let title = format!("Read {}", input.path.display());
         Ok(Intent::new(Kind::Read, title).reading(look.path(&input.path)))
     }
 
-    async fn run(&self, input: ReadInput, scope: &Scope) -> Result<Arc<str>, ToolError> {
+    async fn run(&self, input: ReadInput, scope: &RunContext) -> Result<Arc<str>, ToolError> {
         scope.read_text(&input.path).await
     }
 }
@@ -49,7 +49,7 @@ impl Tool for EditFile {
     type Input = EditInput;
     type Output = ();
 
-    async fn prepare(&self, input: &EditInput, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &EditInput, look: &PrepareContext) -> Result<Intent, ToolError> {
         let before = look.read_text(&input.path).await?;
         let after = before.replacen(&input.old, &input.new, 1);
         let edit = FileEdit::modified(look.path(&input.path), before, after);
@@ -57,12 +57,12 @@ impl Tool for EditFile {
         Ok(Intent::new(Kind::Edit, title).editing(edit))
     }
 
-    async fn run(&self, _input: EditInput, scope: &Scope) -> Result<(), ToolError> {
+    async fn run(&self, _input: EditInput, scope: &RunContext) -> Result<(), ToolError> {
         apply_all(scope).await
     }
 }
 
-async fn apply_all(scope: &Scope) -> Result<(), ToolError> {
+async fn apply_all(scope: &RunContext) -> Result<(), ToolError> {
     for edit in scope.edits() {
         scope.apply(edit).await?;
     }
@@ -86,7 +86,7 @@ pub(crate) fn tools<const N: usize>(others: [CustomTool; N]) -> Registry {
 /// Does what the closure does, and touches nothing.
 pub(crate) fn tool<F, Fut, R>(name: &'static str, run: F) -> CustomTool
 where
-    F: Fn(Arc<Value>, Scope) -> Fut + Send + Sync + 'static,
+    F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     R: Into<ToolResult>,
 {

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use toolcall::*;
-use toolcall_acp::service::About;
+use toolcall_acp::service::AgentInfo;
 use toolcall_acp::transport::{self, connect};
 use toolcall_acp::{ClientConnection, Prompt, Session, SimpleAgent, StopReason, serve};
 
@@ -74,7 +74,7 @@ impl Desk {
         let client = ClientConnection::new(peer);
         let hello = json!({"protocolVersion": 1, "clientCapabilities": manners.offers});
         let hello = serde_json::value::to_raw_value(&hello).expect("parameters");
-        let greeted = client.initialize(Some(&hello), &About::default());
+        let greeted = client.initialize(Some(&hello), &AgentInfo::default());
         greeted.expect("an answer");
         let agent = SimpleAgent::new(client.clone(), open_none, answer_none);
         tokio::spawn(serve(client.clone(), transport, Arc::new(agent)));
@@ -98,7 +98,7 @@ impl Desk {
 
     /// Hangs up after all was told, and returns every line.
     pub(crate) async fn finish(self) -> Vec<Line> {
-        self.session.reports().all_told().await;
+        self.session.reports().flush().await;
         let answer = json!({"jsonrpc": "2.0", "id": PROMPT, "result": {"stopReason": "end_turn"}});
         let answer = answer.to_string();
         let lane = self.client.peer().lane();
@@ -111,7 +111,7 @@ impl Desk {
 }
 
 /// The session is opened and used from this side.
-fn open_none(place: Setting) -> EngineBuilder {
+fn open_none(place: SessionContext) -> EngineBuilder {
     engine(Registry::new()).setting(place)
 }
 
@@ -121,10 +121,10 @@ async fn answer_none(_: Arc<Prompt>, _: Vec<Content>) -> StopReason {
 
 fn engine(tools: Registry) -> EngineBuilder {
     Engine::builder(tools)
-        .setting(Setting::new(SessionId::new("s1"), "/w"))
+        .setting(SessionContext::new(SessionId::new("s1"), "/w"))
         .policy(AskDangerous)
-        .ids(Counted::new("call"))
-        .clock(SystemClock::beginning_at(Moment::default()))
+        .ids(CallIds::new("call"))
+        .clock(SystemClock::beginning_at(Timestamp::default()))
 }
 
 async fn read(
@@ -181,7 +181,7 @@ pub(crate) fn bytes(lines: &[Line]) -> usize {
 /// A registry with this one tool, called `work`.
 pub(crate) fn only<F, Fut, R>(kind: Kind, run: F) -> Registry
 where
-    F: Fn(Arc<Value>, Scope) -> Fut + Send + Sync + 'static,
+    F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     R: Into<ToolResult>,
 {

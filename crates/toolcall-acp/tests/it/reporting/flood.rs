@@ -25,7 +25,7 @@ fn piece(bytes: usize) -> String {
 }
 
 /// Prints it all in so many pieces, with a pause after each.
-async fn print_all(scope: &Scope, pieces: usize, pause: Duration) {
+async fn print_all(scope: &RunContext, pieces: usize, pause: Duration) {
     let piece = piece(MEGABYTES * 1024 * 1024 / pieces);
     scope.print(FIRST);
     for _ in 0..pieces {
@@ -41,7 +41,7 @@ async fn print_all(scope: &Scope, pieces: usize, pause: Duration) {
 async fn flood(manners: Manners, pieces: usize, pause: Duration) -> Vec<Line> {
     let tools = only(
         Kind::Execute,
-        move |_: Arc<Value>, scope: Scope| async move {
+        move |_: Arc<Value>, scope: RunContext| async move {
             print_all(&scope, pieces, pause).await;
             Ok(())
         },
@@ -108,7 +108,7 @@ async fn fifty_megabytes_in_ten_minutes_in_a_terminal() {
 
 /// Prints the parts, each after the one before was told.
 async fn told_in_parts(parts: Vec<Vec<u8>>) -> Vec<String> {
-    let tools = only(Kind::Execute, move |_: Arc<Value>, scope: Scope| {
+    let tools = only(Kind::Execute, move |_: Arc<Value>, scope: RunContext| {
         let parts = parts.clone();
         async move {
             for part in parts {
@@ -155,21 +155,24 @@ async fn characters_and_colours_arrive_whole_wherever_they_are_split() {
 /// Plans keep the pace of what grows; the last one is always told.
 #[tokio::test(start_paused = true)]
 async fn plans_do_not_break_the_budget() {
-    let tools = only(Kind::Execute, |_: Arc<Value>, scope: Scope| async move {
-        for step in 0..500 {
-            scope.print("0123456789abcdef\n".repeat(60));
-            let entry = PlanEntry {
-                content: format!("step {step}"),
-                status: PlanStatus::InProgress,
-                priority: Priority::Medium,
-            };
-            scope.plan(Plan {
-                entries: vec![entry],
-            });
-            sleep(Duration::from_millis(5)).await;
-        }
-        Ok("done")
-    });
+    let tools = only(
+        Kind::Execute,
+        |_: Arc<Value>, scope: RunContext| async move {
+            for step in 0..500 {
+                scope.print("0123456789abcdef\n".repeat(60));
+                let entry = PlanEntry {
+                    content: format!("step {step}"),
+                    status: PlanStatus::InProgress,
+                    priority: Priority::Medium,
+                };
+                scope.plan(Plan {
+                    entries: vec![entry],
+                });
+                sleep(Duration::from_millis(5)).await;
+            }
+            Ok("done")
+        },
+    );
     let desk = Desk::open(tools, Manners::default(), |engine| engine);
     desk.session.engine().run(work()).await;
     let lines = desk.finish().await;

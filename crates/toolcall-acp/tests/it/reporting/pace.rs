@@ -15,7 +15,7 @@ const PROGRESS: &str = "/params/update/_meta/toolcall~1progress/current";
 
 #[tokio::test(start_paused = true)]
 async fn ten_thousand_steps_in_a_second_are_told_about_ten_times() {
-    let tools = only(Kind::Other, |_: Arc<Value>, scope: Scope| async move {
+    let tools = only(Kind::Other, |_: Arc<Value>, scope: RunContext| async move {
         for step in 1..=10_000_u32 {
             scope.progress(Progress::at(step.into()).of(10_000.0));
             if step % 10 == 0 {
@@ -50,7 +50,7 @@ fn moment(seen: &[(Instant, Line)], call: &str, status: &str) -> Instant {
 }
 
 /// Prints so much that its output is told only now and then.
-async fn shout(scope: &Scope) {
+async fn shout(scope: &RunContext) {
     for _ in 0..600 {
         scope.print("all work and no play makes jack a dull boy\n".repeat(400));
         sleep(Duration::from_millis(100)).await;
@@ -59,20 +59,23 @@ async fn shout(scope: &Scope) {
 
 #[tokio::test(start_paused = true)]
 async fn a_status_waits_for_no_pace() {
-    let tools = only(Kind::Other, |input: Arc<Value>, scope: Scope| async move {
-        if input["quiet"] == true {
-            return Ok("quiet");
-        }
-        shout(&scope).await;
-        let quiet = ToolRequest::new("work", serde_json::json!({"quiet": true}));
-        scope.call(quiet).await;
-        scope.print("the end");
-        Ok("loud")
-    });
+    let tools = only(
+        Kind::Other,
+        |input: Arc<Value>, scope: RunContext| async move {
+            if input["quiet"] == true {
+                return Ok("quiet");
+            }
+            shout(&scope).await;
+            let quiet = ToolRequest::new("work", serde_json::json!({"quiet": true}));
+            scope.call(quiet).await;
+            scope.print("the end");
+            Ok("loud")
+        },
+    );
     let desk = Desk::open(tools, Manners::default(), |engine| engine);
     desk.session.engine().run(work()).await;
     let now = Instant::now();
-    desk.session.reports().all_told().await;
+    desk.session.reports().flush().await;
     assert_eq!(Instant::now(), now, "nothing is left to wait for");
     // The client has read by then.
     sleep(Duration::from_millis(1)).await;

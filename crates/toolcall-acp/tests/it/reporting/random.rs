@@ -90,7 +90,7 @@ fn manners() -> impl Strategy<Value = Manners> {
     })
 }
 
-async fn perform(act: Act, scope: Scope) -> Result<&'static str, ToolError> {
+async fn perform(act: Act, scope: RunContext) -> Result<&'static str, ToolError> {
     for step in act.steps {
         match step {
             Step::Print(text) => scope.print(text),
@@ -124,7 +124,7 @@ fn tool(name: String, act: Act) -> CustomTool {
     let mut definition = Definition::new(name.as_str(), "For a test", json!({"type": "object"}));
     definition.kind = Some(act.kind);
     let (kind, is_asked) = (act.kind, act.is_asked);
-    let run = move |_: Arc<Value>, scope: Scope| perform(act.clone(), scope);
+    let run = move |_: Arc<Value>, scope: RunContext| perform(act.clone(), scope);
     CustomTool::new(definition, run).preparing(move |_| {
         let intent = Intent::new(kind, name.clone());
         Ok(match is_asked {

@@ -10,7 +10,7 @@ use toolcall_acp::{Prompt, TraceContext};
 use crate::reporting::desk::{Desk, Manners, only, work};
 
 fn endless() -> Registry {
-    only(Kind::Other, |_: Arc<Value>, scope: Scope| async move {
+    only(Kind::Other, |_: Arc<Value>, scope: RunContext| async move {
         scope.cancelled().await;
         Err::<(), _>(ToolError::new("it was stopped"))
     })
@@ -42,7 +42,7 @@ async fn closing_a_session_cancels_what_runs_there() {
 async fn a_session_that_is_opened_anew_takes_the_place_of_the_old_one() {
     let desk = Desk::open(endless(), Manners::default(), |engine| engine);
     let (prompt, call) = busy(&desk).await;
-    let place = Setting::new(SessionId::new("s1"), "/w");
+    let place = SessionContext::new(SessionId::new("s1"), "/w");
     let anew = Engine::builder(Registry::new()).setting(place);
     let anew = desk.client.open(anew);
     assert_eq!(call.await.ending(), &cancelled_by_person());

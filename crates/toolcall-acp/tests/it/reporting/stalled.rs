@@ -28,7 +28,7 @@ fn limits() -> Limits {
 /// Ends with much to read, and counts how often it was begun.
 fn verbose(begun: &Arc<AtomicUsize>) -> Registry {
     let begun = begun.clone();
-    only(Kind::Other, move |_: Arc<Value>, scope: Scope| {
+    only(Kind::Other, move |_: Arc<Value>, scope: RunContext| {
         begun.fetch_add(1, Ordering::Relaxed);
         async move {
             scope.print("printed\n".repeat(1024));

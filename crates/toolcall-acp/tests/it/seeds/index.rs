@@ -1,4 +1,4 @@
-//! Which examples there are, and what each of them is.
+//! SessionSelector examples there are, and what each of them is.
 //! A list: what an example must come to is said elsewhere.
 
 use toolcall_acp::finding::Rule;

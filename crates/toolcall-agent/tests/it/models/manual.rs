@@ -6,7 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use toolcall::{Content, Link, Registry};
 use toolcall_agent::model::manual::Manual;
-use toolcall_tools::{Kit, KitSettings};
+use toolcall_tools::{Toolset, ToolsetConfig};
 
 use super::stage::Stage;
 
@@ -18,8 +18,8 @@ struct Room {
 impl Room {
     fn new() -> Self {
         let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
-        let settings = KitSettings::new(vec![folders[0].path().to_owned()], folders[1].path());
-        let kit = Kit::open(settings).expect("a kit");
+        let settings = ToolsetConfig::new(vec![folders[0].path().to_owned()], folders[1].path());
+        let kit = Toolset::open(settings).expect("a kit");
         let mut tools = Registry::new();
         kit.add_to(&mut tools).expect("tools");
         Self {

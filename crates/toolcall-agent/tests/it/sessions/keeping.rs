@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use toolcall::SessionId;
 use toolcall_agent::model::Message;
-use toolcall_history::{History, SessionEvent, SessionFacts, Settings};
+use toolcall_history::{History, HistoryConfig, SessionEvent, SessionFacts};
 
 use toolcall_testkit::client::Exchange;
 
@@ -239,7 +239,7 @@ async fn sessions_of_others_are_neither_loaded_nor_forgotten() {
         cwd: stage.cwd(),
         ..SessionFacts::default()
     };
-    let history = History::open(stage.history(), Settings::default()).expect("a history");
+    let history = History::open(stage.history(), HistoryConfig::default()).expect("a history");
     drop(history.tell(&other, SessionEvent::Opened(facts)));
     let mut editor = stage.connect().await;
     let wish = json!({"sessionId": "other", "cwd": stage.cwd(), "mcpServers": []});

@@ -14,9 +14,9 @@ use toolcall::{Content, Limits};
 use toolcall_acp::transport;
 use toolcall_acp::{ClientConnection, serve};
 use toolcall_agent::model::{Conversation, Delta, Message, Model, ModelError, Models};
-use toolcall_agent::{Agent, AgentSettings};
-use toolcall_history::{OnFailure, Settings};
-use toolcall_policy::Places;
+use toolcall_agent::{Agent, AgentConfig};
+use toolcall_history::{HistoryConfig, OnFailure};
+use toolcall_policy::UserDirs;
 use toolcall_testkit::client::{self as testkit, Exchange, allow_once};
 use toolcall_testkit::dir::TestDir;
 
@@ -135,10 +135,10 @@ impl Stage {
         self.dir.at("history.db")
     }
 
-    fn settings(&self) -> AgentSettings {
+    fn settings(&self) -> AgentConfig {
         let other: Arc<dyn Model> = Arc::new(Named("other"));
-        AgentSettings {
-            places: Places {
+        AgentConfig {
+            places: UserDirs {
                 config: self.dir.at("config"),
                 state: self.dir.at("state"),
             },
@@ -150,9 +150,9 @@ impl Stage {
             limits: Limits::default(),
             history: Some((
                 self.history(),
-                Settings {
+                HistoryConfig {
                     on_failure: OnFailure::GoOn,
-                    ..Settings::default()
+                    ..HistoryConfig::default()
                 },
             )),
             models: Models::new(self.puppet.clone()).and(other),
@@ -173,14 +173,14 @@ impl Stage {
 
     /// Without a history.
     pub(crate) async fn connect_forgetful(&self) -> Editor {
-        let settings = AgentSettings {
+        let settings = AgentConfig {
             history: None,
             ..self.settings()
         };
         self.connect_with("editor", settings).await
     }
 
-    async fn connect_with(&self, name: &str, settings: AgentSettings) -> Editor {
+    async fn connect_with(&self, name: &str, settings: AgentConfig) -> Editor {
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(near);
         let (peer, transport) = transport::connect(reader, writer, transport::Limits::default());

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, duplex, split};
 use toolcall::{
     Answer, AskAll, Command, CustomTool, Definition, Engine, EngineBuilder, FileBody, FileEdit,
-    Intent, Kind, Origin, Question, Reading, Registry, SessionId, Setting, ToolRequest, Touch,
+    Intent, Kind, Origin, Question, Reading, Registry, SessionContext, SessionId, ToolRequest,
+    Touch,
 };
 use toolcall_acp::{Prompt, SimpleAgent, StopReason, serve};
 
@@ -46,7 +47,7 @@ impl Sample {
         let tool = CustomTool::new(definition, run).preparing(move |_look| Ok(intent.clone()));
         let mut tools = Registry::new();
         tools.add_any(Arc::new(tool)).expect("a tool");
-        let setting = Setting::new(SessionId::new(SESSION), "/w");
+        let setting = SessionContext::new(SessionId::new(SESSION), "/w");
         Engine::builder(tools).setting(setting).policy(AskAll)
     }
 
@@ -74,7 +75,7 @@ impl Sample {
     async fn in_editor(&self) -> String {
         let (client, transport, pipe) = wire::pipe();
         let (engine, request) = (Mutex::new(Some(self.engine())), self.request());
-        let open = move |_: Setting| {
+        let open = move |_: SessionContext| {
             let engine = engine.lock().expect("a lock").take();
             engine.expect("one session")
         };

@@ -8,13 +8,13 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use toolcall::{
-    AskDangerous, Counted, Engine, Origin, Registry, SessionId, Setting, SharedRegistry,
+    AskDangerous, CallIds, Engine, Origin, Registry, SessionContext, SessionId, SharedRegistry,
     ToolRequest,
 };
 use toolcall_testkit::client::{allow_once, notification, response};
 use toolcall_testkit::dir::TestDir;
 use toolcall_tools::mcp::{Program, ServerSettings, ServerState, Servers};
-use toolcall_tools::{Kit, KitSettings};
+use toolcall_tools::{Toolset, ToolsetConfig};
 
 use crate::mcp::calls::Call;
 use crate::wire::{SESSION, Wire};
@@ -25,7 +25,7 @@ const DOT: &[u8] =
 
 pub(crate) struct Stage {
     dir: TestDir,
-    kit: Kit,
+    kit: Toolset,
     registry: SharedRegistry,
     servers: Servers,
 }
@@ -36,9 +36,9 @@ impl Stage {
         let dir = TestDir::create();
         let root = dir.at("project");
         lay_out(&root);
-        let mut settings = KitSettings::new(vec![root.clone()], dir.at("state"));
+        let mut settings = ToolsetConfig::new(vec![root.clone()], dir.at("state"));
         settings.servers = settings_of(place, &root);
-        let kit = Kit::open(settings).unwrap();
+        let kit = Toolset::open(settings).unwrap();
         let mut built_in = Registry::new();
         kit.add_to(&mut built_in).unwrap();
         let registry = SharedRegistry::new(built_in);
@@ -80,10 +80,10 @@ impl Stage {
             ToolRequest::new(call.tool, input)
         };
         let engine = Engine::builder(self.registry.clone())
-            .setting(Setting::new(SessionId::new(SESSION), self.root()))
+            .setting(SessionContext::new(SessionId::new(SESSION), self.root()))
             .host(self.kit.host())
             .policy(AskDangerous)
-            .ids(Counted::new("call"));
+            .ids(CallIds::new("call"));
         let forms = json!({"elicitation": {"form": {}}});
         Wire::record(
             engine,

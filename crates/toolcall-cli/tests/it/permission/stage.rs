@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolcall::{
-    Counted, CustomTool, Engine, EngineBuilder, Origin, Registry, SessionId, Setting, ToolRequest,
+    CallIds, CustomTool, Engine, EngineBuilder, Origin, Registry, SessionContext, SessionId,
+    ToolRequest,
 };
-use toolcall_policy::{Book, BookSettings, Places};
+use toolcall_policy::{PolicyStore, PolicyStoreConfig, UserDirs};
 use toolcall_testkit::client::asks_permission;
 use toolcall_testkit::dir::{TestDir, set_mode};
 use toolcall_testkit::tools::definition;
 use toolcall_tools::command::Supervisor;
-use toolcall_tools::{Kit, KitSettings};
+use toolcall_tools::{Toolset, ToolsetConfig};
 
 use crate::PROGRAM;
 use crate::wire::{SESSION, Wire};
@@ -21,7 +22,7 @@ use crate::wire::{SESSION, Wire};
 /// A project and its tools.
 pub(crate) struct Stage {
     dir: TestDir,
-    kit: Kit,
+    kit: Toolset,
 }
 
 impl Stage {
@@ -32,9 +33,9 @@ impl Stage {
     pub(crate) fn with_policy(policy: &str) -> Self {
         let dir = TestDir::with(&[("project/there.txt", "one\n")]);
         dir.write_private("config/policy.toml", policy);
-        let mut settings = KitSettings::new(vec![dir.at("project")], dir.at("state"));
+        let mut settings = ToolsetConfig::new(vec![dir.at("project")], dir.at("state"));
         settings.supervisor = Some(Supervisor::at(PROGRAM));
-        let kit = Kit::open(settings).unwrap();
+        let kit = Toolset::open(settings).unwrap();
         Self { dir, kit }
     }
 
@@ -60,8 +61,8 @@ impl Stage {
         let mut tools = Registry::new();
         self.kit.add_to(&mut tools).unwrap();
         tools.add_any(Arc::new(tool_of_a_server())).unwrap();
-        let book = Book::open(BookSettings {
-            places: Places {
+        let book = PolicyStore::open(PolicyStoreConfig {
+            places: UserDirs {
                 config: self.dir.at("config"),
                 state: self.dir.at("state"),
             },
@@ -70,10 +71,10 @@ impl Stage {
             layers: Vec::new(),
         });
         Engine::builder(tools)
-            .setting(Setting::new(SessionId::new(SESSION), self.project()))
+            .setting(SessionContext::new(SessionId::new(SESSION), self.project()))
             .host(self.kit.host())
             .rulebook(Arc::new(book))
-            .ids(Counted::new("call"))
+            .ids(CallIds::new("call"))
     }
 
     /// Makes one call in a session over the wire; questions are answered like this.

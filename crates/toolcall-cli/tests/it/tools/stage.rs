@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolcall::{
-    AskDangerous, Counted, Engine, EngineBuilder, Event, Registry, SessionId, Setting, ToolCall,
-    ToolRequest,
+    AskDangerous, CallIds, Engine, EngineBuilder, Event, Registry, SessionContext, SessionId,
+    ToolCall, ToolRequest,
 };
 use toolcall_testkit::client::allow_once;
 use toolcall_testkit::dir::TestDir;
 use toolcall_testkit::http::{Reply, Server, answer, ok};
 use toolcall_tools::command::Supervisor;
 use toolcall_tools::web::{FetchSettings, SearchSettings};
-use toolcall_tools::{Kit, KitSettings};
+use toolcall_tools::{Toolset, ToolsetConfig};
 
 use crate::PROGRAM;
 use crate::tools::rows::Row;
@@ -35,7 +35,7 @@ const FILES: &[(&str, &str)] = &[
 /// A project and its tools.
 pub(crate) struct Stage {
     dir: TestDir,
-    kit: Arc<Kit>,
+    kit: Arc<Toolset>,
     site: Server,
 }
 
@@ -43,7 +43,7 @@ impl Stage {
     pub(crate) async fn open() -> Self {
         let dir = TestDir::with(FILES);
         let site = Server::start(page).await;
-        let mut settings = KitSettings::new(vec![dir.at("project")], dir.at("state"));
+        let mut settings = ToolsetConfig::new(vec![dir.at("project")], dir.at("state"));
         settings.supervisor = Some(Supervisor::at(PROGRAM));
         settings.fetch = FetchSettings {
             private: vec![format!("127.0.0.1:{}", site.port())],
@@ -51,7 +51,7 @@ impl Stage {
         };
         let endpoint = format!("http://127.0.0.1:{}/search", site.port());
         settings.search = Some(SearchSettings::SearXng { endpoint });
-        let kit = Arc::new(Kit::open(settings).unwrap());
+        let kit = Arc::new(Toolset::open(settings).unwrap());
         Self { dir, kit, site }
     }
 
@@ -87,10 +87,10 @@ impl Stage {
             }
         };
         Engine::builder(self.registry())
-            .setting(Setting::new(SessionId::new(SESSION), self.project()))
+            .setting(SessionContext::new(SessionId::new(SESSION), self.project()))
             .host(self.kit.host())
             .policy(AskDangerous)
-            .ids(Counted::new("call"))
+            .ids(CallIds::new("call"))
             .reader(note)
     }
 

@@ -4,7 +4,9 @@
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use toolcall::{Command, Intent, Part, Policy, Reading, Touch};
-use toolcall_policy::{Facts, Layer, Mode, PolicyRule, Rules, Scope, Stance, Trust};
+use toolcall_policy::{
+    Layer, LayerSource, Mode, PolicyRule, RuleContext, RuleEffect, Rules, Trust,
+};
 use toolcall_shell::quoted;
 
 use crate::rules::scene::{ROOT, command, in_root, judged, parse, setting, switching, touching};
@@ -152,17 +154,17 @@ fn odd_word() -> impl Strategy<Value = String> {
     prop::collection::vec(select(&pieces[..]), 0..6).prop_map(|pieces| pieces.concat())
 }
 
-fn layer(rules: &[String], scope: Scope, trust: Trust) -> Layer {
+fn layer(rules: &[String], scope: LayerSource, trust: Trust) -> Layer {
     let text = rules.concat();
     parse(&text, scope, trust).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn user(rules: &[String]) -> Layer {
-    layer(rules, Scope::User, Trust::Trusted)
+    layer(rules, LayerSource::User, Trust::Trusted)
 }
 
 fn put_together(layers: impl IntoIterator<Item = Layer>) -> Rules {
-    Rules::new(layers, Facts::default()).expect("a policy")
+    Rules::new(layers, RuleContext::default()).expect("a policy")
 }
 
 /// Every way in which one command stands in another.
@@ -228,7 +230,7 @@ proptest! {
     fn an_untrusted_project_never_allows(rules in policy(), theirs in policy(), mode in mode(), intent in intent()) {
         let before = put_together([user(&rules)]);
         let theirs = [vec![format!("mode = '{}'\n", mode.as_str())], theirs].concat();
-        let after = put_together([layer(&theirs, Scope::Project, Trust::Untrusted), user(&rules)]);
+        let after = put_together([layer(&theirs, LayerSource::Project, Trust::Untrusted), user(&rules)]);
         prop_assert!(judged(&after, &intent) >= judged(&before, &intent));
     }
 
@@ -244,7 +246,7 @@ proptest! {
     fn a_looser_mode_is_never_silent_and_never_kept(rules in policy(), mode in mode(), wanted in mode()) {
         let rules = put_together([user(&rules)]).in_mode(mode);
         let explained = rules.explain(&switching(wanted.as_str()), &setting());
-        prop_assert!(wanted >= mode || explained.stance > Stance::Allow);
+        prop_assert!(wanted >= mode || explained.stance > RuleEffect::Allow);
         prop_assert_eq!(explained.offers, []);
     }
 
@@ -281,7 +283,7 @@ proptest! {
         let explained = rules.explain(&intent, &setting());
         prop_assert_eq!(explained.stance, judged(&rules, &intent));
         for offer in explained.offers {
-            prop_assert!(PolicyRule::from_text(&offer.text, Stance::Allow, None).is_ok());
+            prop_assert!(PolicyRule::from_text(&offer.text, RuleEffect::Allow, None).is_ok());
         }
     }
 
@@ -330,14 +332,14 @@ fn deep_wrapping_hides_nothing() {
     ])]);
     for depth in [1, 6, 7, 13, 40] {
         let text = format!("{}touch .git/hooks/x", "env ".repeat(depth));
-        assert_eq!(judged(&rules, &command(&text)), Stance::Deny, "{depth}");
+        assert_eq!(judged(&rules, &command(&text)), RuleEffect::Deny, "{depth}");
         let beside = format!("sh -c {}", quoted([format!("{text}; ls").as_str()]));
         assert_eq!(
             judged(&rules, &command(&beside)),
-            Stance::Deny,
+            RuleEffect::Deny,
             "{depth} beside another"
         );
     }
     let many = format!("sh -c '{}touch .git/x'", "true; ".repeat(63));
-    assert_eq!(judged(&rules, &command(&many)), Stance::Deny);
+    assert_eq!(judged(&rules, &command(&many)), RuleEffect::Deny);
 }

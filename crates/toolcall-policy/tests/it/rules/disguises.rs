@@ -2,7 +2,7 @@
 //! None of them may run without a question.
 
 use toolcall::{Command, Intent, Kind, Part, Reading};
-use toolcall_policy::Stance;
+use toolcall_policy::RuleEffect;
 
 use crate::rules::scene::{ROOT, command, judged, rules};
 
@@ -241,7 +241,7 @@ fn no_disguise_is_allowed() {
     for (run, texts) in ABUSED {
         let quoted = format!("[[allow]]\nrun = {run:?}\n");
         let rules = rules(&quoted);
-        let is_allowed = |text: &&&str| judged(&rules, &command(text)) == Stance::Allow;
+        let is_allowed = |text: &&&str| judged(&rules, &command(text)) == RuleEffect::Allow;
         allowed.extend(texts.iter().filter(is_allowed).copied());
     }
     assert_eq!(allowed, Vec::<&str>::new());
@@ -277,7 +277,7 @@ fn no_disguise_hides_a_denied_word() {
     ];
     let spared: Vec<_> = texts
         .into_iter()
-        .filter(|text| judged(&rules, &command(text)) != Stance::Deny)
+        .filter(|text| judged(&rules, &command(text)) != RuleEffect::Deny)
         .collect();
     assert_eq!(spared, Vec::<&str>::new());
 }
@@ -287,11 +287,11 @@ fn no_disguise_hides_a_denied_word() {
 fn no_length_hides_anything() {
     let long = format!("echo $X {}; touch .git/hooks/x", "x ".repeat(40_000));
     let lenient = rules("mode = 'allow-all'\n");
-    assert_eq!(judged(&lenient, &command(&long)), Stance::Ask);
+    assert_eq!(judged(&lenient, &command(&long)), RuleEffect::Ask);
     let denying = rules("mode = 'allow-all'\n[[deny]]\nrun = 'rm'\n");
-    assert_eq!(judged(&denying, &command(&long)), Stance::Deny);
+    assert_eq!(judged(&denying, &command(&long)), RuleEffect::Deny);
     let pattern = format!("{}* x", "a".repeat(300));
-    assert_eq!(judged(&denying, &command(&pattern)), Stance::Deny);
+    assert_eq!(judged(&denying, &command(&pattern)), RuleEffect::Deny);
 }
 
 /// Rules about paths and hosts hold for commands, also where the text is not understood.
@@ -324,7 +324,7 @@ fn no_disguise_hides_a_denied_path_or_host() {
     ];
     let spared: Vec<_> = texts
         .into_iter()
-        .filter(|text| judged(&rules, &command(text)) != Stance::Deny)
+        .filter(|text| judged(&rules, &command(text)) != RuleEffect::Deny)
         .collect();
     assert_eq!(spared, Vec::<&str>::new());
     for text in [
@@ -335,7 +335,7 @@ fn no_disguise_hides_a_denied_path_or_host() {
         "env -C .git/hooks touch x",
         "cat .git/* $X",
     ] {
-        assert_eq!(judged(&rules, &command(text)), Stance::Ask, "{text}");
+        assert_eq!(judged(&rules, &command(text)), RuleEffect::Ask, "{text}");
     }
     for text in [
         "ls src",
@@ -348,7 +348,7 @@ fn no_disguise_hides_a_denied_path_or_host() {
         "cat src/secrets.rs",
         "curl https://example.com",
     ] {
-        assert_eq!(judged(&rules, &command(text)), Stance::Allow, "{text}");
+        assert_eq!(judged(&rules, &command(text)), RuleEffect::Allow, "{text}");
     }
 }
 
@@ -360,6 +360,6 @@ fn parts_without_a_program_are_asked_about() {
     let intent = Intent::new(Kind::Execute, "x").running(run);
     assert_eq!(
         judged(&rules("[[allow]]\nrun = 'x'\n"), &intent),
-        Stance::Ask
+        RuleEffect::Ask
     );
 }

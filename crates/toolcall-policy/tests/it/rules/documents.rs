@@ -1,7 +1,7 @@
 //! The policies in the documentation, read as it says they are.
 //! A block that begins with `# wrong` must be refused.
 
-use toolcall_policy::{Scope, Trust};
+use toolcall_policy::{LayerSource, Trust};
 
 use crate::rules::scene::parse;
 
@@ -13,7 +13,7 @@ fn policies_in_the_documentation_are_what_they_say() {
     let blocks: Vec<_> = blocks.filter_map(|rest| rest.split("```").next()).collect();
     assert!(blocks.len() >= 8, "{} blocks", blocks.len());
     for block in blocks {
-        let read = parse(block, Scope::User, Trust::Trusted);
+        let read = parse(block, LayerSource::User, Trust::Trusted);
         match block.strip_prefix("# wrong: ") {
             Some(rest) => {
                 let error = read.expect_err(block).to_string();

@@ -7,7 +7,7 @@ use expect_test::expect;
 use proptest::prelude::*;
 use proptest::sample::select;
 use toolcall::Verdict;
-use toolcall_policy::{Rules, Scope, Stance, Trust};
+use toolcall_policy::{LayerSource, RuleEffect, Rules, Trust};
 
 use crate::rules::scene::{command, judged, parse};
 
@@ -62,7 +62,7 @@ const BROKEN: &[&str] = &[
 fn broken_policies_say_where_and_what_to_write() {
     let mut all = String::new();
     for text in BROKEN {
-        let said = match parse(text, Scope::User, Trust::Trusted) {
+        let said = match parse(text, LayerSource::User, Trust::Trusted) {
             Ok(layer) => format!("fine: {} rules", layer.rules().len()),
             Err(error) => error.to_string(),
         };
@@ -162,9 +162,9 @@ fn broken_policies_say_where_and_what_to_write() {
 
 #[test]
 fn a_broken_policy_denies_everything_and_says_why() {
-    let error = parse("[[deny]]\nregex = '('\n", Scope::User, Trust::Trusted).unwrap_err();
+    let error = parse("[[deny]]\nregex = '('\n", LayerSource::User, Trust::Trusted).unwrap_err();
     let rules = Rules::refusing(&error);
-    assert_eq!(judged(&rules, &command("ls")), Stance::Deny);
+    assert_eq!(judged(&rules, &command("ls")), RuleEffect::Deny);
     let verdict = toolcall::Policy::judge(&rules, &command("ls"), &crate::rules::scene::setting());
     let Verdict::Deny { reason, .. } = verdict else {
         panic!("not denied");
@@ -206,7 +206,7 @@ proptest! {
     #[test]
     fn every_fault_has_a_place(pieces in prop::collection::vec(select(PIECES), 0..16)) {
         let text = pieces.concat();
-        if let Err(error) = parse(&text, Scope::User, Trust::Trusted) {
+        if let Err(error) = parse(&text, LayerSource::User, Trust::Trusted) {
             let lines: Vec<_> = text.split('\n').collect();
             let line = lines.get(error.line - 1);
             prop_assert!(line.is_some_and(|line| error.column <= line.chars().count() + 1), "{error}");

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use expect_test::{Expect, expect};
 use toolcall::{Intent, Kind, Touch};
-use toolcall_policy::{Facts, Layer, Mode, Rules, Scope, Trust};
+use toolcall_policy::{Layer, LayerSource, Mode, RuleContext, Rules, Trust};
 
 use crate::rules::scene::{command, in_root, judged, parse, rules, switching, touching, user};
 
@@ -153,13 +153,13 @@ fn only_allow_all_is_loud() {
 #[test]
 fn flags_choose_the_mode_and_projects_only_tighten_it() {
     let mode = |layers: Vec<Layer>| {
-        Rules::new(layers, Facts::default())
+        Rules::new(layers, RuleContext::default())
             .expect("a policy")
             .mode()
     };
     let own = || user("mode = 'accept-edits'\n");
-    let flags = |mode| Layer::of_mode(Scope::Flags, mode);
-    let project = |text: &str, trust| parse(text, Scope::Project, trust).expect("a policy");
+    let flags = |mode| Layer::of_mode(LayerSource::Flags, mode);
+    let project = |text: &str, trust| parse(text, LayerSource::Project, trust).expect("a policy");
     assert_eq!(mode(vec![]), Mode::Ask);
     assert_eq!(mode(vec![own()]), Mode::AcceptEdits);
     assert_eq!(mode(vec![own(), flags(Mode::AllowAll)]), Mode::AllowAll);
@@ -174,7 +174,7 @@ fn flags_choose_the_mode_and_projects_only_tighten_it() {
         );
     }
     let tight = vec![own(), project("mode = 'read-only'\n", Trust::Untrusted)];
-    let tight = Rules::new(tight, Facts::default()).expect("a policy");
+    let tight = Rules::new(tight, RuleContext::default()).expect("a policy");
     assert_eq!(tight.in_mode(Mode::AllowAll).mode(), Mode::ReadOnly);
     assert_eq!(tight.in_mode(Mode::DenyAll).mode(), Mode::DenyAll);
 }

@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use toolcall::{
     Command, Effect, Intent, Kind, Origin, Policy, Reading, Rule, ToolIdentity, Touch, Verdict,
 };
-use toolcall_policy::{Facts, Layer, PolicyRule, Rules, Stance};
+use toolcall_policy::{Layer, PolicyRule, RuleContext, RuleEffect, Rules};
 
 use crate::rules::scene::{ROOT, command, in_root, judged, rules, setting, touching};
 
@@ -23,12 +23,18 @@ fn offers(intent: &Intent) -> Vec<Rule> {
 /// Every offer is read back as the same rule, and settles the question that it was offered for.
 fn check_each(intent: &Intent) {
     for rule in offers(intent) {
-        let read = PolicyRule::from_text(&rule.text, Stance::Allow, None).expect("a rule");
+        let read = PolicyRule::from_text(&rule.text, RuleEffect::Allow, None).expect("a rule");
         assert_eq!(read.text(), *rule.text);
-        for (effect, wanted) in [(Effect::Allow, Stance::Allow), (Effect::Deny, Stance::Deny)] {
+        for (effect, wanted) in [
+            (Effect::Allow, RuleEffect::Allow),
+            (Effect::Deny, RuleEffect::Deny),
+        ] {
             let kept = Layer::remembered([(&rule, effect)], None).expect("a layer");
-            let rules = Rules::new([crate::rules::scene::user(SOME), kept], Facts::default())
-                .expect("a policy");
+            let rules = Rules::new(
+                [crate::rules::scene::user(SOME), kept],
+                RuleContext::default(),
+            )
+            .expect("a policy");
             assert_eq!(judged(&rules, intent), wanted, "{}", rule.text);
         }
     }
@@ -135,7 +141,7 @@ fn variables_in_the_environment_are_never_covered() {
     let intent = Intent::new(Kind::Execute, "make").running(run);
     assert_eq!(offers(&intent), []);
     let rules = rules("[[allow]]\nrun = 'make'\nexactly = 'make'\n");
-    assert_eq!(judged(&rules, &intent), Stance::Ask);
+    assert_eq!(judged(&rules, &intent), RuleEffect::Ask);
 }
 
 #[test]
@@ -223,17 +229,17 @@ fn a_grant_ends_with_the_definition_it_was_for() {
         digest: "d1".into(),
     };
     let rules = rules("[[allow]]\ntool = 'mcp:s/x'\ndefinition = 'd1'\n");
-    assert_eq!(judged(&rules, &intent), Stance::Allow);
+    assert_eq!(judged(&rules, &intent), RuleEffect::Allow);
     let mut changed = intent.clone();
     changed.tool.digest = "d2".into();
-    assert_eq!(judged(&rules, &changed), Stance::Ask);
+    assert_eq!(judged(&rules, &changed), RuleEffect::Ask);
     let mut elsewhere = intent.clone();
     elsewhere.tool.origin = Origin::Mcp("t".into());
-    assert_eq!(judged(&rules, &elsewhere), Stance::Ask);
+    assert_eq!(judged(&rules, &elsewhere), RuleEffect::Ask);
     // A rule for a tool is no rule for what it runs.
     let running = command("ls");
     intent.touches = running.touches;
-    assert_eq!(judged(&rules, &intent), Stance::Ask);
+    assert_eq!(judged(&rules, &intent), RuleEffect::Ask);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use expect_test::expect;
 use toolcall::{Intent, Touch};
-use toolcall_policy::{Facts, Rules, Stance};
+use toolcall_policy::{RuleContext, RuleEffect, Rules};
 
 use crate::rules::scene::{command, in_root, judged, rules, touching, user};
 
@@ -271,28 +271,28 @@ fn in_commands() {
 
 #[test]
 fn our_own_files() {
-    let facts = Facts {
+    let facts = RuleContext {
         own_files: vec!["/srv/kept/history.db".into()],
-        ..Facts::default()
+        ..RuleContext::default()
     };
     let rules = Rules::new([user(EVERYTHING)], facts).expect("a policy");
     let stance = |touch| judged(&rules, &touching(touch));
     assert_eq!(
         stance(Touch::Writes("/srv/kept/history.db".into())),
-        Stance::Deny
+        RuleEffect::Deny
     );
     assert_eq!(
         stance(Touch::Writes("/srv/kept/HISTORY.db".into())),
-        Stance::Deny
+        RuleEffect::Deny
     );
-    assert_eq!(stance(Touch::Deletes("/srv/kept".into())), Stance::Deny);
+    assert_eq!(stance(Touch::Deletes("/srv/kept".into())), RuleEffect::Deny);
     assert_eq!(
         stance(Touch::Writes("/srv/kept/other".into())),
-        Stance::Allow
+        RuleEffect::Allow
     );
     assert_eq!(
         stance(Touch::Writes("/home/u/.config/toolcall/policy.toml".into())),
-        Stance::Deny
+        RuleEffect::Deny
     );
 }
 
@@ -309,6 +309,12 @@ fn a_root_beneath_a_name_that_is_asked_about() {
             &setting,
         ))
     };
-    assert_eq!(write("/home/u/.cursor/worktrees/a/src/x.rs"), Stance::Allow);
-    assert_eq!(write("/home/u/.cursor/worktrees/a/.cursor/x"), Stance::Ask);
+    assert_eq!(
+        write("/home/u/.cursor/worktrees/a/src/x.rs"),
+        RuleEffect::Allow
+    );
+    assert_eq!(
+        write("/home/u/.cursor/worktrees/a/.cursor/x"),
+        RuleEffect::Ask
+    );
 }

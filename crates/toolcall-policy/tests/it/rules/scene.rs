@@ -3,14 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
-use toolcall::{Command, Intent, Kind, Policy, SessionId, Setting, Touch, Verdict};
-use toolcall_policy::{Facts, Layer, PolicyError, Rules, Scope, Source, Stance, Trust};
+use toolcall::{Command, Intent, Kind, Policy, SessionContext, SessionId, Touch, Verdict};
+use toolcall_policy::{
+    Layer, LayerSource, PolicyError, PolicyText, RuleContext, RuleEffect, Rules, Trust,
+};
 
 pub(crate) const ROOT: &str = "/w/proj";
 pub(crate) const HOME: &str = "/home/u";
 
-pub(crate) fn parse(text: &str, scope: Scope, trust: Trust) -> Result<Layer, PolicyError> {
-    Layer::parse(Source {
+pub(crate) fn parse(text: &str, scope: LayerSource, trust: Trust) -> Result<Layer, PolicyError> {
+    Layer::parse(PolicyText {
         file: "policy.toml",
         text,
         scope,
@@ -20,15 +22,15 @@ pub(crate) fn parse(text: &str, scope: Scope, trust: Trust) -> Result<Layer, Pol
 }
 
 pub(crate) fn user(text: &str) -> Layer {
-    parse(text, Scope::User, Trust::Trusted).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    parse(text, LayerSource::User, Trust::Trusted).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 pub(crate) fn rules(text: &str) -> Rules {
-    Rules::new([user(text)], Facts::default()).expect("a policy")
+    Rules::new([user(text)], RuleContext::default()).expect("a policy")
 }
 
-pub(crate) fn setting() -> Setting {
-    Setting::new(SessionId::new("s"), ROOT)
+pub(crate) fn setting() -> SessionContext {
+    SessionContext::new(SessionId::new("s"), ROOT)
 }
 
 pub(crate) fn command(text: &str) -> Intent {
@@ -51,14 +53,14 @@ pub(crate) fn switching(mode: &str) -> Intent {
     touching(Touch::Reaches(format!("mode:{mode}").into()))
 }
 
-pub(crate) fn stance(verdict: &Verdict) -> Stance {
+pub(crate) fn stance(verdict: &Verdict) -> RuleEffect {
     match verdict {
-        Verdict::Allow { .. } => Stance::Allow,
-        Verdict::Ask { .. } => Stance::Ask,
-        Verdict::Deny { .. } => Stance::Deny,
+        Verdict::Allow { .. } => RuleEffect::Allow,
+        Verdict::Ask { .. } => RuleEffect::Ask,
+        Verdict::Deny { .. } => RuleEffect::Deny,
     }
 }
 
-pub(crate) fn judged(rules: &Rules, intent: &Intent) -> Stance {
+pub(crate) fn judged(rules: &Rules, intent: &Intent) -> RuleEffect {
     stance(&rules.judge(intent, &setting()))
 }

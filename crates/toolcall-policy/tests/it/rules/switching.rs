@@ -3,7 +3,7 @@
 
 use expect_test::expect;
 use toolcall::{Effect, Intent, Lifetime, Policy as _, Rule, Touch, Verdict};
-use toolcall_policy::{Facts, Layer, Mode, Rules, Scope, Stance, Trust};
+use toolcall_policy::{Layer, LayerSource, Mode, RuleContext, RuleEffect, Rules, Trust};
 
 use crate::rules::scene::{judged, parse, rules, setting, switching, touching, user};
 
@@ -23,7 +23,7 @@ fn nothing_makes_a_looser_mode_silent() {
         lifetime: Lifetime::Session,
     };
     let kept = Layer::remembered([(&kept, Effect::Allow)], None).unwrap();
-    let rules = Rules::new([user(grants), kept], Facts::default()).unwrap();
+    let rules = Rules::new([user(grants), kept], RuleContext::default()).unwrap();
     for (from, to) in [
         (Mode::AcceptEdits, "allow-all"),
         (Mode::Ask, "accept-edits"),
@@ -41,30 +41,39 @@ fn nothing_makes_a_looser_mode_silent() {
 #[test]
 fn a_stricter_mode_is_silent_unless_a_rule_says_otherwise() {
     let stance = |text: &str| judged(&rules(text), &by_tool("read-only"));
-    assert_eq!(stance(""), Stance::Allow);
-    assert_eq!(stance("[[deny]]\ntool = 'switch_mode'\n"), Stance::Deny);
-    assert_eq!(stance("[[deny]]\nreach = 'mode:*'\n"), Stance::Deny);
-    assert_eq!(stance("[[deny]]\nreach = 'mode:read-only'\n"), Stance::Deny);
-    assert_eq!(stance("[[deny]]\nreach = '*'\n"), Stance::Deny);
-    assert_eq!(stance("[[ask]]\nreach = 'mode:*'\n"), Stance::Ask);
-    assert_eq!(stance("[[deny]]\nreach = 'mode:ask'\n"), Stance::Allow);
-    assert_eq!(stance("[[deny]]\nreach = 'mode:80'\n"), Stance::Allow);
+    assert_eq!(stance(""), RuleEffect::Allow);
+    assert_eq!(stance("[[deny]]\ntool = 'switch_mode'\n"), RuleEffect::Deny);
+    assert_eq!(stance("[[deny]]\nreach = 'mode:*'\n"), RuleEffect::Deny);
+    assert_eq!(
+        stance("[[deny]]\nreach = 'mode:read-only'\n"),
+        RuleEffect::Deny
+    );
+    assert_eq!(stance("[[deny]]\nreach = '*'\n"), RuleEffect::Deny);
+    assert_eq!(stance("[[ask]]\nreach = 'mode:*'\n"), RuleEffect::Ask);
+    assert_eq!(stance("[[deny]]\nreach = 'mode:ask'\n"), RuleEffect::Allow);
+    assert_eq!(stance("[[deny]]\nreach = 'mode:80'\n"), RuleEffect::Allow);
 }
 
 #[test]
 fn a_question_about_a_stricter_mode_offers_nothing_either() {
     let rules = rules("[[ask]]\nreach = 'mode:*'\n");
     let explained = rules.explain(&by_tool("read-only"), &setting());
-    assert_eq!((explained.stance, explained.offers), (Stance::Ask, vec![]));
+    assert_eq!(
+        (explained.stance, explained.offers),
+        (RuleEffect::Ask, vec![])
+    );
 }
 
 #[test]
 fn what_else_a_call_does_is_judged_as_well() {
     let both = by_tool("read-only").touching(Touch::Writes("/etc/passwd".into()));
-    assert_eq!(judged(&rules(""), &both), Stance::Ask);
+    assert_eq!(judged(&rules(""), &both), RuleEffect::Ask);
     let both = by_tool("accept-edits").touching(Touch::Reads("/w/proj/a".into()));
     let explained = rules("").explain(&both, &setting());
-    assert_eq!((explained.stance, explained.offers), (Stance::Ask, vec![]));
+    assert_eq!(
+        (explained.stance, explained.offers),
+        (RuleEffect::Ask, vec![])
+    );
 }
 
 #[test]
@@ -107,17 +116,17 @@ fn verdicts_are_explained() {
 #[test]
 fn a_host_may_be_called_mode() {
     let host = touching(Touch::Reaches("mode:8080".into()));
-    assert_eq!(judged(&rules(""), &host), Stance::Ask);
+    assert_eq!(judged(&rules(""), &host), RuleEffect::Ask);
     assert_eq!(
         judged(&rules("[[allow]]\nreach = 'mode:8080'\n"), &host),
-        Stance::Allow
+        RuleEffect::Allow
     );
 }
 
 #[test]
 fn rules_about_modes_that_could_never_hold_are_refused() {
     let told = |text: &str| {
-        let error = parse(text, Scope::User, Trust::Trusted).expect_err(text);
+        let error = parse(text, LayerSource::User, Trust::Trusted).expect_err(text);
         format!("{error}\n")
     };
     let all = [

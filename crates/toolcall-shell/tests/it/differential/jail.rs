@@ -15,7 +15,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use toolcall::{Access, Exit, Part};
-use toolcall_shell::{Files, Surroundings, run};
+use toolcall_shell::{Files, RunEnvironment, run};
 
 /// Everything that a run left behind.
 #[derive(Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Jail {
         self.furnish();
         let mut output = Vec::new();
         let print = |bytes: &[u8]| output.extend_from_slice(bytes);
-        let surroundings = Surroundings {
+        let surroundings = RunEnvironment {
             env: &self.env(),
             files: &AnyFiles,
             grace: Duration::from_secs(5),

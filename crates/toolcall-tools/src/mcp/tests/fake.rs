@@ -15,7 +15,7 @@ use toolcall::{
 };
 
 use super::super::dial::{Dial, Wire};
-use super::super::ears::Ears;
+use super::super::notifications::Notifications;
 use super::super::servers::{Servers, Surroundings};
 use super::super::settings::{Program, ServerSettings};
 use super::super::status::{ServerState, ServerStatus};
@@ -181,7 +181,7 @@ impl Fake {
 }
 
 impl Dial for Fake {
-    fn dial(&self, _ears: Arc<Ears>) -> BoxFuture<'_, Result<Wire, String>> {
+    fn dial(&self, _ears: Arc<Notifications>) -> BoxFuture<'_, Result<Wire, String>> {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let number = self.dials.fetch_add(1, Ordering::SeqCst);
         tokio::spawn((self.script)(number, Talk::new(theirs)));

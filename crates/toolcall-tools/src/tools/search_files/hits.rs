@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use toolcall::text::{clean_block, clean_line};
-use toolcall::{Location, Scope, ToolResult};
+use toolcall::{Location, RunContext, ToolResult};
 
 use super::query::Query;
 use super::reading::MOST_MATCHES;
@@ -104,7 +104,7 @@ impl Hits {
         query: &Query,
         place: &Path,
         passed: &Passed,
-        scope: &Scope,
+        scope: &RunContext,
         cut: Cut,
     ) -> ToolResult {
         let mut kept = self.kept.into_inner();

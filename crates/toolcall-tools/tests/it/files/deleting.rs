@@ -7,14 +7,14 @@ use std::time::{Duration, SystemTime};
 
 use toolcall::{FileBody, FileEdit, HostError};
 use toolcall_testkit::dir::names;
-use toolcall_tools::local::{Bin, Files};
+use toolcall_tools::local::{Files, Trash};
 
 use crate::ground::{Ground, message, read};
 
 /// Files whose deleted things go to a bin beside the root.
 fn with_bin(ground: &Ground) -> (Files, PathBuf) {
     let place = ground.at("/w/bin");
-    let bin = Bin::open(&place, Bin::DEFAULT_CAP).unwrap();
+    let bin = Trash::open(&place, Trash::DEFAULT_CAP).unwrap();
     (ground.files().with_bin(bin), place)
 }
 
@@ -128,7 +128,7 @@ fn old_things_are_pruned() {
     ground.write("d/a", "1");
     let (files, place) = with_bin(&ground);
     delete(&files, &ground.path("d"));
-    let bin = Bin::open(&place, Bin::DEFAULT_CAP).unwrap();
+    let bin = Trash::open(&place, Trash::DEFAULT_CAP).unwrap();
     let now = SystemTime::now();
     assert_eq!(bin.prune(now - Duration::from_secs(60)).unwrap(), 0);
     assert_eq!(bin.prune(now + Duration::from_secs(60)).unwrap(), 1);

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use tempfile::TempDir;
 use toolcall::{CallId, Completeness, HostError, Spill};
-use toolcall_tools::local::{Portion, Spills};
+use toolcall_tools::local::{FilePart, Spills};
 
 fn folder() -> TempDir {
     TempDir::with_prefix("state ä%").unwrap()
@@ -68,7 +68,7 @@ fn a_session_reads_its_own_spills_only() {
     );
     let path = path_of(&mine.keep(&CallId::new("call"), b"0123456789").unwrap());
     let read = |from, limit| mine.read_spill(&path, from, limit).unwrap();
-    let portion = |bytes: &[u8]| Portion {
+    let portion = |bytes: &[u8]| FilePart {
         bytes: bytes.into(),
         size: 10,
     };

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use toolcall::{
-    Answer, Counted, Engine, Event, Outcome, Policy, Question, Registry, ToolCall, ToolRequest,
+    Answer, CallIds, Engine, Event, Outcome, Policy, Question, Registry, ToolCall, ToolRequest,
 };
 use toolcall_testkit::dir::TestDir;
 use toolcall_testkit::tools::text_of;
 use toolcall_tools::command::Supervisor;
-use toolcall_tools::{Kit, KitSettings};
+use toolcall_tools::{Toolset, ToolsetConfig};
 
 /// Nothing that a model or a person gets may hold this.
 pub(crate) const CANARY: &str = "CANARY-that-nobody-may-read";
@@ -58,11 +58,11 @@ impl Ground {
         ground
     }
 
-    pub(crate) fn kit(&self, roots: &[PathBuf]) -> Kit {
-        let mut settings = KitSettings::new(roots.to_vec(), self.state.path());
+    pub(crate) fn kit(&self, roots: &[PathBuf]) -> Toolset {
+        let mut settings = ToolsetConfig::new(roots.to_vec(), self.state.path());
         let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_toolcall-supervisor"));
         settings.supervisor = Some(supervisor);
-        Kit::open(settings).unwrap()
+        Toolset::open(settings).unwrap()
     }
 
     /// Makes a call with the tools of this root. Whoever is asked says yes.
@@ -73,7 +73,7 @@ impl Ground {
 
     pub(crate) async fn call_with(
         &self,
-        kit: &Kit,
+        kit: &Toolset,
         policy: impl Policy,
         tool: &str,
         input: Value,
@@ -97,7 +97,7 @@ impl Ground {
             .host(kit.host())
             .policy(policy)
             .approver(approver)
-            .ids(Counted::new("call"))
+            .ids(CallIds::new("call"))
             .reader(reader)
             .build();
         let outcome = engine.run(ToolRequest::new(tool, input)).await;

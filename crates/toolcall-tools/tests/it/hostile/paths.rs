@@ -10,10 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 use toolcall::text::is_hidden;
-use toolcall::{AllowAll, AskAll, Content, Intent, Policy, Setting, Touch, Verdict as Judged};
+use toolcall::{
+    AllowAll, AskAll, Content, Intent, Policy, SessionContext, Touch, Verdict as Judged,
+};
 use toolcall_testkit::dir::{TestDir, names};
 use toolcall_testkit::process::Process;
-use toolcall_tools::{Kit, KitError, KitSettings};
+use toolcall_tools::{Toolset, ToolsetConfig, ToolsetError};
 
 use crate::hostile::Verdict;
 use crate::hostile::case::Case;
@@ -170,7 +172,7 @@ async fn root_replaced(case: &Case) -> Verdict {
 
 /// A policy that denies one folder of the root, by where paths lead.
 fn denying(folder: PathBuf) -> impl Policy {
-    move |intent: &Intent, _: &Setting| {
+    move |intent: &Intent, _: &SessionContext| {
         let is_denied = intent.touches.iter().any(|touch| match touch {
             Touch::Reads(path) | Touch::Writes(path) | Touch::Deletes(path) => {
                 path.starts_with(&folder)
@@ -354,9 +356,9 @@ async fn many_alternatives(case: &Case) -> Verdict {
 fn relative_roots() -> Verdict {
     let state = TestDir::create();
     for relative in ["proj", "../x"] {
-        let settings = KitSettings::new(vec![relative.into()], state.path());
-        let error = Kit::open(settings).unwrap_err();
-        assert!(matches!(error, KitError::Roots(_)), "{error}");
+        let settings = ToolsetConfig::new(vec![relative.into()], state.path());
+        let error = Toolset::open(settings).unwrap_err();
+        assert!(matches!(error, ToolsetError::Roots(_)), "{error}");
     }
     Verdict::Passed
 }

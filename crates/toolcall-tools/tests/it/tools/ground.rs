@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolcall::{
-    AllowAll, Content, Ending, Engine, Intent, Outcome, Policy, Registry, Setting, ToolRequest,
-    Touch, Verdict,
+    AllowAll, Content, Ending, Engine, Intent, Outcome, Policy, Registry, SessionContext,
+    ToolRequest, Touch, Verdict,
 };
 use toolcall_tools::local::Files;
 use toolcall_tools::tools::{Cut, FindPath, ListDirectory, SearchFiles};
@@ -115,7 +115,7 @@ impl std::ops::Deref for Ground {
 struct Denying(Vec<PathBuf>);
 
 impl Policy for Denying {
-    fn judge(&self, intent: &Intent, _setting: &Setting) -> Verdict {
+    fn judge(&self, intent: &Intent, _setting: &SessionContext) -> Verdict {
         let is_denied = |touch: &Touch| match touch {
             Touch::Reads(path) => self.0.iter().any(|denied| path.starts_with(denied)),
             other => panic!("{other:?} is no reading"),

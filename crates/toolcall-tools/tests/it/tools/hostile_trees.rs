@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
-use toolcall::{AllowAll, Ending, Engine, Event, Intent, Policy, Setting, ToolRequest, Verdict};
+use toolcall::{
+    AllowAll, Ending, Engine, Event, Intent, Policy, SessionContext, ToolRequest, Verdict,
+};
 
 use crate::tools::ground::{Ground, run, runtime, text};
 
@@ -234,7 +236,7 @@ impl Gate {
 struct Guarded(Arc<Gate>);
 
 impl Policy for Guarded {
-    fn judge(&self, _intent: &Intent, _setting: &Setting) -> Verdict {
+    fn judge(&self, _intent: &Intent, _setting: &SessionContext) -> Verdict {
         self.0.pass();
         Verdict::allow("test")
     }

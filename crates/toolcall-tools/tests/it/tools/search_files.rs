@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-use toolcall::{Intent, Kind, Location, Setting, Touch, Verdict};
+use toolcall::{Intent, Kind, Location, SessionContext, Touch, Verdict};
 
 use crate::tools::ground::{Ground, run};
 
@@ -385,7 +385,7 @@ fn the_intent_says_what_is_read() {
     ground.link("code", "src");
     let judged = Arc::new(Mutex::new(Vec::new()));
     let seen = judged.clone();
-    let policy = move |intent: &Intent, _: &Setting| {
+    let policy = move |intent: &Intent, _: &SessionContext| {
         seen.lock().unwrap().push(intent.clone());
         Verdict::allow("test")
     };

@@ -30,7 +30,7 @@ impl World {
         let events = Arc::new(Mutex::new(Vec::new()));
         let log = events.clone();
         let engine = Engine::builder(registry)
-            .ids(Counted::new("c"))
+            .ids(CallIds::new("c"))
             .policy(policy)
             .reader(move |_: &ToolCall, event: &Event| log.lock().unwrap().push(event.name()))
             .cwd("/w")
@@ -98,7 +98,7 @@ fn told(content: &Content) -> String {
     }
 }
 
-/// Takes the server's port out of a text, for it differs from run to run.
+/// FieldType the server's port out of a text, for it differs from run to run.
 pub(crate) fn steady(text: &str, server: &Server) -> String {
     text.replace(&format!(":{}", server.port()), ":PORT")
 }

@@ -89,7 +89,7 @@ async fn children_that_nobody_waits_for_are_cancelled() {
         std::future::pending::<()>().await;
         Ok("x")
     });
-    let outer = custom("outer", |_, scope: Scope| async move {
+    let outer = custom("outer", |_, scope: RunContext| async move {
         for _ in 0..50 {
             let _ = tokio::time::timeout(
                 Duration::from_millis(1),
@@ -171,7 +171,7 @@ impl AnyTool for Sk {
     fn run<'a>(
         &'a self,
         _: Arc<Value>,
-        _: &'a Scope,
+        _: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async { Ok(().into()) })
     }
@@ -270,7 +270,7 @@ async fn a_tool_that_blocks_while_it_prepares_holds_up_nobody() {
 
 #[tokio::test]
 async fn an_endless_grace_stops_no_watch() {
-    let q = custom("slow", |_, s: Scope| async move {
+    let q = custom("slow", |_, s: RunContext| async move {
         s.cancelled().await;
         Ok("x")
     });

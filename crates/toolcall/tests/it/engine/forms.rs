@@ -55,7 +55,7 @@ fn form() -> Form {
 
 /// A tool whose server asks once, and that gives back what it was answered.
 fn asking() -> Arc<CustomTool> {
-    tool("forecast", |_, scope: Scope| async move {
+    tool("forecast", |_, scope: RunContext| async move {
         let said = match scope.elicit(form()).await {
             FormAnswer::Accepted(values) => Value::Object(values.into_map()).to_string(),
             FormAnswer::Declined { reason } => format!("declined: {reason:?}"),
@@ -223,7 +223,7 @@ impl Drop for Count {
 #[tokio::test(start_paused = true)]
 async fn a_form_that_is_withdrawn_is_answered_so() {
     let log = Log::default();
-    let withdrawing = tool("impatient", |_, scope: Scope| async move {
+    let withdrawing = tool("impatient", |_, scope: RunContext| async move {
         let _late = tokio::time::timeout(Duration::from_secs(1), scope.elicit(form())).await;
         Ok::<_, ToolError>("went on")
     });
@@ -267,7 +267,7 @@ async fn a_server_that_asks_and_asks_is_not_heard() {
     let log = Log::default();
     let last = Arc::new(Mutex::new(None));
     let seen = last.clone();
-    let nagging = tool("nag", move |_, scope: Scope| {
+    let nagging = tool("nag", move |_, scope: RunContext| {
         let seen = seen.clone();
         async move {
             for _ in 0..20 {
@@ -296,7 +296,7 @@ async fn a_scope_asks_nothing_after_its_call() {
     let log = Log::default();
     let kept = Arc::new(Mutex::new(None));
     let keeping = kept.clone();
-    let keep = tool("keep", move |_, scope: Scope| {
+    let keep = tool("keep", move |_, scope: RunContext| {
         *keeping.lock().unwrap() = Some(scope);
         async { Ok::<_, ToolError>("kept") }
     });

@@ -231,7 +231,7 @@ async fn questions_that_wait_are_judged_again_when_a_rule_comes() {
     assert_eq!(waiting.status(), Status::Asking);
 
     let rule = waiting.questions()[0].question.offers[0].clone();
-    let occasion = Occasion {
+    let occasion = AnswerContext {
         when: engine.journal().now(),
         session: SessionId::new("elsewhere"),
         call: waiting.id().clone(),
@@ -323,7 +323,7 @@ async fn a_panic_in_prepare_policy_or_approver_is_a_failed_call_that_never_start
         (&fails, false)
     );
 
-    let policy = |_: &Intent, _: &Setting| -> Verdict { panic!("policy") };
+    let policy = |_: &Intent, _: &SessionContext| -> Verdict { panic!("policy") };
     let policy = engine(registry([]), &log).policy(policy).build();
     let outcome = policy.run(read()).await;
     assert_eq!(
@@ -354,7 +354,7 @@ async fn a_silent_tool_gives_signs_of_life() {
         .all()
         .into_iter()
         .filter_map(|(_, event)| match event {
-            Event::Beat(beat) => Some((beat.quiet.as_secs(), beat.bytes)),
+            Event::Heartbeat(beat) => Some((beat.quiet.as_secs(), beat.bytes)),
             _ => None,
         })
         .collect();

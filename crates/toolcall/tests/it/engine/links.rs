@@ -124,7 +124,7 @@ async fn a_link_to_the_folder_of_the_session_is_not_worth_a_word() {
 
 #[tokio::test]
 async fn a_rule_about_where_a_path_leads_holds() {
-    let denies_real = |intent: &Intent, _: &Setting| {
+    let denies_real = |intent: &Intent, _: &SessionContext| {
         let is_real = |touch: &Touch| matches!(touch, Touch::Reads(path) | Touch::Writes(path) if path.starts_with("/w/real"));
         match intent.touches.iter().any(is_real) {
             true => Verdict::deny("test", "it is real"),

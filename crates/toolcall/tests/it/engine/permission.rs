@@ -10,9 +10,9 @@ use crate::engine::support::*;
 
 #[tokio::test]
 async fn a_scope_does_nothing_after_its_call() {
-    let keep: Arc<Mutex<Option<Scope>>> = Arc::default();
+    let keep: Arc<Mutex<Option<RunContext>>> = Arc::default();
     let k = keep.clone();
-    let leaky = custom("leaky", move |_, scope: Scope| {
+    let leaky = custom("leaky", move |_, scope: RunContext| {
         *k.lock().unwrap() = Some(scope);
         async { Ok("x") }
     });
@@ -27,7 +27,7 @@ async fn a_scope_does_nothing_after_its_call() {
     assert!(r.is_err(), "wrote after the end: {:?}", host.file("/after"));
 }
 
-fn no_secret(intent: &Intent, _: &Setting) -> Verdict {
+fn no_secret(intent: &Intent, _: &SessionContext) -> Verdict {
     let bad = |t: &Touch| matches!(t, Touch::Reads(p) | Touch::Writes(p) if p.ends_with(".env"));
     match intent.touches.iter().any(bad) {
         true => Verdict::deny("env", "no .env"),
@@ -37,10 +37,9 @@ fn no_secret(intent: &Intent, _: &Setting) -> Verdict {
 
 #[tokio::test]
 async fn a_denied_file_is_not_read_through_its_folder() {
-    let t = custom(
-        "grep",
-        |_, s: Scope| async move { s.read_text("/w/.env").await },
-    )
+    let t = custom("grep", |_, s: RunContext| async move {
+        s.read_text("/w/.env").await
+    })
     .preparing(|_| Ok(Intent::new(Kind::Search, "grep").reading("/w")));
     let host = Arc::new(MemoryHost::default().with_file("/w/.env", "SECRET"));
     let engine = Engine::builder(registry_of(vec![Arc::new(t)]))
@@ -53,7 +52,7 @@ async fn a_denied_file_is_not_read_through_its_folder() {
 
 #[tokio::test]
 async fn an_unknown_touch_lifts_no_denial() {
-    let t = custom("any", |_, s: Scope| async move {
+    let t = custom("any", |_, s: RunContext| async move {
         s.apply(&FileEdit::added("/w/.env", "x")).await.map(drop)
     });
     let engine = Engine::builder(registry_of(vec![t]))
@@ -65,7 +64,7 @@ async fn an_unknown_touch_lifts_no_denial() {
 
 #[tokio::test]
 async fn without_a_folder_nothing_lies_inside() {
-    let t = custom("read", |_, s: Scope| async move {
+    let t = custom("read", |_, s: RunContext| async move {
         s.read_text("/home/me/.ssh/id").await
     })
     .preparing(|_| Ok(Intent::new(Kind::Read, "r").reading("/home/me/.ssh/id")));
@@ -93,11 +92,11 @@ async fn a_failure_tells_nothing_that_needs_permission() {
         const DESCRIPTION: &'static str = "x";
         type Input = Value;
         type Output = ();
-        async fn prepare(&self, _: &Value, look: &Look) -> Result<Intent, ToolError> {
+        async fn prepare(&self, _: &Value, look: &PrepareContext) -> Result<Intent, ToolError> {
             let t = look.read_text("/outside/key").await?;
             Err(ToolError::new(format!("not found in: {t}")))
         }
-        async fn run(&self, _: Value, _: &Scope) -> Result<(), ToolError> {
+        async fn run(&self, _: Value, _: &RunContext) -> Result<(), ToolError> {
             Ok(())
         }
     }
@@ -119,8 +118,11 @@ async fn a_failure_tells_nothing_that_needs_permission() {
 
 #[tokio::test]
 async fn relative_paths_of_an_intent_are_made_absolute() {
-    let t = custom("w", |_, s: Scope| async move { s.read_text("a").await })
-        .preparing(|_| Ok(Intent::new(Kind::Read, "r").reading("a")));
+    let t = custom(
+        "w",
+        |_, s: RunContext| async move { s.read_text("a").await },
+    )
+    .preparing(|_| Ok(Intent::new(Kind::Read, "r").reading("a")));
     let r = registry_of(vec![Arc::new(t)]);
     let host = Arc::new(MemoryHost::default().with_file("/w/a", "A"));
     let engine = Engine::builder(r)

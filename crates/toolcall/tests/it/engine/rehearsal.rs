@@ -13,7 +13,7 @@ fn host() -> Arc<MemoryHost> {
     Arc::new(host.with_file("/w/secret", "s3cr3t"))
 }
 
-fn guard(intent: &Intent, _setting: &Setting) -> Verdict {
+fn guard(intent: &Intent, _setting: &SessionContext) -> Verdict {
     let secret = |touch: &Touch| matches!(touch, Touch::Reads(path) if path.ends_with("secret"));
     match intent.touches.iter().any(secret) {
         true => Verdict::deny("secret", "`secret` is protected"),

@@ -128,7 +128,7 @@ async fn steps(count: u64) {
     sleep(STEP * u32::try_from(count).unwrap()).await;
 }
 
-async fn act(does: &Does, scope: Option<&Scope>) -> Result<&'static str, ToolError> {
+async fn act(does: &Does, scope: Option<&RunContext>) -> Result<&'static str, ToolError> {
     match does {
         Does::Well { after } => {
             steps(*after).await;
@@ -168,7 +168,7 @@ impl AnyTool for Plotted {
         &self.1
     }
 
-    fn prepare<'a>(&'a self, look: &'a Look) -> BoxFuture<'a, Result<Intent, ToolError>> {
+    fn prepare<'a>(&'a self, look: &'a PrepareContext) -> BoxFuture<'a, Result<Intent, ToolError>> {
         Box::pin(async move {
             let plot = self.plot(look.input());
             act(&plot.prepares, None).await?;
@@ -181,7 +181,7 @@ impl AnyTool for Plotted {
     fn run<'a>(
         &'a self,
         input: Arc<serde_json::Value>,
-        scope: &'a Scope,
+        scope: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
             act(&self.plot(&input).runs, Some(scope))
@@ -256,7 +256,8 @@ async fn answer(reply: Reply, question: &Question) -> Answer {
 }
 
 fn policy(plots: Arc<Vec<Plot>>) -> impl Policy {
-    move |intent: &Intent, _: &Setting| match number_of(intent).map(|number| &plots[number].verdict)
+    move |intent: &Intent, _: &SessionContext| match number_of(intent)
+        .map(|number| &plots[number].verdict)
     {
         Some(Judged::Allow) | None => Verdict::allow("plot"),
         Some(Judged::Deny) => Verdict::deny("plot", "denied"),

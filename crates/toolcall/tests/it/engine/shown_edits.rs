@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolcall::{
-    Engine, FileBody, FileEdit, Intent, Kind, Look, MemoryHost, Registry, Scope, Setting, Tool,
-    ToolError, ToolRequest, Touch, Verdict,
+    Engine, FileBody, FileEdit, Intent, Kind, MemoryHost, PrepareContext, Registry, RunContext,
+    SessionContext, Tool, ToolError, ToolRequest, Touch, Verdict,
 };
 
 /// Appends a line to the file it is given.
@@ -19,13 +19,13 @@ impl Tool for Append {
     type Input = String;
     type Output = Arc<str>;
 
-    async fn prepare(&self, path: &String, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, path: &String, look: &PrepareContext) -> Result<Intent, ToolError> {
         let before = look.read_text(path).await?;
         let edit = FileEdit::modified(look.path(path), before.clone(), format!("{before}more\n"));
         Ok(Intent::new(Kind::Edit, "Append").editing(edit))
     }
 
-    async fn run(&self, path: String, scope: &Scope) -> Result<Arc<str>, ToolError> {
+    async fn run(&self, path: String, scope: &RunContext) -> Result<Arc<str>, ToolError> {
         for edit in scope.edits() {
             scope.apply(edit).await?;
         }
@@ -33,7 +33,7 @@ impl Tool for Append {
     }
 }
 
-fn inside_only(intent: &Intent, setting: &Setting) -> Verdict {
+fn inside_only(intent: &Intent, setting: &SessionContext) -> Verdict {
     let is_outside = |touch: &Touch| match touch {
         Touch::Reads(path) | Touch::Writes(path) => !setting.contains(path),
         Touch::Deletes(_)

@@ -3,14 +3,14 @@
 
 use serde_json::json;
 use toolcall::{
-    AllowAll, Canceller, Content, CustomTool, Definition, Ending, Engine, Event, Registry, Scope,
-    ToolError, ToolRequest,
+    AllowAll, Canceller, Content, CustomTool, Definition, Ending, Engine, Event, Registry,
+    RunContext, ToolError, ToolRequest,
 };
 
 /// Runs a tool that waits for the stop and then returns this; cancels it once it runs.
 async fn cancel(returns: Result<&'static str, ToolError>) -> (Ending, Vec<Content>) {
     let definition = Definition::new("wait", "Waits.", json!({"type": "object"}));
-    let run = move |_input, scope: Scope| {
+    let run = move |_input, scope: RunContext| {
         let returns = returns.clone();
         async move {
             scope.cancelled().await;

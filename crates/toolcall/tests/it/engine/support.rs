@@ -67,12 +67,12 @@ impl Tool for ReadFile {
     type Input = ReadInput;
     type Output = String;
 
-    async fn prepare(&self, input: &ReadInput, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &ReadInput, look: &PrepareContext) -> Result<Intent, ToolError> {
         let title = format!("Read {}", input.path.display());
         Ok(Intent::new(Kind::Read, title).reading(look.path(&input.path)))
     }
 
-    async fn run(&self, input: ReadInput, scope: &Scope) -> Result<String, ToolError> {
+    async fn run(&self, input: ReadInput, scope: &RunContext) -> Result<String, ToolError> {
         match scope.read(&scope.path(&input.path)).await? {
             FileBody::Text(text) => Ok(text.to_string()),
             FileBody::Binary { bytes, .. } | FileBody::Folder { bytes, .. } => {
@@ -117,14 +117,14 @@ impl Tool for EditFile {
     type Input = EditInput;
     type Output = FileEdit;
 
-    async fn prepare(&self, input: &EditInput, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &EditInput, look: &PrepareContext) -> Result<Intent, ToolError> {
         let path = look.path(&input.path);
         let body = look.read(&path).await?;
         let edit = Self::edit(input, path, body).await?;
         Ok(Intent::new(Kind::Edit, format!("Edit {}", input.path.display())).editing(edit))
     }
 
-    async fn run(&self, _input: EditInput, scope: &Scope) -> Result<FileEdit, ToolError> {
+    async fn run(&self, _input: EditInput, scope: &RunContext) -> Result<FileEdit, ToolError> {
         let preview = &scope.prepared().intent.preview;
         let Some(Content::Edit(edit)) = preview.first() else {
             return Err(ToolError::new("nothing was shown"));
@@ -137,7 +137,7 @@ impl Tool for EditFile {
 /// A tool that does what the closure does and states that it touches nothing.
 pub(crate) fn tool<F, Fut, R>(name: &str, run: F) -> Arc<CustomTool>
 where
-    F: Fn(Arc<Value>, Scope) -> Fut + Send + Sync + 'static,
+    F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     R: Into<ToolResult>,
 {
@@ -172,7 +172,7 @@ pub(crate) fn registry(tools: impl IntoIterator<Item = Arc<CustomTool>>) -> Regi
 /// An engine with ids `c-1`, `c-2`, … that logs into `log`.
 pub(crate) fn engine(registry: Registry, log: &Log) -> EngineBuilder {
     Engine::builder(registry)
-        .ids(Counted::new("c"))
+        .ids(CallIds::new("c"))
         .reader(log.reader())
         .cwd("/w")
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use toolcall::*;
-use toolcall_acp::service::Commands;
+use toolcall_acp::service::CommandPlacement;
 
 use crate::golden::script::{allows, silent, terminal};
 use crate::golden::stage::{Out, Story};
@@ -96,7 +96,7 @@ async fn a_text_that_a_person_approved_runs_in_the_clients_shell() {
 
 #[tokio::test(start_paused = true)]
 async fn with_a_sandbox_on_commands_run_here() {
-    let story = story(json!({"terminal": true})).commands(Commands::Here);
+    let story = story(json!({"terminal": true})).commands(CommandPlacement::Here);
     let wire = story.play(silent, |prompt| async move {
         prompt.call(run(COUNT)).await;
     });

@@ -1,5 +1,5 @@
 //! Stories about what calls show: images, links, progress, plans, other calls, inputs as they are written.
-//! Commands and files have stories of their own.
+//! CommandPlacement and files have stories of their own.
 
 use std::sync::Arc;
 use std::time::Duration;
