@@ -35,7 +35,7 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = i64::try_from(self.0).unwrap_or(i64::MAX);
-        let timestamp = jiff::Timestamp::from_microsecond(micros).unwrap_or(jiff::Timestamp::MAX);
+        let timestamp = Timestamp::from_microsecond(micros).unwrap_or(jiff::Timestamp::MAX);
         timestamp.fmt(out)
     }
 }
@@ -82,11 +82,11 @@ mod tests {
 
     #[test]
     fn moments_are_written_as_iso_8601() {
-        let moment = jiff::Timestamp::from_micros(1_794_822_031_657_257);
+        let moment = Timestamp::from_micros(1_794_822_031_657_257);
         assert_eq!(moment.to_string(), "2026-11-16T09:40:31.657257Z");
         assert_eq!(format!("{moment:.0}"), "2026-11-16T09:40:31Z");
         assert_eq!(Timestamp::default().to_string(), "1970-01-01T00:00:00Z");
-        let last = jiff::Timestamp::from_micros(u64::MAX).to_string();
+        let last = Timestamp::from_micros(u64::MAX).to_string();
         assert!(last.starts_with("9999-12-30"), "{last}");
     }
 }
