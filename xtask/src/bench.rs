@@ -39,14 +39,17 @@ const OF_THE_PROGRAM: [&str; 2] = ["start", "sessions"];
 const OF_OTHERS: &str = "start";
 
 /// Runs the chosen benchmark, or lists them.
+///
+/// Programs are named, packages are not: cargo then takes the features of the whole workspace, as
+/// `cargo run --release -- demo` does, and builds no crate a second time with others.
 pub(crate) fn run(root: &Path, choice: Choice) -> Result<(), String> {
     let name = choice.name.as_deref().unwrap_or_default();
     if OF_THE_PROGRAM.contains(&name) {
-        let args = ["build", "--release", "--quiet", "--package", "toolcall-cli"];
+        let args = ["build", "--release", "--quiet", "--bin", "toolcall"];
         Step::new("build", cargo(root, args)).run()?;
     }
     let agents = (name == OF_OTHERS).then(|| agents::prepare(root)).flatten();
-    let args = ["run", "--release", "--quiet", "--package", "bench", "--"];
+    let args = ["run", "--release", "--quiet", "--bin", "bench", "--"];
     let mut command = cargo(root, args);
     command.envs(agents.map(|place| (agents::PLACE, place)));
     command.args(choice.name);

@@ -1,8 +1,9 @@
-//! The chores of this workspace behind `cargo xtask`: tidy, test and bench.
+//! The chores of this workspace behind `cargo xtask`: tidy, test, bench and build-report.
 //! It never links a crate of the workspace, so that it compiles quickly and can judge a tree that does not.
 
 mod agents;
 mod bench;
+mod build_report;
 mod client;
 mod collector;
 mod pinned;
@@ -43,13 +44,20 @@ enum Chore {
     /// Run one benchmark in release mode, ours against a reference
     #[command(after_help = bench::EXAMPLES)]
     Bench(bench::Choice),
+    /// Build the program from an empty target folder and print what it costs, by crate
+    #[command(after_help = build_report::ABOUT)]
+    BuildReport,
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = build_report::compile_as_wrapper() {
+        return code;
+    }
     let done = match Args::parse().chore {
         Chore::Tidy => tidy::run(&root()),
         Chore::Test { extra } => suite::run(&root(), extra),
         Chore::Bench(choice) => bench::run(&root(), choice),
+        Chore::BuildReport => build_report::run(&root()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

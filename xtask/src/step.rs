@@ -69,6 +69,11 @@ pub(crate) fn cargo<A: AsRef<OsStr>>(root: &Path, args: impl IntoIterator<Item =
     command
 }
 
+/// The file name of a program on this system.
+pub(crate) fn program(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
+
 fn judge(title: &str, ended: Result<ExitStatus, String>) -> Result<(), String> {
     match ended {
         Ok(status) if status.success() => Ok(()),

@@ -3,13 +3,13 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use crate::client;
 use crate::collector;
 use crate::servers;
-use crate::step::{Step, cargo, run_all};
+use crate::step::{Step, cargo, program, run_all};
 
 /// What `cargo xtask test --help` ends with.
 pub(crate) const EXAMPLES: &str = "\
@@ -39,11 +39,11 @@ pub(crate) fn run(root: &Path, extra: Vec<OsString>) -> Result<(), String> {
         (collector::PLACE, collector::prepare(root)?),
         (client::PLACE, client::prepare(root)?),
     ];
-    let mut steps = vec![tests(root, extra, strangers)];
+    let mut steps = vec![tests(root, extra, strangers), programs(root)];
     for package in ["toolcall", "toolcall-acp", "toolcall-tools"] {
         steps.extend(examples(root, package)?);
     }
-    steps.extend(demo(root));
+    steps.push(built(root, "toolcall", &["demo"])?);
     run_all(steps)
 }
 
@@ -60,33 +60,29 @@ fn tests(root: &Path, extra: Vec<OsString>, strangers: [(&str, Option<PathBuf>);
     titled(command)
 }
 
-/// The examples of a crate: one build, then one run each, with nothing to read.
-fn examples(root: &Path, package: &str) -> Result<Vec<Step>, String> {
-    let names = example_names(&root.join("crates").join(package).join("examples"))?;
-    if names.is_empty() {
-        return Ok(Vec::new());
-    }
-    let base = ["--quiet", "--all-features", "--package", package];
-    let mut build = cargo(root, ["build"]);
-    build.args(base).arg("--examples");
-    let runs = names.into_iter().map(|name| {
-        let mut run = cargo(root, ["run"]);
-        run.args(base)
-            .args(["--example", &name])
-            .stdin(Stdio::null());
-        titled(run).within(RUN_LIMIT)
-    });
-    Ok(std::iter::once(titled(build)).chain(runs).collect())
+/// Builds what the steps after it run. With examples among them cargo takes the features of tests,
+/// so that all of it is there already unless only some tests were asked for.
+fn programs(root: &Path) -> Step {
+    let args = ["build", "--quiet", "--workspace", "--all-features"];
+    let mut command = cargo(root, args);
+    command.args(["--bins", "--examples"]);
+    titled(command)
 }
 
-/// The first command of the README must work.
-fn demo(root: &Path) -> [Step; 2] {
-    let package = ["--quiet", "--package", "toolcall-cli"];
-    let mut build = cargo(root, ["build"]);
-    build.args(package);
-    let mut run = cargo(root, ["run"]);
-    run.args(package).args(["--", "demo"]);
-    [titled(build), titled(run).within(RUN_LIMIT)]
+/// The examples of a crate: one run each, with nothing to read.
+fn examples(root: &Path, package: &str) -> Result<Vec<Step>, String> {
+    let names = example_names(&root.join("crates").join(package).join("examples"))?;
+    let run = |name: &String| built(root, &format!("examples/{name}"), &[]);
+    names.iter().map(run).collect()
+}
+
+/// Runs a program that was built beside this one.
+fn built(root: &Path, name: &str, args: &[&str]) -> Result<Step, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(own.with_file_name(program(name)));
+    command.current_dir(root).args(args);
+    let title = [&[name], args].concat().join(" ");
+    Ok(Step::new(title, command).within(RUN_LIMIT))
 }
 
 /// The names of the examples in a folder, sorted. A folder that is not there holds none.
@@ -131,6 +127,7 @@ mod tests {
             [
                 "agents",
                 "bench",
+                "build_report",
                 "client",
                 "collector",
                 "main",

@@ -34,6 +34,7 @@ mod sandbox;
 mod supervise;
 mod supervisor;
 
+#[cfg(feature = "mcp")]
 pub(crate) use caller::Mark;
 pub use caller::is_inside_a_command;
 pub use environment::of_commands;

@@ -7,6 +7,7 @@ mod command_output;
 mod cut;
 mod delete_file;
 mod edit_file;
+#[cfg(feature = "web")]
 mod fetch;
 #[cfg(unix)]
 mod find_path;
@@ -28,6 +29,7 @@ mod thinking;
 mod todo_write;
 #[cfg(unix)]
 mod walking;
+#[cfg(feature = "web")]
 mod web_search;
 mod write_file;
 
@@ -37,6 +39,7 @@ pub use command_output::CommandOutput;
 pub use cut::Cut;
 pub use delete_file::DeleteFile;
 pub use edit_file::EditFile;
+#[cfg(feature = "web")]
 pub use fetch::Fetch;
 #[cfg(unix)]
 pub use find_path::FindPath;
@@ -53,5 +56,6 @@ pub use search_files::SearchFiles;
 pub use stop_command::StopCommand;
 pub use thinking::Thinking;
 pub use todo_write::TodoWrite;
+#[cfg(feature = "web")]
 pub use web_search::WebSearch;
 pub use write_file::WriteFile;

@@ -7,16 +7,22 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use thiserror::Error;
-use toolcall::{Host, Registry, RegistryError, SharedRegistry};
+#[cfg(feature = "mcp")]
+use toolcall::SharedRegistry;
+use toolcall::{Host, Registry, RegistryError};
 
 use crate::command::{Commands, Jobs, Sandbox, Supervisor};
 use crate::host::LocalHost;
 use crate::local::{Files, Spills, Trash};
+#[cfg(feature = "mcp")]
 use crate::mcp::{ServerSettings, Servers, ServersError, Surroundings};
 use crate::tools::{
-    CommandOutput, DeleteFile, EditFile, Fetch, FindPath, ListDirectory, MoveFile, ReadFile,
-    RunCommand, SearchFiles, StopCommand, Thinking, TodoWrite, WebSearch, WriteFile,
+    CommandOutput, DeleteFile, EditFile, FindPath, ListDirectory, MoveFile, ReadFile, RunCommand,
+    SearchFiles, StopCommand, Thinking, TodoWrite, WriteFile,
 };
+#[cfg(feature = "web")]
+use crate::tools::{Fetch, WebSearch};
+#[cfg(feature = "web")]
 use crate::web::{FetchSettings, SearchSettings, WebError};
 
 /// How long spills and deleted things are kept.
@@ -34,10 +40,13 @@ pub struct ToolsetConfig {
     /// The sandbox that commands run in, if they run in one.
     pub sandbox: Option<Sandbox>,
     /// How pages are fetched.
+    #[cfg(feature = "web")]
     pub fetch: FetchSettings,
     /// Where the web is searched. Without it there is no tool for that.
+    #[cfg(feature = "web")]
     pub search: Option<SearchSettings>,
     /// Servers whose tools the session has, too: only those that somebody trusts.
+    #[cfg(feature = "mcp")]
     pub servers: Vec<ServerSettings>,
 }
 
@@ -49,8 +58,11 @@ impl ToolsetConfig {
             state: state.into(),
             supervisor: None,
             sandbox: None,
+            #[cfg(feature = "web")]
             fetch: FetchSettings::default(),
+            #[cfg(feature = "web")]
             search: None,
+            #[cfg(feature = "mcp")]
             servers: Vec::new(),
         }
     }
@@ -71,6 +83,7 @@ pub enum ToolsetError {
         source: io::Error,
     },
     /// The search is not set up as it should be.
+    #[cfg(feature = "web")]
     #[error("the web cannot be searched")]
     Search(#[from] WebError),
     /// A tool could not be registered.
@@ -78,6 +91,7 @@ pub enum ToolsetError {
     Registry(#[from] RegistryError),
     /// The servers cannot be used together.
     #[error(transparent)]
+    #[cfg(feature = "mcp")]
     Servers(#[from] ServersError),
 }
 
@@ -89,9 +103,13 @@ pub struct Toolset {
     spills: Arc<Spills>,
     host: Arc<LocalHost>,
     jobs: Arc<Jobs>,
+    #[cfg(feature = "web")]
     fetch: FetchSettings,
+    #[cfg(feature = "web")]
     search: Option<SearchSettings>,
+    #[cfg(feature = "mcp")]
     roots: Vec<PathBuf>,
+    #[cfg(feature = "mcp")]
     servers: Vec<ServerSettings>,
 }
 
@@ -124,9 +142,13 @@ impl Toolset {
             spills,
             host: Arc::new(host),
             jobs: Arc::new(jobs),
+            #[cfg(feature = "web")]
             fetch: settings.fetch,
+            #[cfg(feature = "web")]
             search: settings.search,
+            #[cfg(feature = "mcp")]
             roots: settings.roots,
+            #[cfg(feature = "mcp")]
             servers: settings.servers,
         })
     }
@@ -150,10 +172,11 @@ impl Toolset {
             .add(SearchFiles::new(files.clone()))?
             .add(RunCommand::new(jobs.clone()))?
             .add(CommandOutput::new(jobs.clone()))?
-            .add(StopCommand::new(jobs.clone()))?
-            .add(Fetch::new(self.fetch.clone()))?
-            .add(Thinking)?
-            .add(TodoWrite)?;
+            .add(StopCommand::new(jobs.clone()))?;
+        #[cfg(feature = "web")]
+        tools.add(Fetch::new(self.fetch.clone()))?;
+        tools.add(Thinking)?.add(TodoWrite)?;
+        #[cfg(feature = "web")]
         if let Some(search) = &self.search {
             tools.add(WebSearch::new(search)?)?;
         }
@@ -162,6 +185,7 @@ impl Toolset {
 
     /// The servers, which nobody started yet. What they offer comes into this registry, which has
     /// the other tools already.
+    #[cfg(feature = "mcp")]
     pub fn servers(&self, tools: &SharedRegistry) -> Result<Servers, ToolsetError> {
         let surroundings = Surroundings::new(self.roots.clone(), std::env::vars_os());
         let servers = Servers::new(self.servers.clone(), &surroundings, tools.clone())?;

@@ -35,7 +35,7 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = i64::try_from(self.0).unwrap_or(i64::MAX);
-        let timestamp = Timestamp::from_microsecond(micros).unwrap_or(jiff::Timestamp::MAX);
+        let timestamp = jiff::Timestamp::from_microsecond(micros).unwrap_or(jiff::Timestamp::MAX);
         timestamp.fmt(out)
     }
 }

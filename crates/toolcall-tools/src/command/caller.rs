@@ -61,6 +61,7 @@ impl Mark {
     }
 
     /// Kills every process that carries the mark, until nobody does.
+    #[cfg(feature = "mcp")]
     pub(crate) fn sweep(&self) {
         let mark = self.entry();
         sweep(|process| process.carries(&mark));

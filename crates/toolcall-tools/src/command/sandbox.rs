@@ -1,14 +1,14 @@
 //! The sandbox of a command as a value: what it may write, and whether it may use the network.
 //! Building it is the business of the process that is to be shut in.
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "sandbox"))]
 mod enforce;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "sandbox"))]
 pub(super) use enforce::enforce;
 
 /// Isolation around a command and all that it starts, built by the kernel (Landlock and seccomp).
@@ -59,11 +59,16 @@ impl Sandbox {
     }
 }
 
-/// This system has no sandbox that we know to build.
-#[cfg(not(target_os = "linux"))]
+/// Refuses: no sandbox can be built on this system, or by this build.
+#[cfg(not(all(target_os = "linux", feature = "sandbox")))]
 pub(super) fn enforce(
     _walls: &super::protocol::Isolation,
     _files: &crate::local::Files,
 ) -> Result<(), String> {
-    Err("the sandbox cannot be built: this system has none that we know".to_owned())
+    let why = if cfg!(target_os = "linux") {
+        "this program was built without the feature `sandbox`"
+    } else {
+        "this system has none that we know"
+    };
+    Err(format!("the sandbox cannot be built: {why}"))
 }

@@ -93,7 +93,7 @@ impl Files {
     }
 
     /// The handles of its roots.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "sandbox"))]
     pub(crate) fn root_handles(&self) -> impl Iterator<Item = std::os::fd::BorrowedFd<'_>> {
         use std::os::fd::AsFd as _;
         self.roots.handles().map(|dir| dir.as_fd())

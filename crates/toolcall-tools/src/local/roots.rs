@@ -50,7 +50,7 @@ impl Roots {
     }
 
     /// The handles of the folders.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "sandbox"))]
     pub(super) fn handles(&self) -> impl Iterator<Item = &Dir> {
         self.0.iter().map(|root| &*root.dir)
     }
