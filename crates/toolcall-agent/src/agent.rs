@@ -53,7 +53,7 @@ pub struct AgentConfig {
     /// Tools of every session besides the built-in ones.
     pub guests: Vec<Arc<dyn AnyTool>>,
     /// Who is told of every call and turn, besides the client.
-    pub onlooker: Option<Arc<dyn Observer>>,
+    pub observer: Option<Arc<dyn Observer>>,
     /// The agent's version.
     pub version: String,
 }
@@ -71,11 +71,11 @@ pub trait Observer: Send + Sync + 'static {
 pub struct Agent {
     client: ClientConnection,
     settings: AgentConfig,
-    sittings: Arc<AgentSessions>,
+    sessions: Arc<AgentSessions>,
     /// What opens, closes and deletes a kept session goes through the door of its id, one at a time.
     doors: [Door<()>; DOORS],
     /// OpenedSession with the first session: a client that only greets waits for nothing.
-    memory: OnceLock<Result<SessionHistory, HistoryError>>,
+    history: OnceLock<Result<SessionHistory, HistoryError>>,
 }
 
 impl Agent {
@@ -84,41 +84,41 @@ impl Agent {
         Arc::new(Self {
             client,
             settings,
-            sittings: Arc::default(),
+            sessions: Arc::default(),
             doors: Default::default(),
-            memory: OnceLock::new(),
+            history: OnceLock::new(),
         })
     }
 
     /// Ends every session, and waits until nothing of them is left.
     pub async fn close(&self) {
-        let closing = self.sittings.take_all().into_iter();
+        let closing = self.sessions.take_all().into_iter();
         futures::future::join_all(
-            closing.map(|sitting| async move { sitting.place.close().await }),
+            closing.map(|session| async move { session.resources.close().await }),
         )
         .await;
-        if let Some(Ok(memory)) = self.memory.get() {
-            memory.finish().await;
+        if let Some(Ok(history)) = self.history.get() {
+            history.finish().await;
         }
     }
 
-    fn memory(&self) -> Result<SessionHistory, ServiceError> {
-        let memory = self.memory.get_or_init(|| self.open_memory());
-        memory.clone().map_err(|trouble| {
+    fn history(&self) -> Result<SessionHistory, ServiceError> {
+        let history = self.history.get_or_init(|| self.open_history());
+        history.clone().map_err(|error| {
             ServiceError::Failed(format!(
-                "the history cannot be used: {trouble}; `toolcall agent --no-history` works without one"
+                "the history cannot be used: {error}; `toolcall agent --no-history` works without one"
             ))
         })
     }
 
-    fn open_memory(&self) -> Result<SessionHistory, HistoryError> {
+    fn open_history(&self) -> Result<SessionHistory, HistoryError> {
         let Some((path, settings)) = &self.settings.history else {
             return Ok(SessionHistory::default());
         };
-        let sittings = Arc::downgrade(&self.sittings);
-        let tell = move |trouble: Option<&HistoryError>| {
-            if let Some(sittings) = sittings.upgrade() {
-                sittings.note(&notice(trouble));
+        let sessions = Arc::downgrade(&self.sessions);
+        let tell = move |error: Option<&HistoryError>| {
+            if let Some(sessions) = sessions.upgrade() {
+                sessions.note(&notice(error));
             }
         };
         let settings = HistoryConfig {
@@ -136,9 +136,9 @@ impl Agent {
         self.doors[door].lock().await
     }
 
-    fn sitting(&self, session: &Session) -> Result<Arc<AgentSession>, ServiceError> {
-        let sitting = self.sittings.get(session.id());
-        sitting.ok_or_else(|| ServiceError::NoSession(session.id().as_str().to_owned()))
+    fn session(&self, session: &Session) -> Result<Arc<AgentSession>, ServiceError> {
+        let open = self.sessions.get(session.id());
+        open.ok_or_else(|| ServiceError::NoSession(session.id().as_str().to_owned()))
     }
 }
 
@@ -169,9 +169,9 @@ impl Service for Agent {
 
     fn open(
         self: Arc<Self>,
-        wish: OpenSessionRequest,
+        request: OpenSessionRequest,
     ) -> BoxFuture<'static, Result<OpenedSession, ServiceError>> {
-        Box::pin(async move { self.open_session(wish).await })
+        Box::pin(async move { self.open_session(request).await })
     }
 
     fn answer(
@@ -189,7 +189,7 @@ impl Service for Agent {
         // Sessions are kept with every link in their folder's path followed.
         let cwd = page.cwd.map(|cwd| cwd.canonicalize().unwrap_or(cwd));
         let page = ListSessionsRequest { cwd, ..page };
-        Box::pin(async move { self.memory()?.list(NAME, page).await })
+        Box::pin(async move { self.history()?.list(NAME, page).await })
     }
 
     fn close(
@@ -198,8 +198,8 @@ impl Service for Agent {
     ) -> BoxFuture<'static, Result<(), ServiceError>> {
         Box::pin(async move {
             let _inside = self.enter(session.id()).await;
-            if let Some(sitting) = self.sittings.remove_this(&session) {
-                sitting.place.close().await;
+            if let Some(session) = self.sessions.remove_this(&session) {
+                session.resources.close().await;
             }
             Ok(())
         })
@@ -208,7 +208,7 @@ impl Service for Agent {
     fn delete(self: Arc<Self>, session: SessionId) -> BoxFuture<'static, Result<(), ServiceError>> {
         Box::pin(async move {
             let _inside = self.enter(&session).await;
-            self.memory()?.forget(NAME, session).await
+            self.history()?.forget(NAME, session).await
         })
     }
 
@@ -218,7 +218,7 @@ impl Service for Agent {
         option: String,
         value: String,
     ) -> BoxFuture<'static, Result<Vec<ConfigOption>, ServiceError>> {
-        Box::pin(async move { self.sitting(&session)?.choose(&option, &value) })
+        Box::pin(async move { self.session(&session)?.choose(&option, &value) })
     }
 
     fn authenticate(self: Arc<Self>, way: String) -> BoxFuture<'static, Result<(), ServiceError>> {
@@ -238,9 +238,9 @@ impl Service for Agent {
     }
 }
 
-fn notice(trouble: Option<&HistoryError>) -> String {
-    match trouble {
-        Some(trouble) => unkept(trouble),
+fn notice(error: Option<&HistoryError>) -> String {
+    match error {
+        Some(error) => unkept(error),
         None => "what happens is kept in the history again".to_owned(),
     }
 }

@@ -6,13 +6,13 @@ use toolcall_tools::mcp::{Address, Program, Secret, ServerSettings, Url};
 
 /// The client's servers and those that are set up here, and what cannot be had. The client's win.
 pub(crate) fn servers(
-    wishes: &[McpServerConfig],
+    requested: &[McpServerConfig],
     set_up: Vec<ServerSettings>,
 ) -> (Vec<ServerSettings>, Vec<String>) {
     let mut servers: Vec<ServerSettings> = Vec::new();
     let mut complaints = Vec::new();
-    for wish in wishes {
-        match server(wish) {
+    for request in requested {
+        match server(request) {
             Ok(server) if servers.iter().any(|known| known.name == server.name) => {
                 complaints.push(format!(
                     "there are two servers `{}`; the first is used",
@@ -31,8 +31,8 @@ pub(crate) fn servers(
     (servers, complaints)
 }
 
-fn server(wish: &McpServerConfig) -> Result<ServerSettings, String> {
-    match wish {
+fn server(request: &McpServerConfig) -> Result<ServerSettings, String> {
+    match request {
         McpServerConfig::Program {
             name,
             command,

@@ -28,9 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One session that is open.
 pub(crate) struct AgentSession {
-    pub(crate) place: SessionResources,
-    pub(crate) session: Arc<Session>,
-    pub(crate) memory: SessionHistory,
+    pub(crate) resources: SessionResources,
+    pub(crate) client_session: Arc<Session>,
+    pub(crate) history: SessionHistory,
     models: Models,
     state: Mutex<State>,
 }
@@ -46,16 +46,16 @@ struct State {
 
 impl AgentSession {
     pub(crate) fn new(
-        place: SessionResources,
-        session: Arc<Session>,
-        memory: SessionHistory,
+        resources: SessionResources,
+        client_session: Arc<Session>,
+        history: SessionHistory,
         models: Models,
         said: Vec<Message>,
     ) -> Self {
         Self {
-            place,
-            session,
-            memory,
+            resources,
+            client_session,
+            history,
             state: Mutex::new(State {
                 model: models.first().clone(),
                 said,
@@ -67,7 +67,7 @@ impl AgentSession {
     }
 
     pub(crate) fn id(&self) -> &SessionId {
-        self.session.id()
+        self.client_session.id()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -83,7 +83,7 @@ impl AgentSession {
     pub(crate) fn conversation(&self) -> Arc<Conversation> {
         Arc::new(Conversation {
             messages: self.state().said.clone(),
-            tools: self.place.tools().snapshot(),
+            tools: self.resources.tools().snapshot(),
         })
     }
 
@@ -93,12 +93,12 @@ impl AgentSession {
     }
 
     /// The person says something to the model. The first words are what the session is about.
-    pub(crate) async fn hear(&self, said: Vec<Content>) {
+    pub(crate) async fn add_user_message(&self, said: Vec<Content>) {
         let about = title(&as_text(&said));
         let is_first = self.state().said.is_empty();
         self.add(Message::Person(said));
         if is_first {
-            self.session.send_title(about).await;
+            self.client_session.send_title(about).await;
         }
     }
 
@@ -113,7 +113,7 @@ impl AgentSession {
 
     /// Keeps what happened in the history.
     pub(crate) fn keep(&self, event: SessionEvent) {
-        self.memory.tell(self.id(), event);
+        self.history.tell(self.id(), event);
     }
 
     /// Says something of the agent's own, and keeps that.
@@ -122,7 +122,7 @@ impl AgentSession {
             by: Speaker::Agent,
             text: text.as_str().into(),
         });
-        let _gone = self.session.say(text).await;
+        let _gone = self.client_session.say(text).await;
     }
 
     /// Waits for servers that were not there yet, once: those that hang are not waited for, and what
@@ -130,26 +130,26 @@ impl AgentSession {
     pub(crate) async fn await_servers(&self) {
         let has_waited = std::mem::replace(&mut self.state().has_waited, true);
         if !has_waited {
-            let _slow = timeout(PATIENCE, self.place.servers().settled()).await;
+            let _slow = timeout(PATIENCE, self.resources.servers().settled()).await;
         }
     }
 
     /// Something that the person should know when they listen next.
     pub(crate) fn note(&self, notice: impl Into<String>) {
-        self.session.note(notice);
+        self.client_session.note(notice);
     }
 
     /// Says what the person should know.
     pub(crate) async fn say_notices(&self) {
         self.note_servers();
-        for notice in self.session.take_notices() {
+        for notice in self.client_session.take_notices() {
             self.say(format!("**Note:** {}\n\n", line(&notice))).await;
         }
     }
 
     /// Servers that cannot be used are told of once.
     fn note_servers(&self) {
-        for status in self.place.servers().status() {
+        for status in self.resources.servers().status() {
             let is_told = self.state().told_servers.contains(&status.name);
             if let (ServerState::Failed { reason }, false) = (&status.state, is_told) {
                 self.note(format!(
@@ -172,7 +172,7 @@ impl AgentSession {
             name: "Permission mode".to_owned(),
             description: "How much is done without asking".to_owned(),
             sort: ConfigOptionCategory::Mode,
-            current: self.place.book().rules().mode().as_str().to_owned(),
+            current: self.resources.policy().rules().mode().as_str().to_owned(),
             values: Mode::ALL.into_iter().rev().map(mode_value).collect(),
         }
     }
@@ -214,7 +214,7 @@ impl AgentSession {
     fn choose_mode(&self, name: &str) -> Result<(), ServiceError> {
         let mode =
             Mode::named(name).ok_or_else(|| unknown("mode", name, Mode::ALL.map(Mode::as_str)))?;
-        self.place.book().set_mode(mode);
+        self.resources.policy().set_mode(mode);
         if let Some(warning) = mode.warning() {
             self.note(warning);
         }
@@ -274,18 +274,18 @@ impl AgentSessions {
     }
 
     /// Adds one. No other of its id is open: that was put away before.
-    pub(crate) fn add(&self, sitting: Arc<AgentSession>) {
-        self.open().insert(sitting.id().clone(), sitting);
+    pub(crate) fn add(&self, session: Arc<AgentSession>) {
+        self.open().insert(session.id().clone(), session);
     }
 
     pub(crate) fn remove(&self, id: &SessionId) -> Option<Arc<AgentSession>> {
         self.open().remove(id)
     }
 
-    /// Takes the sitting of this very session out; another one of its id stays.
+    /// Takes the session of this very session out; another one of its id stays.
     pub(crate) fn remove_this(&self, session: &Arc<Session>) -> Option<Arc<AgentSession>> {
         let mut open = self.open();
-        let is_this = |sitting: &Arc<AgentSession>| Arc::ptr_eq(&sitting.session, session);
+        let is_this = |open: &Arc<AgentSession>| Arc::ptr_eq(&open.client_session, session);
         match open.get(session.id()).is_some_and(is_this) {
             true => open.remove(session.id()),
             false => None,
@@ -293,13 +293,13 @@ impl AgentSessions {
     }
 
     pub(crate) fn take_all(&self) -> Vec<Arc<AgentSession>> {
-        self.open().drain().map(|(_, sitting)| sitting).collect()
+        self.open().drain().map(|(_, session)| session).collect()
     }
 
     /// Tells it to everybody when they listen next.
     pub(crate) fn note(&self, notice: &str) {
-        for sitting in self.open().values() {
-            sitting.note(notice);
+        for session in self.open().values() {
+            session.note(notice);
         }
     }
 }

@@ -47,19 +47,19 @@ impl SessionHistory {
         let Some(history) = &self.0 else {
             return Vec::new();
         };
-        let trouble = history.health().trouble;
-        let trouble = trouble.map(|trouble| unkept(&trouble));
+        let error = history.health().trouble;
+        let error = error.map(|error| unkept(&error));
         let damaged = history.set_aside().map(|aside| {
             let (place, damage) = (aside.place.display(), &aside.damage);
             format!("the history was damaged ({damage}); it is set aside as `{place}`, and a new one began")
         });
-        trouble.into_iter().chain(damaged).collect()
+        error.into_iter().chain(damaged).collect()
     }
 
     /// Keeps what happened to a session beside its calls.
     pub(crate) fn tell(&self, session: &SessionId, event: SessionEvent) {
         if let Some(history) = &self.0 {
-            // Whoever is to be told of trouble with it is told by the history itself.
+            // Whoever is to be told of error with it is told by the history itself.
             drop(history.tell(session, event));
         }
     }
@@ -87,8 +87,8 @@ impl SessionHistory {
             Ok(Err(missing @ HistoryError::Missing(_))) => {
                 Err(ServiceError::Wrong(missing.to_string()))
             }
-            Ok(Err(trouble)) => Err(ServiceError::Failed(format!(
-                "the history cannot be read: {trouble}"
+            Ok(Err(error)) => Err(ServiceError::Failed(format!(
+                "the history cannot be read: {error}"
             ))),
             Err(_panicked) => Err(ServiceError::Failed(
                 "the history cannot be read".to_owned(),
@@ -142,8 +142,8 @@ impl SessionHistory {
         };
         match spawn_blocking(forget).await {
             Ok(Ok(()) | Err(HistoryError::Missing(_))) => Ok(()),
-            Ok(Err(trouble)) => Err(ServiceError::Failed(format!(
-                "the session cannot be forgotten: {trouble}"
+            Ok(Err(error)) => Err(ServiceError::Failed(format!(
+                "the session cannot be forgotten: {error}"
             ))),
             Err(_panicked) => Err(ServiceError::Failed(
                 "the session cannot be forgotten".to_owned(),
@@ -160,8 +160,8 @@ impl SessionHistory {
 }
 
 /// That what happens is not kept, and why.
-pub(crate) fn unkept(trouble: &HistoryError) -> String {
-    format!("what happens is not kept in the history: {trouble}")
+pub(crate) fn unkept(error: &HistoryError) -> String {
+    format!("what happens is not kept in the history: {error}")
 }
 
 fn find(

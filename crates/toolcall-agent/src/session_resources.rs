@@ -13,7 +13,7 @@ use toolcall_tools::mcp::{ServerSettings, Servers};
 use toolcall_tools::web::SearchSettings;
 use toolcall_tools::{Toolset, ToolsetConfig, ToolsetError};
 
-/// What a workplace is made from.
+/// What a resources is made from.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Whose calls these are.
@@ -43,7 +43,7 @@ pub struct SessionResources {
     tools: SharedRegistry,
     servers: Servers,
     rules: PolicyStoreConfig,
-    book: PolicyStore,
+    policy: PolicyStore,
 }
 
 impl SessionResources {
@@ -70,7 +70,7 @@ impl SessionResources {
             servers: kit.servers(&tools)?,
             kit,
             tools,
-            book: PolicyStore::open(rules.clone()),
+            policy: PolicyStore::open(rules.clone()),
             rules,
         })
     }
@@ -96,8 +96,8 @@ impl SessionResources {
     }
 
     /// The rules that hold.
-    pub fn book(&self) -> &PolicyStore {
-        &self.book
+    pub fn policy(&self) -> &PolicyStore {
+        &self.policy
     }
 
     /// The files that they come from, read again.
@@ -120,7 +120,7 @@ impl SessionResources {
         Engine::builder(tools)
             .setting(self.setting.clone())
             .host(self.kit.host())
-            .rulebook(Arc::new(self.book.clone()))
+            .rulebook(Arc::new(self.policy.clone()))
     }
 
     /// The host that its tools act on.
@@ -130,7 +130,7 @@ impl SessionResources {
 
     /// What a person should know of the rules before anything is done by them.
     pub fn warnings(&self) -> Vec<String> {
-        let mode = Mode::warning(self.book.rules().mode()).map(str::to_owned);
+        let mode = Mode::warning(self.policy.rules().mode()).map(str::to_owned);
         let untrusted = self.sources();
         let untrusted = untrusted.files().iter().filter_map(|file| match &file.state {
             FileState::OnlyTightens(_) => Some(format!(
@@ -139,7 +139,7 @@ impl SessionResources {
             )),
             FileState::Absent | FileState::Holds(_) | FileState::Broken(_) => None,
         });
-        let problem = self.book.problem();
+        let problem = self.policy.problem();
         let problem = problem.map(|problem| format!("every call is denied: {problem}"));
         mode.into_iter().chain(problem).chain(untrusted).collect()
     }

@@ -15,17 +15,17 @@ const LONGEST_REASON: usize = 200;
 
 /// Switches the permission mode of a session.
 pub struct SwitchMode {
-    book: PolicyStore,
+    policy: PolicyStore,
 }
 
 impl SwitchMode {
-    /// For the session that this book judges.
-    pub fn new(book: PolicyStore) -> Self {
-        Self { book }
+    /// For the session that this policy judges.
+    pub fn new(policy: PolicyStore) -> Self {
+        Self { policy }
     }
 
     fn way(&self, wanted: Mode) -> Way {
-        match wanted < self.book.rules().mode() {
+        match wanted < self.policy.rules().mode() {
             true => Way::Looser,
             false => Way::NoLooser,
         }
@@ -91,8 +91,8 @@ impl Tool for SwitchMode {
     async fn run(&self, input: SwitchInput, scope: &RunContext) -> Result<String, ToolError> {
         let wanted = input.mode;
         self.check_way(wanted, scope)?;
-        self.book.set_mode(wanted);
-        let holding = self.book.rules().mode();
+        self.policy.set_mode(wanted);
+        let holding = self.policy.rules().mode();
         Ok(told(wanted, holding))
     }
 }

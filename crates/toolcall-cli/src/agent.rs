@@ -125,7 +125,7 @@ fn settings(
         limits: chosen.limits(),
         history,
         guests: Vec::new(),
-        onlooker: Some(Arc::new(tracing.clone())),
+        observer: Some(Arc::new(tracing.clone())),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }

@@ -119,7 +119,7 @@ impl Workshop {
 
     /// The rules that hold.
     pub(crate) fn book(&self) -> &PolicyStore {
-        self.place.book()
+        self.place.policy()
     }
 
     /// The files that they come from, read again.

@@ -181,7 +181,7 @@ fn settings(
         limits: Limits::default(),
         models: Models::new(Arc::new(ScriptModel::new("script:story.yaml", story))),
         guests: vec![erased(word_count::WordCount { pace: pace() })],
-        onlooker: Some(Arc::new(tracing.clone())),
+        observer: Some(Arc::new(tracing.clone())),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }

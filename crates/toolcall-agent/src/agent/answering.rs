@@ -21,42 +21,42 @@ impl Agent {
         prompt: &Prompt,
         said: Vec<Content>,
     ) -> Result<StopReason, ServiceError> {
-        let sitting = self.sitting(prompt.session())?;
-        let onlooker = self.settings.onlooker.as_ref();
-        let _told = onlooker.map(|onlooker| onlooker.turn(prompt.session().engine()));
-        sitting.begin_turn(&said);
-        let ending = Ending::new(sitting.clone());
+        let session = self.session(prompt.session())?;
+        let observer = self.settings.observer.as_ref();
+        let _told = observer.map(|observer| observer.turn(prompt.session().engine()));
+        session.begin_turn(&said);
+        let ending = Ending::new(session.clone());
         let command = commands::read(&said);
         if command.as_ref().is_none_or(Typed::is_about_tools) {
-            sitting.await_servers().await;
+            session.await_servers().await;
         }
-        sitting.say_notices().await;
+        session.say_notices().await;
         // A turn that was broken off may have changed them.
-        sitting
-            .session
-            .send_config_options(&sitting.choices())
+        session
+            .client_session
+            .send_config_options(&session.choices())
             .await;
         let stop = match command {
-            Some(command) => commands::run(&command, &sitting).await,
+            Some(command) => commands::run(&command, &session).await,
             None => {
-                sitting.hear(said).await;
-                turn::carry(&sitting, prompt).await
+                session.add_user_message(said).await;
+                turn::run(&session, prompt).await
             }
         };
-        let stop = tell_trouble(&sitting, stop).await;
-        sitting.say_notices().await;
+        let stop = report_error(&session, stop).await;
+        session.say_notices().await;
         ending.tell(stop);
         Ok(stop)
     }
 }
 
 /// What went wrong is said; the turn ends as any other.
-async fn tell_trouble(sitting: &AgentSession, stop: Result<StopReason, ModelError>) -> StopReason {
+async fn report_error(session: &AgentSession, stop: Result<StopReason, ModelError>) -> StopReason {
     match stop {
         Ok(stop) => stop,
         Err(error) => {
             let why = line(&error.to_string());
-            sitting.say(format!("\n\n**This went wrong:** {why}")).await;
+            session.say(format!("\n\n**This went wrong:** {why}")).await;
             StopReason::EndTurn
         }
     }
@@ -64,14 +64,14 @@ async fn tell_trouble(sitting: &AgentSession, stop: Result<StopReason, ModelErro
 
 /// Keeps how a turn ended. Dropped before that was said, it was cancelled.
 struct Ending {
-    sitting: Arc<AgentSession>,
+    session: Arc<AgentSession>,
     stop: StopReason,
 }
 
 impl Ending {
-    fn new(sitting: Arc<AgentSession>) -> Self {
+    fn new(session: Arc<AgentSession>) -> Self {
         Self {
-            sitting,
+            session,
             stop: StopReason::Cancelled,
         }
     }
@@ -84,8 +84,8 @@ impl Ending {
 impl Drop for Ending {
     fn drop(&mut self) {
         let stop = self.stop.as_str();
-        tracing::info!(session = %self.sitting.id(), stop, "a turn ended");
-        self.sitting
+        tracing::info!(session = %self.session.id(), stop, "a turn ended");
+        self.session
             .keep(SessionEvent::TurnEnded { stop: stop.into() });
     }
 }

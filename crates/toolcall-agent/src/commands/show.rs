@@ -1,5 +1,5 @@
 //! What commands show, as Markdown for the client.
-//! Whatever came from a tool or a server stays in its place: a cell, a line, a block of code.
+//! Whatever came from a tool or a server stays in its resources: a cell, a line, a block of code.
 
 use toolcall::text::duration;
 use toolcall::{Definition, Effect, Kind, Lifetime, Origin, Registry};
@@ -46,13 +46,13 @@ fn origin(tool: &Definition) -> String {
 }
 
 /// Which rules hold, and where they come from.
-pub(super) fn rules(place: &SessionResources) -> String {
-    let rules = place.book().rules();
+pub(super) fn rules(resources: &SessionResources) -> String {
+    let rules = resources.policy().rules();
     let mut said = format!("Mode: **{}**\n\n", rules.mode().as_str());
-    if let Some(problem) = place.book().problem() {
+    if let Some(problem) = resources.policy().problem() {
         said += &format!("Everything is denied: {}\n\n", line(&problem.to_string()));
     }
-    let files = place.sources();
+    let files = resources.sources();
     let rows = files.files().iter().map(|file| {
         let state = match &file.state {
             FileState::Absent => "not there",
@@ -63,11 +63,11 @@ pub(super) fn rules(place: &SessionResources) -> String {
         [file.path.display().to_string(), state.to_owned()]
     });
     said += &table(["file", "state"], rows);
-    said + &kept(place)
+    said + &kept(resources)
 }
 
-fn kept(place: &SessionResources) -> String {
-    let kept = match place.book().kept() {
+fn kept(resources: &SessionResources) -> String {
+    let kept = match resources.policy().kept() {
         Ok(kept) if kept.is_empty() => return String::new(),
         Ok(kept) => kept,
         Err(error) => {

@@ -11,14 +11,14 @@ use crate::markdown::code;
 use crate::session::AgentSession;
 
 /// Undoes the call of this name, or the latest one that there is something to undo of.
-pub(super) async fn run(sitting: &AgentSession, name: &str) -> Result<String, ServiceError> {
-    let host = sitting.place.host();
-    let session = sitting.id().clone();
+pub(super) async fn run(session: &AgentSession, name: &str) -> Result<String, ServiceError> {
+    let host = session.resources.host();
+    let id = session.id().clone();
     let filter = Filter {
-        session: Some(session.clone()),
+        session: Some(id.clone()),
         ..Filter::default()
     };
-    let calls = sitting.memory.read(move |archive| archive.calls(&filter));
+    let calls = session.history.read(move |archive| archive.calls(&filter));
     let calls = calls.await?.into_iter().map(|call| call.id);
     let named: Vec<CallId> = calls
         .filter(|id| name.is_empty() || id.as_str() == name)
@@ -28,9 +28,9 @@ pub(super) async fn run(sitting: &AgentSession, name: &str) -> Result<String, Se
         return Err(ServiceError::Wrong(why));
     }
     for call in named {
-        let (wanted, id) = (session.clone(), call.clone());
-        let kept = sitting
-            .memory
+        let (wanted, id) = (id.clone(), call.clone());
+        let kept = session
+            .history
             .read(move |archive| Ok(archive.kept_for_undo(&wanted, &id)));
         let kept = match kept.await? {
             Err(UndoError::NotKept) if name.is_empty() => continue,
@@ -43,7 +43,7 @@ pub(super) async fn run(sitting: &AgentSession, name: &str) -> Result<String, Se
         }
         let undone = plan.carry_out(&*host).await;
         let undone = undone.map_err(|error| refused(&error))?;
-        return Ok(told(&call, &undone, sitting.place.cwd()));
+        return Ok(told(&call, &undone, session.resources.cwd()));
     }
     Err(ServiceError::Wrong(
         "there is nothing to undo in this session".to_owned(),
@@ -66,5 +66,5 @@ fn told(call: &CallId, undone: &UndoResult, cwd: &Path) -> String {
     let unchanged = undone.unchanged.iter();
     let unchanged = unchanged.map(|path| line(path, "was as before already"));
     let lines: String = restored.chain(unchanged).collect();
-    format!("UndoResult: {call}\n\n{lines}")
+    format!("Undone: {call}\n\n{lines}")
 }

@@ -74,7 +74,7 @@ impl Tool for CommandOutput {
 }
 
 fn title(id: &str) -> String {
-    format!("PrepareContext at background command {id}")
+    format!("Look at background command {id}")
 }
 
 fn told(id: JobId, news: &JobOutput) -> ToolResult {
