@@ -1,17 +1,21 @@
 //! `cargo xtask tidy`: the rules of the house, each a small pure function over a file, and running them all.
 //! It changes nothing; what to do about a finding is said in the finding.
 
+pub(crate) mod aliases;
+pub(crate) mod booleans;
 mod borders;
 mod channels;
-mod code;
+pub(crate) mod code;
 mod direction;
-mod file;
+pub(crate) mod file;
+pub(crate) mod glossary;
 mod heart;
 mod leftovers;
 mod map;
 mod names;
 mod shape;
-mod tree;
+pub(crate) mod tree;
+mod unique;
 mod versions;
 
 use std::path::Path;
@@ -34,7 +38,7 @@ enum Check {
     Within(fn(&File, &Tree) -> Vec<Fault>),
 }
 
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 17] = [
     rule(
         "opening",
         "every Rust file opens with `//!`",
@@ -75,6 +79,22 @@ const RULES: [Rule; 13] = [
         "`v1` and `v2` only inside their modules and where a version is chosen",
         versions::versions,
     ),
+    rule(
+        "glossary",
+        "no definition has a name that the field has a better word for",
+        glossary::glossary,
+    ),
+    rule("booleans", "no `match` on a boolean", booleans::booleans),
+    rule(
+        "aliases",
+        "types of std and tokio keep their names",
+        aliases::aliases,
+    ),
+    Rule {
+        name: "unique",
+        summary: "a public type name stands for one thing in the workspace",
+        check: Check::Within(unique::unique),
+    },
     rule("channels", "every channel has a bound", channels::channels),
     rule(
         "ignored",
@@ -178,7 +198,12 @@ mod tests {
             #[derive(Serialize)]\n\
             #[ignore]\n\
             #[allow(dead_code)]\n\
-            async fn f() { todo!(); unbounded() }\n";
+            async fn f() { todo!(); unbounded() }\n\
+            pub enum Which {}\n\
+            use std::sync::Mutex as Door;\n\
+            fn g() { match a {\n\
+            true => 1,\n\
+            } }\n";
         let long = format!("{bad}{}", "\n".repeat(600));
         let tree = Tree::of(&[
             ("crates/toolcall/src/call.rs", &long),
@@ -188,13 +213,18 @@ mod tests {
             ),
             (
                 "crates/toolcall-agent/src/turn.rs",
-                "//! A turn.\nuse toolcall_acp::v1;",
+                "//! A turn.\nuse toolcall_acp::v1;\npub struct Turn;",
+            ),
+            (
+                "crates/toolcall-acp/src/turn.rs",
+                "//! Another.\npub struct Turn;",
             ),
             ("ARCHITECTURE.md", "`gone.rs`"),
         ]);
         let mut found: Vec<_> = findings(&tree).iter().map(|finding| finding.rule).collect();
         let mut rules: Vec<_> = RULES.iter().map(|rule| rule.name).collect();
         found.sort_unstable();
+        found.dedup();
         rules.sort_unstable();
         assert_eq!(found, rules);
     }

@@ -84,7 +84,8 @@ fn is_foreign(folder: &Path, name: &str) -> bool {
 }
 
 fn is_read(path: &str) -> bool {
-    path.ends_with(".rs") || path.ends_with("Cargo.toml") || path == "ARCHITECTURE.md"
+    let pages = ["ARCHITECTURE.md", "README.md", "docs/invariants.md"];
+    path.ends_with(".rs") || path.ends_with("Cargo.toml") || pages.contains(&path)
 }
 
 #[cfg(test)]
