@@ -13,12 +13,12 @@ pub(crate) fn unique(file: &File, tree: &Tree) -> Vec<Fault> {
     if public.is_empty() {
         return Vec::new();
     }
-    let elsewhere = by_name(tree);
+    let elsewhere = tree.public_types();
     public
         .into_iter()
         .filter_map(|word| {
-            let others = elsewhere.get(word.text)?.iter();
-            let other = others.copied().find(|path| *path != file.path)?;
+            let others = elsewhere.get(word.text)?;
+            let other = others.into_iter().find(|path| **path != file.path)?;
             let name = word.text;
             Some(Fault::new(
                 word.line,
@@ -29,11 +29,12 @@ pub(crate) fn unique(file: &File, tree: &Tree) -> Vec<Fault> {
 }
 
 /// The public types of the workspace's sources and where they are defined.
-pub(crate) fn by_name(tree: &Tree) -> BTreeMap<&str, Vec<&str>> {
-    let mut names: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for file in &tree.files {
+pub(super) fn by_name(files: &[File]) -> BTreeMap<String, Vec<String>> {
+    let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in files {
         for word in public_types(file) {
-            names.entry(word.text).or_default().push(&file.path);
+            let places = names.entry(word.text.to_owned()).or_default();
+            places.push(file.path.clone());
         }
     }
     names
