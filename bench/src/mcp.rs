@@ -160,9 +160,10 @@ pub(crate) fn play() -> ExitCode {
             Some("tools/call") => json!({"content": [{"type": "text", "text": "done"}]}),
             Some(_) | None => Value::Null,
         };
-        let answer = match body.is_null() {
-            true => json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}}),
-            false => json!({"jsonrpc": "2.0", "id": id, "result": body}),
+        let answer = if body.is_null() {
+            json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}})
+        } else {
+            json!({"jsonrpc": "2.0", "id": id, "result": body})
         };
         if writeln!(stdout, "{answer}")
             .and_then(|()| stdout.flush())

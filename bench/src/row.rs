@@ -139,9 +139,10 @@ fn verdict(target: Target, ratio: Ratio) -> String {
 
 /// A small factor needs more digits to say anything.
 fn factor(value: f64) -> String {
-    match value < 0.1 {
-        true => format!("{value:.4}"),
-        false => format!("{value:.2}"),
+    if value < 0.1 {
+        format!("{value:.4}")
+    } else {
+        format!("{value:.2}")
     }
 }
 
@@ -158,9 +159,10 @@ fn time(ns: f64) -> String {
 /// An amount of memory; what is small is told in KiB.
 fn bytes(value: f64) -> String {
     let kib = value / 1024.0;
-    match kib < 1024.0 {
-        true => format!("{kib:.0} KiB"),
-        false => format!("{:.1} MiB", kib / 1024.0),
+    if kib < 1024.0 {
+        format!("{kib:.0} KiB")
+    } else {
+        format!("{:.1} MiB", kib / 1024.0)
     }
 }
 

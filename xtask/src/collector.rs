@@ -37,8 +37,9 @@ fn install(place: &Path) -> Result<PathBuf, String> {
         .arg(place.join(PACKAGE))
         .arg(PACKAGE);
     Step::new("pip install rotel", pip).within(LIMIT).run()?;
-    match program.exists() {
-        true => Ok(program),
-        false => Err(format!("`{}` was not installed", program.display())),
+    if program.exists() {
+        Ok(program)
+    } else {
+        Err(format!("`{}` was not installed", program.display()))
     }
 }

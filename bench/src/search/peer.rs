@@ -82,10 +82,7 @@ impl Ripgrep {
 }
 
 fn syntax(search: &Search) -> &'static str {
-    match search.is_regex {
-        true => "-e",
-        false => "-Fe",
-    }
+    if search.is_regex { "-e" } else { "-Fe" }
 }
 
 /// A line without a number says something about a binary file.

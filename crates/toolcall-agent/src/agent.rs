@@ -228,11 +228,12 @@ impl Service for Agent {
             .into_iter()
             .any(|known| known.id == way);
         Box::pin(async move {
-            match known {
-                true => Ok(()),
-                false => Err(ServiceError::Wrong(format!(
+            if known {
+                Ok(())
+            } else {
+                Err(ServiceError::Wrong(format!(
                     "there is no way to sign in `{way}`"
-                ))),
+                )))
             }
         })
     }

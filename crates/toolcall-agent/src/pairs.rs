@@ -26,9 +26,10 @@ pub fn read<S: AsRef<str>>(
         let Some((key, text)) = pair.split_once('=') else {
             return Err(PairError::NoPair(pair.to_owned()));
         };
-        let value = match is_text(schema, key) {
-            true => Value::from(text),
-            false => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
+        let value = if is_text(schema, key) {
+            Value::from(text)
+        } else {
+            serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
         };
         if input.insert(key.to_owned(), value).is_some() {
             return Err(PairError::Twice(key.to_owned()));

@@ -110,9 +110,10 @@ impl ConfiguredServers {
             self.servers.push(ConfiguredServer {
                 settings,
                 file: file.to_owned(),
-                standing: match is_taken {
-                    true => ServerTrust::Hidden,
-                    false => standing,
+                standing: if is_taken {
+                    ServerTrust::Hidden
+                } else {
+                    standing
                 },
             });
         }

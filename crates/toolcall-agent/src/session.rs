@@ -286,9 +286,10 @@ impl AgentSessions {
     pub(crate) fn remove_this(&self, session: &Arc<Session>) -> Option<Arc<AgentSession>> {
         let mut open = self.open();
         let is_this = |open: &Arc<AgentSession>| Arc::ptr_eq(&open.client_session, session);
-        match open.get(session.id()).is_some_and(is_this) {
-            true => open.remove(session.id()),
-            false => None,
+        if open.get(session.id()).is_some_and(is_this) {
+            open.remove(session.id())
+        } else {
+            None
         }
     }
 

@@ -25,9 +25,10 @@ impl SwitchMode {
     }
 
     fn way(&self, wanted: Mode) -> Way {
-        match wanted < self.policy.rules().mode() {
-            true => Way::Looser,
-            false => Way::NoLooser,
+        if wanted < self.policy.rules().mode() {
+            Way::Looser
+        } else {
+            Way::NoLooser
         }
     }
 
@@ -35,11 +36,12 @@ impl SwitchMode {
     /// person. What was silent as no looser must not loosen then.
     fn check_way(&self, wanted: Mode, scope: &RunContext) -> Result<(), ToolError> {
         let was_harmless = scope.prepared().intent.preview == [shown(wanted, Way::NoLooser)];
-        match was_harmless && self.way(wanted) == Way::Looser {
-            true => Err(ToolError::new(
+        if was_harmless && self.way(wanted) == Way::Looser {
+            Err(ToolError::new(
                 "the mode became stricter meanwhile, so nothing was switched; ask again if it is still wanted",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 }
@@ -120,12 +122,13 @@ fn shown(wanted: Mode, way: Way) -> Content {
 
 fn told(wanted: Mode, holding: Mode) -> String {
     let (name, description) = (holding.as_str(), holding.description());
-    match holding == wanted {
-        true => format!("the mode is `{name}` now. {description}"),
-        false => format!(
+    if holding == wanted {
+        format!("the mode is `{name}` now. {description}")
+    } else {
+        format!(
             "the mode is `{name}`, not `{}`: the project insists on it. {description}",
             wanted.as_str()
-        ),
+        )
     }
 }
 

@@ -214,13 +214,14 @@ async fn recall(
     cwd: &Path,
 ) -> Result<Recalled, ServiceError> {
     let recalled = history.recall(NAME, id).await?;
-    match recalled.cwd == cwd {
-        true => Ok(recalled),
-        false => Err(ServiceError::Wrong(format!(
+    if recalled.cwd == cwd {
+        Ok(recalled)
+    } else {
+        Err(ServiceError::Wrong(format!(
             "the session works in `{}`, not in `{}`",
             recalled.cwd.display(),
             cwd.display()
-        ))),
+        )))
     }
 }
 

@@ -32,9 +32,10 @@ pub(super) fn of(verb: Verb, rest: &str, lines: &mut Lines<'_>) -> Result<Value,
 }
 
 fn text(key: &str, rest: &str, needs: Needs) -> Result<Value, Needs> {
-    match rest.is_empty() {
-        true => Err(needs),
-        false => Ok(json!({key: rest})),
+    if rest.is_empty() {
+        Err(needs)
+    } else {
+        Ok(json!({key: rest}))
     }
 }
 
@@ -71,9 +72,10 @@ fn range(text: &str) -> Option<(u64, Option<u64>)> {
 }
 
 fn list(rest: &str) -> Result<Value, Needs> {
-    match rest.is_empty() {
-        true => Ok(json!({"path": "."})),
-        false => one_word("path", rest, ONE_PATH),
+    if rest.is_empty() {
+        Ok(json!({"path": "."}))
+    } else {
+        one_word("path", rest, ONE_PATH)
     }
 }
 
@@ -118,9 +120,10 @@ fn write(rest: &str, lines: &mut Lines<'_>) -> Result<Value, Needs> {
         (None, _) => return Err("a colon between path and text, or the text on the lines below"),
     };
     let content = content.ok_or("text, behind a colon or on the lines below")?;
-    match path.is_empty() {
-        true => Err(ONE_PATH),
-        false => Ok(json!({"path": path, "content": content})),
+    if path.is_empty() {
+        Err(ONE_PATH)
+    } else {
+        Ok(json!({"path": path, "content": content}))
     }
 }
 
@@ -130,18 +133,20 @@ fn edit(rest: &str, lines: &mut Lines<'_>) -> Result<Value, Needs> {
         "" => lines.take_changes().iter().map(changed).collect(),
         texts => replaced(texts).map(|edit| vec![edit]),
     }?;
-    match edits.is_empty() {
-        true => Err("the old and the new text, as `old => new` or below as `- old` and `+ new`"),
-        false => Ok(json!({"path": path.text, "edits": edits})),
+    if edits.is_empty() {
+        Err("the old and the new text, as `old => new` or below as `- old` and `+ new`")
+    } else {
+        Ok(json!({"path": path.text, "edits": edits}))
     }
 }
 
 /// One edit from `old => new`.
 fn replaced(texts: &str) -> Result<Value, Needs> {
     let (old, new) = split_arrow(texts).ok_or("`=>` between the old and the new text, once")?;
-    match old.is_empty() {
-        true => Err("the text that is there now, before `=>`"),
-        false => Ok(replacement(old, new)),
+    if old.is_empty() {
+        Err("the text that is there now, before `=>`")
+    } else {
+        Ok(replacement(old, new))
     }
 }
 
@@ -181,9 +186,10 @@ fn plan(rest: &str) -> Result<Value, Needs> {
     let steps = rest.split(';').map(str::trim);
     let entry = |step: &str| Value::Object(Map::from_iter([("content".to_owned(), step.into())]));
     let todos: Vec<Value> = steps.filter(|step| !step.is_empty()).map(entry).collect();
-    match todos.is_empty() {
-        true => Err("steps, with `;` between them"),
-        false => Ok(json!({"todos": todos})),
+    if todos.is_empty() {
+        Err("steps, with `;` between them")
+    } else {
+        Ok(json!({"todos": todos}))
     }
 }
 

@@ -130,9 +130,10 @@ impl<'a> Change<'a> {
 
 /// A text with a line break at its end.
 pub(super) fn ended(text: &str) -> String {
-    match text.ends_with('\n') {
-        true => text.to_owned(),
-        false => format!("{text}\n"),
+    if text.ends_with('\n') {
+        text.to_owned()
+    } else {
+        format!("{text}\n")
     }
 }
 

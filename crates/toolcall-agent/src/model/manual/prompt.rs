@@ -67,9 +67,10 @@ fn path(uri: &str) -> Option<String> {
 /// Quoted as a shell would have it, too, since the line may be a command.
 fn as_word(path: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@%,:".contains(c);
-    match path.chars().all(is_plain) {
-        true => Cow::Borrowed(path),
-        false => Cow::Owned(format!("'{}'", path.replace('\'', r#"'"'"'"#))),
+    if path.chars().all(is_plain) {
+        Cow::Borrowed(path)
+    } else {
+        Cow::Owned(format!("'{}'", path.replace('\'', r#"'"'"'"#)))
     }
 }
 

@@ -134,13 +134,12 @@ fn tool_step(
     rest: &str,
     lines: &mut Lines<'_>,
 ) -> Result<Step, Fault> {
-    let input = match rest.starts_with('{') {
-        true => json(lines).map_err(|reason| Fault::Json(tool.name.clone(), reason))?,
-        false => {
-            let pairs: Vec<String> = words(rest).into_iter().map(|word| word.text).collect();
-            pairs::read(&pairs, Some(&tool.input_schema))
-                .map_err(|error| Fault::Pairs(tool.name.clone(), error))?
-        }
+    let input = if rest.starts_with('{') {
+        json(lines).map_err(|reason| Fault::Json(tool.name.clone(), reason))?
+    } else {
+        let pairs: Vec<String> = words(rest).into_iter().map(|word| word.text).collect();
+        pairs::read(&pairs, Some(&tool.input_schema))
+            .map_err(|error| Fault::Pairs(tool.name.clone(), error))?
     };
     Ok(Step::Call(Call {
         tool: tool.name.clone(),

@@ -61,9 +61,10 @@ impl Expected {
         let name = self.call.name();
         let Some(result) = self.call.find(results) else {
             let ids: Vec<String> = results.iter().map(|r| format!("`{}`", r.id)).collect();
-            let there = match ids.is_empty() {
-                true => "no call was made right before".to_owned(),
-                false => format!("there were those of {}", ids.join(", ")),
+            let there = if ids.is_empty() {
+                "no call was made right before".to_owned()
+            } else {
+                format!("there were those of {}", ids.join(", "))
             };
             return Err(format!("expected a result of {name}, but {there}"));
         };
@@ -98,9 +99,10 @@ impl Which {
 
 impl Ended {
     fn of(result: &ModelResult) -> Self {
-        match result.is_error {
-            true => Ended::Badly,
-            false => Ended::Well,
+        if result.is_error {
+            Ended::Badly
+        } else {
+            Ended::Well
         }
     }
 

@@ -178,10 +178,9 @@ fn expected(result: WrittenResult, at: Location) -> Result<Expected, ScriptFault
         Some(WrittenWhich::Number(number)) => Which::Number(number),
         Some(WrittenWhich::Id(id)) => Which::Id(id),
     };
-    let ending = result.ok.map(|ok| match ok {
-        true => Ended::Well,
-        false => Ended::Badly,
-    });
+    let ending = result
+        .ok
+        .map(|ok| if ok { Ended::Well } else { Ended::Badly });
     Ok(Expected {
         call,
         ending,

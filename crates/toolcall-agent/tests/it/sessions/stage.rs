@@ -157,7 +157,7 @@ impl Stage {
             )),
             models: Models::new(self.puppet.clone()).and(other),
             guests: Vec::new(),
-            onlooker: None,
+            observer: None,
             version: "0".to_owned(),
         }
     }
