@@ -1,4 +1,4 @@
-//! The chores of this workspace behind `cargo xtask`: tidy, words, test, bench and build-report.
+//! The chores of this workspace behind `cargo xtask`: tidy, words, messages, test, bench and build-report.
 //! It never links a crate of the workspace, so that it compiles quickly and can judge a tree that does not.
 
 mod agents;
@@ -6,6 +6,7 @@ mod bench;
 mod build_report;
 mod client;
 mod collector;
+mod messages;
 mod pinned;
 mod servers;
 mod step;
@@ -38,6 +39,8 @@ enum Chore {
         /// A checkout of an earlier state, counted beside this one
         before: Option<PathBuf>,
     },
+    /// Write every message, label, error and help text of the program to target/messages.txt
+    Messages,
     /// Run every test, every example of the library and `toolcall demo`
     ///
     /// The steps run in order; the first that fails ends the run with a non-zero exit code.
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
     let done = match Args::parse().chore {
         Chore::Tidy => tidy::run(&root()),
         Chore::Words { before } => words::run(&root(), before.as_deref()),
+        Chore::Messages => messages::run(&root()),
         Chore::Test { extra } => suite::run(&root(), extra),
         Chore::Bench(choice) => bench::run(&root(), choice),
         Chore::BuildReport => build_report::run(&root()),

@@ -131,6 +131,7 @@ mod tests {
                 "client",
                 "collector",
                 "main",
+                "messages",
                 "pinned",
                 "servers",
                 "step",

@@ -18,6 +18,24 @@ pub(crate) fn only(text: &str) -> String {
     code
 }
 
+/// The string literals of a text, as they are written, with their lines.
+pub(crate) fn literals(text: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let (mut at, mut line, mut before) = (0, 1, None);
+    while let Some(first) = text[at..].chars().next() {
+        let hidden = hidden(&text[at..], before);
+        let len = hidden.map_or(first.len_utf8(), |(len, _)| len);
+        let piece = &text[at..at + len];
+        if hidden.is_some_and(|(_, blank)| blank == '"') && piece.ends_with(['"', '#']) {
+            found.push((line, piece));
+        }
+        line += piece.matches('\n').count();
+        before = piece.chars().next_back();
+        at += len;
+    }
+    found
+}
+
 /// A word of code (identifier, keyword or number) and where it stands.
 #[derive(Clone, Copy)]
 pub(crate) struct Word<'a> {
