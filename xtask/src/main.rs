@@ -1,4 +1,4 @@
-//! The chores of this workspace behind `cargo xtask`: tidy, words, messages, test, bench and build-report.
+//! The chores of this workspace behind `cargo xtask`: tidy, words, messages, picture, test, bench and build-report.
 //! It never links a crate of the workspace, so that it compiles quickly and can judge a tree that does not.
 
 mod agents;
@@ -7,6 +7,7 @@ mod build_report;
 mod client;
 mod collector;
 mod messages;
+mod picture;
 mod pinned;
 mod servers;
 mod step;
@@ -41,6 +42,8 @@ enum Chore {
     },
     /// Write every message, label, error and help text of the program to target/messages.txt
     Messages,
+    /// Draw the demo for the README: docs/demo.svg
+    Picture,
     /// Run every test, every example of the library and `toolcall demo`
     ///
     /// The steps run in order; the first that fails ends the run with a non-zero exit code.
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy::run(&root()),
         Chore::Words { before } => words::run(&root(), before.as_deref()),
         Chore::Messages => messages::run(&root()),
+        Chore::Picture => picture::run(&root()),
         Chore::Test { extra } => suite::run(&root(), extra),
         Chore::Bench(choice) => bench::run(&root(), choice),
         Chore::BuildReport => build_report::run(&root()),

@@ -132,6 +132,7 @@ mod tests {
                 "collector",
                 "main",
                 "messages",
+                "picture",
                 "pinned",
                 "servers",
                 "step",
