@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcall::{AllowAll, Engine, Registry, Setting, ToolRequest};
-use toolcall_acp::v1::{Prompt, PromptRequest, StopReason, prompt_text, serve, stdio};
+use toolcall::{AllowAll, Content, Engine, Registry, SessionContext, ToolRequest};
+use toolcall_acp::{Prompt, SimpleAgent, StopReason, prompt_text, serve, stdio};
 use toolcall_tools::command::Supervisor;
-use toolcall_tools::{Kit, KitSettings};
+use toolcall_tools::{Toolset, ToolsetConfig};
 
 use crate::lane::peak_memory;
 use crate::{Case, Options, Row};
@@ -158,26 +158,27 @@ pub(crate) fn play(supervisor: Supervisor) -> ExitCode {
         .build()
         .expect("a runtime");
     let folder = std::env::current_dir().expect("a folder");
-    let mut settings = KitSettings::new(vec![folder.clone()], folder.join(".state"));
+    let mut settings = ToolsetConfig::new(vec![folder.clone()], folder.join(".state"));
     settings.supervisor = Some(supervisor);
-    let kit = Kit::open(settings).expect("tools");
+    let kit = Toolset::open(settings).expect("tools");
     let mut tools = Registry::new();
     kit.add_to(&mut tools).expect("tools");
     let (tools, host) = (Arc::new(tools), kit.host());
-    let open = move |place: Setting| {
+    let open = move |place: SessionContext| {
         let engine = Engine::builder(tools.clone()).setting(place);
         engine.host(host.clone()).policy(AllowAll)
     };
     runtime.block_on(async {
         let (client, transport) = stdio();
-        let served = serve(client, transport, open, answer).await;
+        let agent = SimpleAgent::new(client.clone(), open, answer);
+        let served = serve(client, transport, Arc::new(agent)).await;
         served.expect("the connection ends well");
     });
     ExitCode::SUCCESS
 }
 
-async fn answer(prompt: Arc<Prompt>, request: PromptRequest) -> StopReason {
-    let input = json!({"command": prompt_text(&request)});
+async fn answer(prompt: Arc<Prompt>, said: Vec<Content>) -> StopReason {
+    let input = json!({"command": prompt_text(&said)});
     prompt.call(ToolRequest::new("run_command", input)).await;
     StopReason::EndTurn
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use toolcall::{CallId, Journal, SessionId};
-use toolcall_history::{Archive, History, KeepUndo, Settings};
+use toolcall_history::{Archive, History, HistoryConfig, KeepUndo};
 
 use crate::{Case, Options, Row, Target};
 
@@ -53,9 +53,9 @@ fn kept(options: &Options) -> Row {
 
 /// Writes calls of one session and waits until all are safe; opening and closing are not counted.
 pub(crate) fn write(path: &Path, calls: u32) -> Duration {
-    let settings = Settings {
+    let settings = HistoryConfig {
         undo: KeepUndo::No,
-        ..Settings::default()
+        ..HistoryConfig::default()
     };
     let history = Arc::new(History::open(path, settings).expect("a history"));
     let began = Instant::now();

@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use toolcall::{Command, Intent, Kind, Policy, SessionId, Setting, Touch, Verdict};
-use toolcall_policy::{Facts, Layer, Rules, Scope, Source, Trust};
+use toolcall::{Command, Intent, Kind, Policy, SessionContext, SessionId, Touch, Verdict};
+use toolcall_policy::{Layer, LayerSource, PolicyText, RuleContext, Rules, Trust};
 
 use crate::{Case, Options, Row, Target};
 
@@ -129,15 +129,15 @@ fn rules(size: usize) -> Rules {
         // Writing to a string cannot fail.
         let _ = write!(text, "{rule}");
     }
-    let layer = Layer::parse(Source {
+    let layer = Layer::parse(PolicyText {
         file: "policy.toml",
         text: &text,
-        scope: Scope::User,
+        scope: LayerSource::User,
         trust: Trust::Trusted,
         home: None,
     });
     let layer = layer.unwrap_or_else(|error| panic!("{error}"));
-    Rules::new([layer], Facts::default()).unwrap_or_else(|error| panic!("{error}"))
+    Rules::new([layer], RuleContext::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn command(text: &str) -> Intent {
@@ -145,6 +145,6 @@ fn command(text: &str) -> Intent {
     Intent::new(Kind::Execute, text).running(Command::new(text, ROOT, reading))
 }
 
-fn setting() -> Setting {
-    Setting::new(SessionId::new("bench"), ROOT)
+fn setting() -> SessionContext {
+    SessionContext::new(SessionId::new("bench"), ROOT)
 }

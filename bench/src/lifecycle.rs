@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use toolcall::{
     AllowAll, CustomTool, Definition, Engine, Event, Intent, Kind, Limits, MemoryStore, Registry,
-    Scope, ToolCall, ToolError, ToolRequest,
+    RunContext, ToolCall, ToolError, ToolRequest,
 };
 
 use crate::{Case, Options, Row, Target};
@@ -150,7 +150,7 @@ fn engine(hold: Arc<Notify>) -> Engine {
     let mut registry = Registry::new();
     let nothing = CustomTool::new(
         Definition::new("read_nothing", "Reads nothing", schema()),
-        |input, _scope: Scope| do_nothing(input),
+        |input, _scope: RunContext| do_nothing(input),
     );
     let nothing = nothing.preparing(|look| {
         let path = look.path(look.input()["path"].as_str().unwrap_or_default());
@@ -158,7 +158,7 @@ fn engine(hold: Arc<Notify>) -> Engine {
     });
     let wait = CustomTool::new(
         Definition::new("wait_forever", "Waits", json!({"type": "object"})),
-        move |_input, scope: Scope| wait(hold.clone(), scope),
+        move |_input, scope: RunContext| wait(hold.clone(), scope),
     );
     let wait = wait.preparing(|_look| Ok(Intent::new(Kind::Other, "Wait")));
     registry
@@ -186,7 +186,7 @@ async fn do_nothing(_input: impl Send) -> Result<&'static str, ToolError> {
     Ok("nothing was read")
 }
 
-async fn wait(hold: Arc<Notify>, scope: Scope) -> Result<(), ToolError> {
+async fn wait(hold: Arc<Notify>, scope: RunContext) -> Result<(), ToolError> {
     tokio::select! {
         () = hold.notified() => {}
         () = scope.cancelled() => {}

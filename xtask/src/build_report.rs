@@ -77,7 +77,9 @@ fn measure(root: &Path, folder: &Path) -> Result<Report, String> {
     Step::new("build", command).run()?;
     let (wall, cpu) = (begin.elapsed(), cpu()?.saturating_sub(before));
     let read = |error| format!("the report cannot be made: {error}");
-    let program = folder.join("release").join(crate::step::program("toolcall"));
+    let program = folder
+        .join("release")
+        .join(crate::step::program("toolcall"));
     Ok(Report {
         crates: parse(&fs::read_to_string(log).map_err(read)?),
         cpu,

@@ -1,4 +1,4 @@
-//! The chores of this workspace behind `cargo xtask`: tidy, test, bench and build-report.
+//! The chores of this workspace behind `cargo xtask`: tidy, words, test, bench and build-report.
 //! It never links a crate of the workspace, so that it compiles quickly and can judge a tree that does not.
 
 mod agents;
@@ -11,6 +11,7 @@ mod servers;
 mod step;
 mod suite;
 mod tidy;
+mod words;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -32,6 +33,11 @@ enum Chore {
     /// Check the tree against the rules of the house; builds nothing
     #[command(after_help = tidy::rules_as_text())]
     Tidy,
+    /// Count how plainly the tree speaks: shared names, boolean matches, doc examples
+    Words {
+        /// A checkout of an earlier state, counted beside this one
+        before: Option<PathBuf>,
+    },
     /// Run every test, every example of the library and `toolcall demo`
     ///
     /// The steps run in order; the first that fails ends the run with a non-zero exit code.
@@ -55,6 +61,7 @@ fn main() -> ExitCode {
     }
     let done = match Args::parse().chore {
         Chore::Tidy => tidy::run(&root()),
+        Chore::Words { before } => words::run(&root(), before.as_deref()),
         Chore::Test { extra } => suite::run(&root(), extra),
         Chore::Bench(choice) => bench::run(&root(), choice),
         Chore::BuildReport => build_report::run(&root()),

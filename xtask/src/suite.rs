@@ -135,7 +135,8 @@ mod tests {
                 "servers",
                 "step",
                 "suite",
-                "tidy"
+                "tidy",
+                "words"
             ]
         );
     }

@@ -1,17 +1,22 @@
 //! `cargo xtask tidy`: the rules of the house, each a small pure function over a file, and running them all.
 //! It changes nothing; what to do about a finding is said in the finding.
 
+pub(crate) mod aliases;
+pub(crate) mod booleans;
 mod borders;
 mod channels;
-mod code;
+pub(crate) mod code;
 mod direction;
-mod file;
+pub(crate) mod file;
+pub(crate) mod glossary;
 mod heart;
 mod leftovers;
 mod map;
 mod names;
 mod shape;
-mod tree;
+pub(crate) mod tree;
+mod unique;
+mod versions;
 
 use std::path::Path;
 
@@ -33,7 +38,7 @@ enum Check {
     Within(fn(&File, &Tree) -> Vec<Fault>),
 }
 
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 17] = [
     rule(
         "opening",
         "every Rust file opens with `//!`",
@@ -69,6 +74,27 @@ const RULES: [Rule; 12] = [
         "call.rs, command.rs and intent.rs name no time, files, async",
         heart::purity,
     ),
+    rule(
+        "versions",
+        "`v1` and `v2` only inside their modules and where a version is chosen",
+        versions::versions,
+    ),
+    rule(
+        "glossary",
+        "no definition has a name that the field has a better word for",
+        glossary::glossary,
+    ),
+    rule("booleans", "no `match` on a boolean", booleans::booleans),
+    rule(
+        "aliases",
+        "types of std and tokio keep their names",
+        aliases::aliases,
+    ),
+    Rule {
+        name: "unique",
+        summary: "a public type name stands for one thing in the workspace",
+        check: Check::Within(unique::unique),
+    },
     rule("channels", "every channel has a bound", channels::channels),
     rule(
         "ignored",
@@ -87,7 +113,7 @@ const RULES: [Rule; 12] = [
     ),
     Rule {
         name: "map",
-        summary: "ARCHITECTURE.md names only paths and tests that exist",
+        summary: "ARCHITECTURE.md and docs/invariants.md name only what exists, as it describes itself",
         check: Check::Within(map::map),
     },
 ];
@@ -172,7 +198,12 @@ mod tests {
             #[derive(Serialize)]\n\
             #[ignore]\n\
             #[allow(dead_code)]\n\
-            async fn f() { todo!(); unbounded() }\n";
+            async fn f() { todo!(); unbounded() }\n\
+            pub enum Which {}\n\
+            use std::sync::Mutex as Door;\n\
+            fn g() { match a {\n\
+            true => 1,\n\
+            } }\n";
         let long = format!("{bad}{}", "\n".repeat(600));
         let tree = Tree::of(&[
             ("crates/toolcall/src/call.rs", &long),
@@ -180,11 +211,20 @@ mod tests {
                 "crates/toolcall/Cargo.toml",
                 "[dependencies]\ntoolcall-acp = \"0\"",
             ),
+            (
+                "crates/toolcall-agent/src/turn.rs",
+                "//! A turn.\nuse toolcall_acp::v1;\npub struct Turn;",
+            ),
+            (
+                "crates/toolcall-acp/src/turn.rs",
+                "//! Another.\npub struct Turn;",
+            ),
             ("ARCHITECTURE.md", "`gone.rs`"),
         ]);
         let mut found: Vec<_> = findings(&tree).iter().map(|finding| finding.rule).collect();
         let mut rules: Vec<_> = RULES.iter().map(|rule| rule.name).collect();
         found.sort_unstable();
+        found.dedup();
         rules.sort_unstable();
         assert_eq!(found, rules);
     }

@@ -9,9 +9,9 @@ use tokio::runtime::Runtime;
 use toolcall::{
     AllowAll, Announced, CallId, CustomTool, Decision, Definition, Effect, Ending, Engine, Event,
     Finish, Input, Intent, Journal, Judge, Kind, NoStore, Outline, Output, Prepared, Registry,
-    RuleName, Scope, Store, Ticket, ToolError, ToolRequest, ToolResult,
+    RuleName, RunContext, Store, Ticket, ToolError, ToolRequest, ToolResult,
 };
-use toolcall_history::{Durability, History, KeepUndo, Settings};
+use toolcall_history::{Durability, History, HistoryConfig, KeepUndo};
 
 use super::{file, folder};
 use crate::{Case, Options, Row};
@@ -52,10 +52,10 @@ pub(crate) fn run(options: &Options) -> Vec<Row> {
 
 fn with_history(runtime: &Runtime, durability: Durability, in_flight: usize) -> Duration {
     let folder = folder();
-    let settings = Settings {
+    let settings = HistoryConfig {
         durability,
         undo: KeepUndo::No,
-        ..Settings::default()
+        ..HistoryConfig::default()
     };
     let history = History::open(file(&folder), settings).expect("a history");
     carried(runtime, history, in_flight)
@@ -88,7 +88,7 @@ async fn make(engine: Arc<Engine>, calls: usize) {
 fn engine(store: impl Store) -> Engine {
     let mut registry = Registry::new();
     let definition = Definition::new("read_nothing", "Reads nothing", json!({"type": "object"}));
-    let tool = CustomTool::new(definition, |_input, _scope: Scope| async {
+    let tool = CustomTool::new(definition, |_input, _scope: RunContext| async {
         Ok::<_, ToolError>("nothing was read")
     });
     let tool = tool.preparing(|look| {

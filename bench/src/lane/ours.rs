@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 use tokio::io::{empty, stdout};
 use tokio::runtime::Runtime;
 use toolcall::{
-    AllowAll, CustomTool, Definition, Engine, Event, Registry, Scope, SessionId, Setting, ToolCall,
-    ToolError, ToolRequest,
+    AllowAll, CustomTool, Definition, Engine, Event, Registry, RunContext, SessionContext,
+    SessionId, ToolCall, ToolError, ToolRequest,
 };
-use toolcall_acp::lane::{Lane, Refused};
+use toolcall_acp::ClientConnection;
+use toolcall_acp::lane::{Lane, TrySendError};
 use toolcall_acp::transport::{Limits, connect};
-use toolcall_acp::v1::{Client, Dialect, encode};
+use toolcall_acp::v1::{Dialect, encode};
 
 use super::CALLS;
 
@@ -67,7 +68,7 @@ async fn tell(lane: &Lane, call: &ToolCall, event: &Event) {
     let dialect = Dialect::default();
     for update in encode(call, event, &dialect) {
         while let Err(refused) = lane.try_send(|line| update.write_line(call.session(), line)) {
-            assert_eq!(refused, Refused::Full, "the reader is gone");
+            assert_eq!(refused, TrySendError::Full, "the reader is gone");
             lane.room().await.expect("the reader is there");
         }
     }
@@ -97,7 +98,7 @@ pub(super) fn record() -> Vec<(ToolCall, Event)> {
 async fn send_through_the_engine() {
     let (peer, transport) = connect(empty(), stdout(), Limits::default());
     let running = tokio::spawn(transport.run_alone());
-    let session = Client::new(peer.clone()).open(builder());
+    let session = ClientConnection::new(peer.clone()).open(builder());
     let tasks: Vec<_> = (0..IN_FLIGHT)
         .map(|number| {
             let session = session.clone();
@@ -113,7 +114,7 @@ async fn send_through_the_engine() {
     for task in tasks {
         task.await.expect("no task panics");
     }
-    session.reports().all_told().await;
+    session.reports().flush().await;
     peer.lane().close();
     running.await.expect("it runs").expect("it can be written");
 }
@@ -121,7 +122,7 @@ async fn send_through_the_engine() {
 fn builder() -> toolcall::EngineBuilder {
     let nothing = CustomTool::new(
         Definition::new("read_nothing", "Reads nothing", schema()),
-        |_input, _scope: Scope| async { Ok::<_, ToolError>("nothing was read") },
+        |_input, _scope: RunContext| async { Ok::<_, ToolError>("nothing was read") },
     );
     let nothing = nothing.preparing(|look| {
         let mut intent = look.infer();
@@ -133,7 +134,7 @@ fn builder() -> toolcall::EngineBuilder {
         .add_any(Arc::new(nothing))
         .expect("the tool is fine");
     Engine::builder(registry)
-        .setting(Setting::new(SessionId::new("session"), "/work"))
+        .setting(SessionContext::new(SessionId::new("session"), "/work"))
         .policy(AllowAll)
 }
 

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolcall::{AskDangerous, CustomTool, Definition, Engine, FileEdit, Intent, Kind};
-use toolcall::{Registry, Setting, ToolRequest};
-use toolcall_acp::v1::{Prompt, PromptRequest, StopReason, prompt_text, serve, stdio};
+use toolcall::{AskDangerous, Content, CustomTool, Definition, Engine, FileEdit, Intent, Kind};
+use toolcall::{Registry, SessionContext, ToolRequest};
+use toolcall_acp::{Prompt, SimpleAgent, StopReason, prompt_text, serve, stdio};
 
 fn definition(name: &str, description: &str) -> Definition {
     let text = json!({"properties": {"text": {"type": "string"}}, "required": ["text"]});
@@ -37,8 +37,8 @@ fn note() -> CustomTool {
     })
 }
 
-async fn answer(prompt: Arc<Prompt>, request: PromptRequest) -> StopReason {
-    let said = prompt_text(&request);
+async fn answer(prompt: Arc<Prompt>, said: Vec<Content>) -> StopReason {
+    let said = prompt_text(&said);
     let (tool, text) = said.split_once(' ').unwrap_or((&said, ""));
     let call = ToolRequest::new(tool, json!({"text": text}));
     let outcome = prompt.call(call).await;
@@ -52,7 +52,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     tools.add_any(Arc::new(count()))?;
     tools.add_any(Arc::new(note()))?;
     let (tools, (client, transport)) = (Arc::new(tools), stdio());
-    let engine = move |place: Setting| Engine::builder(tools.clone()).setting(place);
+    let engine = move |place: SessionContext| Engine::builder(tools.clone()).setting(place);
     let open = move |place| engine(place).policy(AskDangerous);
-    Ok(serve(client, transport, open, answer).await?)
+    let agent = SimpleAgent::new(client.clone(), open, answer);
+    Ok(serve(client, transport, Arc::new(agent)).await?)
 }

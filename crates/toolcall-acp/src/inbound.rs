@@ -4,31 +4,32 @@
 mod answer;
 mod envelope;
 mod fault;
+mod incoming;
 mod lines;
 mod message;
 mod scan;
 mod sound;
 #[cfg(test)]
 mod tests;
-mod unanswered;
 
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use agent_client_protocol::RawJsonRpcId;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use self::fault::{Fault, Shape, beginning};
+use self::incoming::NotTaken;
+pub(crate) use self::incoming::{Incoming, RequestId};
 pub(crate) use self::lines::Source;
 use self::lines::{Lines, Reading};
 use self::message::{Id, Message};
-use self::unanswered::NotTaken;
-pub(crate) use self::unanswered::Unanswered;
-use crate::peer::{Peer, PeerError, Server};
+use crate::dispatch::{Dispatch, Handled, Reply, Responder};
+use crate::peer::{Peer, PeerError};
 use crate::requests::Asker;
 use crate::transport::Limits;
-use crate::wire;
+use crate::wire::{self, RpcError};
 
-/// The JSON reader of the SDK takes no more than this.
+/// The JSON reader takes no more than this.
 const DEEPEST: usize = 127;
 
 /// What comes from the peer.
@@ -36,17 +37,21 @@ pub(crate) struct Inbound {
     lines: Lines,
     deepest: usize,
     peer: Peer,
-    unanswered: Arc<Unanswered>,
 }
 
 /// What is to be done about a line.
 enum Step {
-    /// The SDK gets it.
-    HandOn,
     /// The peer gets this line.
     Reply(Vec<u8>),
     /// It is done with.
     Done,
+}
+
+/// The parameters of `$/cancel_request`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CancelRequest {
+    request_id: RequestId,
 }
 
 impl Inbound {
@@ -54,64 +59,64 @@ impl Inbound {
         Self {
             lines: Lines::new(source, limits.line),
             deepest: limits.depth.min(DEEPEST),
-            unanswered: peer.unanswered().clone(),
             peer,
         }
     }
 
-    /// The peer's requests that are not answered.
-    pub(crate) fn unanswered(&self) -> &Arc<Unanswered> {
-        &self.unanswered
-    }
-
-    /// The next line that is for the SDK; everything before it was dealt with. After the last one,
-    /// whoever waits for the peer is told.
-    pub(crate) async fn next(&mut self) -> Option<String> {
+    /// Hands on every message until the input ends or nothing more is to be heard. Then whoever
+    /// waits for the peer is told.
+    pub(crate) async fn run(&mut self, dispatch: &dyn Dispatch) {
         let peer = self.peer.clone();
-        let line = tokio::select! {
-            line = self.next_for_sdk() => line,
-            () = peer.hung_up() => None,
-        };
-        if line.is_none() {
-            self.peer.input_ended();
+        tokio::select! {
+            () = self.read(dispatch) => {}
+            () = peer.hung_up() => {}
         }
-        line
+        self.peer.input_ended();
     }
 
-    async fn next_for_sdk(&mut self) -> Option<String> {
+    async fn read(&mut self, dispatch: &dyn Dispatch) {
         loop {
             let step = match self.lines.next().await {
-                Reading::End => return None,
+                Reading::End => return,
                 Reading::TooLong(head) => {
                     self.refuse(&message::too_long(&head, self.lines.longest()))
                 }
                 Reading::NotText(line) => self.refuse(&message::not_text(&line)),
-                Reading::Line(line) => match self.judge(&line) {
-                    Step::HandOn => return Some(line),
-                    step @ (Step::Reply(_) | Step::Done) => {
-                        self.lines.recycle(line);
-                        step
-                    }
-                },
+                Reading::Line(line) => {
+                    let step = self.handle(&line, dispatch);
+                    self.lines.recycle(line);
+                    step
+                }
             };
             // Waiting for room holds up the reading, so a flood of bad lines stops itself.
-            if let Step::Reply(line) = step {
-                self.peer.lane().send(&line).await.ok()?;
+            if let Step::Reply(line) = step
+                && self.peer.lane().send(&line).await.is_err()
+            {
+                return;
             }
         }
     }
 
-    fn judge(&self, line: &str) -> Step {
+    fn handle(&self, line: &str, dispatch: &dyn Dispatch) -> Step {
         if line.trim_ascii().is_empty() {
             return Step::Done;
         }
         match message::read(line, self.deepest) {
             Err(fault) => self.refuse(&fault),
             Ok(Message::Response { id, answer }) => self.settle(&id, answer),
-            Ok(Message::Call { id, method, params }) => match self.peer.server_of(&method) {
-                Some(server) => self.serve(&server, id, params),
-                None => self.admit(id),
-            },
+            Ok(Message::Call {
+                id: Some(id),
+                method,
+                params,
+            }) => self.request(id, &method, params, dispatch),
+            Ok(Message::Call {
+                id: None,
+                method,
+                params,
+            }) => {
+                self.notification(&method, params, dispatch);
+                Step::Done
+            }
         }
     }
 
@@ -128,37 +133,46 @@ impl Inbound {
         Step::Done
     }
 
-    fn settle(&self, id: &RawJsonRpcId, answer: Result<&RawValue, &RawValue>) -> Step {
+    fn settle(&self, id: &RequestId, answer: Result<&RawValue, &RawValue>) -> Step {
         match asker(id) {
-            Asker::Other => return Step::HandOn,
-            Asker::Nobody => tracing::warn!("nobody asked for an answer that has our prefix"),
             Asker::Us(id) => self.peer.requests().settle(id, answer::read(answer)),
+            Asker::Nobody => tracing::warn!("an answer came that nobody asked for"),
         }
         Step::Done
     }
 
-    fn serve(&self, server: &Server, id: Option<Id<'_>>, params: Option<&RawValue>) -> Step {
-        if let Some(id) = id.as_ref().filter(|id| self.unanswered.has(&id.id)) {
-            return Step::Reply(self.not_taken(NotTaken::InUse, id.raw));
-        }
-        let answer = match serde_json::from_str(params.map_or("null", RawValue::get)) {
-            Ok(params) => server.answer(params),
-            Err(_) => Err(PeerError::Malformed),
+    /// Requests are counted: each may cost memory until it is answered.
+    fn request(
+        &self,
+        Id { id, raw }: Id<'_>,
+        method: &str,
+        params: Option<&RawValue>,
+        dispatch: &dyn Dispatch,
+    ) -> Step {
+        let cancelled = match self.peer.incoming().add(id.clone()) {
+            Ok(cancelled) => cancelled,
+            Err(why) => return Step::Reply(self.not_taken(why, raw)),
         };
-        match id {
-            Some(id) => Step::Reply(answer::write(id.raw, &answer)),
-            None => Step::Done,
+        let to = Responder::new(raw.to_owned(), id, self.peer.clone(), cancelled);
+        // A panic drops the responder, which answers; the connection goes on.
+        let handled = catch_unwind(AssertUnwindSafe(|| dispatch.request(method, params, to)));
+        match handled {
+            Ok(Handled::Now(Reply(line))) => Step::Reply(line),
+            Ok(Handled::Later) | Err(_) => Step::Done,
         }
     }
 
-    /// Requests are counted: the answers of the SDK queue without a bound, too.
-    fn admit(&self, id: Option<Id<'_>>) -> Step {
-        let Some(Id { id, raw }) = id else {
-            return Step::HandOn;
-        };
-        match self.unanswered.add(id) {
-            Ok(()) => Step::HandOn,
-            Err(why) => Step::Reply(self.not_taken(why, raw)),
+    fn notification(&self, method: &str, params: Option<&RawValue>, dispatch: &dyn Dispatch) {
+        if method == "$/cancel_request" {
+            let params = params.map_or("null", RawValue::get);
+            if let Ok(cancel) = serde_json::from_str::<CancelRequest>(params) {
+                self.peer.incoming().cancel(&cancel.request_id);
+            }
+            return;
+        }
+        let handled = catch_unwind(AssertUnwindSafe(|| dispatch.notification(method, params)));
+        if handled.is_err() {
+            tracing::error!(method, "a notification made its handler panic");
         }
     }
 
@@ -168,33 +182,20 @@ impl Inbound {
             NotTaken::InUse => {
                 let id = beginning(id.get());
                 let message = format!("invalid request: `id` {id} is in use until it is answered");
-                answer::refusal(None, wire::INVALID_REQUEST, &message)
+                wire::refusal(None, &RpcError::new(wire::INVALID_REQUEST, message))
             }
             NotTaken::TooMany => {
-                let most = self.unanswered.most();
+                let most = self.peer.incoming().most();
                 let message = format!("{most} requests are not answered yet; try again later");
-                answer::refusal(Some(id), wire::TOO_MANY, &message)
+                wire::refusal(Some(id), &RpcError::new(wire::TOO_MANY, message))
             }
         }
     }
-
-    /// Refuses what was for the SDK, where there is none.
-    pub(crate) async fn turn_away(&mut self, line: &str) {
-        let Ok(Message::Call { id, method, .. }) = message::read(line, self.deepest) else {
-            return;
-        };
-        let Some(Id { id, raw }) = id else { return };
-        let message = format!("method not found: `{}`", beginning(&method));
-        let refusal = answer::refusal(Some(raw), wire::METHOD_NOT_FOUND, &message);
-        self.unanswered.remove(&id);
-        // What a closed lane does not take, nobody reads.
-        let _closed = self.peer.lane().send(&refusal).await;
-    }
 }
 
-fn asker(id: &RawJsonRpcId) -> Asker {
+fn asker(id: &RequestId) -> Asker {
     match id {
-        RawJsonRpcId::Str(id) => Asker::of(id),
-        RawJsonRpcId::Number(_) | RawJsonRpcId::Null => Asker::Other,
+        RequestId::Text(id) => Asker::of(id),
+        RequestId::Number(_) | RequestId::Null => Asker::Nobody,
     }
 }

@@ -6,15 +6,14 @@ mod tests;
 
 use std::io;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use thiserror::Error;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
-
-use crate::locked::locked;
 
 /// How many bytes whoever waited for room may add before it is the turn of the next who waits.
 /// One line each would cost a change of task for every line.
@@ -29,7 +28,7 @@ const MOMENT: Duration = Duration::from_millis(1);
 pub struct Lane(Arc<Shared>);
 
 /// The end of the lane at which lines come out. Dropping it closes the lane.
-pub struct Outlet {
+pub struct LaneReader {
     lane: Arc<Shared>,
     /// What is being written, and the spare buffer between two writes.
     batch: Vec<u8>,
@@ -42,7 +41,7 @@ pub struct Closed;
 
 /// Why a line was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Refused {
+pub enum TrySendError {
     /// There is no room now, or others waited longer for it.
     #[error("the lane to the peer is full")]
     Full,
@@ -53,7 +52,7 @@ pub enum Refused {
 
 /// What went through a lane so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct LaneCounters {
     /// Lines taken.
     pub lines: u64,
     /// Bytes taken, newlines included.
@@ -83,13 +82,13 @@ struct State {
     closed: bool,
     /// What may still be added although others wait.
     granted: usize,
-    counters: Counters,
+    counters: LaneCounters,
 }
 
 impl Lane {
     /// A lane that takes lines while fewer than `capacity` bytes are pending. As many again may be
     /// in the hands of the writer.
-    pub fn new(capacity: usize) -> (Self, Outlet) {
+    pub fn new(capacity: usize) -> (Self, LaneReader) {
         let lane = Arc::new(Shared {
             capacity: capacity.max(1),
             state: Mutex::default(),
@@ -99,7 +98,7 @@ impl Lane {
             turn: Semaphore::new(1),
         });
         let batch = Vec::new();
-        (Self(lane.clone()), Outlet { lane, batch })
+        (Self(lane.clone()), LaneReader { lane, batch })
     }
 
     /// Appends one line if fewer than `capacity` bytes are pending (this line may reach past it)
@@ -107,7 +106,7 @@ impl Lane {
     ///
     /// `write` appends the line without its newline, must not use the lane, and is not called
     /// when the line is refused. If it appends nothing, there is no line.
-    pub fn try_send(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<usize, Refused> {
+    pub fn try_send(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<usize, TrySendError> {
         let mut state = self.0.entry()?;
         Ok(self.0.append(&mut state, write))
     }
@@ -117,7 +116,7 @@ impl Lane {
     pub(crate) fn try_send_all(
         &self,
         write: impl FnOnce(&mut Group<'_>),
-    ) -> Result<usize, Refused> {
+    ) -> Result<usize, TrySendError> {
         let mut state = self.0.entry()?;
         let before = state.pending.len();
         let bytes = state.append_all(write);
@@ -128,7 +127,7 @@ impl Lane {
     /// Appends one line even if the lane is full: for the few small ones that must go, such as a
     /// withdrawal. How many there can be is bounded by whoever calls this.
     pub fn send_urgent(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<usize, Closed> {
-        let mut state = locked(&self.0.state);
+        let mut state = self.0.state.lock();
         match state.closed {
             true => Err(Closed),
             false => Ok(self.0.append(&mut state, write)),
@@ -149,10 +148,28 @@ impl Lane {
     ) -> Result<usize, Closed> {
         match self.0.entry() {
             Ok(mut state) => return Ok(self.0.append(&mut state, write)),
-            Err(Refused::Closed) => return Err(Closed),
-            Err(Refused::Full) => {}
+            Err(TrySendError::Closed) => return Err(Closed),
+            Err(TrySendError::Full) => {}
         }
         self.0.in_turn(|state| self.0.append(state, write)).await
+    }
+
+    /// Like [`try_send_all`](Self::try_send_all), waiting for room.
+    pub(crate) async fn send_all(&self, write: impl FnOnce(&mut Group<'_>)) -> Result<(), Closed> {
+        let append = |state: &mut State| {
+            let before = state.pending.len();
+            let bytes = state.append_all(write);
+            self.0.tell_writer(before, bytes);
+        };
+        match self.0.entry() {
+            Ok(mut state) => {
+                append(&mut state);
+                return Ok(());
+            }
+            Err(TrySendError::Closed) => return Err(Closed),
+            Err(TrySendError::Full) => {}
+        }
+        self.0.in_turn(append).await
     }
 
     /// Waits until there is room. A future of this that is kept but not polled holds up those who
@@ -168,38 +185,38 @@ impl Lane {
     pub(crate) fn has_room(&self) -> Result<bool, Closed> {
         match self.0.entry() {
             Ok(_) => Ok(true),
-            Err(Refused::Full) => Ok(false),
-            Err(Refused::Closed) => Err(Closed),
+            Err(TrySendError::Full) => Ok(false),
+            Err(TrySendError::Closed) => Err(Closed),
         }
     }
 
     /// Whether no line goes in any more.
     pub fn is_closed(&self) -> bool {
-        locked(&self.0.state).closed
+        self.0.state.lock().closed
     }
 
     /// Takes no further lines. What is pending is still written.
     pub fn close(&self) {
-        locked(&self.0.state).closed = true;
+        self.0.state.lock().closed = true;
         self.0.tell_closed();
     }
 
     /// What went through so far.
-    pub fn counters(&self) -> Counters {
-        locked(&self.0.state).counters
+    pub fn counters(&self) -> LaneCounters {
+        self.0.state.lock().counters
     }
 }
 
 impl Shared {
     /// The state, if a line may be added by somebody who did not wait.
-    fn entry(&self) -> Result<MutexGuard<'_, State>, Refused> {
-        let state = locked(&self.state);
+    fn entry(&self) -> Result<MutexGuard<'_, State>, TrySendError> {
+        let state = self.state.lock();
         let nobody_waits = self.turn.available_permits() > 0;
         match state.closed {
-            true => Err(Refused::Closed),
-            false if !self.has_space(&state) => Err(Refused::Full),
+            true => Err(TrySendError::Closed),
+            false if !self.has_space(&state) => Err(TrySendError::Full),
             false if nobody_waits || state.granted > 0 => Ok(state),
-            false => Err(Refused::Full),
+            false => Err(TrySendError::Full),
         }
     }
 
@@ -217,7 +234,7 @@ impl Shared {
         let _turn = self.turn().await?;
         loop {
             {
-                let mut state = locked(&self.state);
+                let mut state = self.state.lock();
                 if state.closed {
                     return Err(Closed);
                 }
@@ -352,7 +369,7 @@ impl Drop for Unfinished<'_> {
     }
 }
 
-impl Outlet {
+impl LaneReader {
     /// Writes what enters the lane, many lines at a time, until the lane is closed and empty, or
     /// writing fails. Flushes whenever nothing more is pending, and shuts the writer down at the end.
     pub async fn drain(mut self, mut writer: impl AsyncWrite + Unpin + Send) -> io::Result<()> {
@@ -373,7 +390,7 @@ impl Outlet {
     async fn fill(&mut self) -> bool {
         loop {
             {
-                let mut state = locked(&self.lane.state);
+                let mut state = self.lane.state.lock();
                 if !state.pending.is_empty() {
                     mem::swap(&mut state.pending, &mut self.batch);
                     state.counters.writes += 1;
@@ -389,14 +406,14 @@ impl Outlet {
     }
 
     fn is_drained(&self) -> bool {
-        locked(&self.lane.state).pending.is_empty()
+        self.lane.state.lock().pending.is_empty()
     }
 
     /// The first line after a pause leaves at once. What comes right behind it waits a moment for
     /// more: one write of many lines costs little more than a write of one.
     async fn gather(&self) {
         let pressed = self.lane.pressed.notified();
-        let pending = locked(&self.lane.state).pending.len();
+        let pending = self.lane.state.lock().pending.len();
         if (1..self.lane.gathered()).contains(&pending) {
             let _moment_over = timeout(MOMENT, pressed).await;
         }
@@ -412,9 +429,9 @@ impl Outlet {
     }
 }
 
-impl Drop for Outlet {
+impl Drop for LaneReader {
     fn drop(&mut self) {
-        let mut state = locked(&self.lane.state);
+        let mut state = self.lane.state.lock();
         state.closed = true;
         state.pending = Vec::new();
         drop(state);

@@ -1,31 +1,21 @@
-//! Rules over a recorded v1 stream, both directions of it: what an agent should have said, and when.
-//! It must not change a message, tell the time or know a call's meaning: it looks at what passes by.
+//! Rules over a recorded stream, both directions of it: what an agent should have said, and when.
+//! It must not change a message, tell the time or name a protocol version: it looks at what passes by.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
-use toolcall::CallId;
+use toolcall::{CallId, Effect};
 
-use crate::finding::{Finding, Findings, Rule, quoted};
-use crate::v1::decode::{Fields, Report, decode_plan};
+pub use crate::decode::Direction;
+use crate::decode::{Body, CallReport, Decoder, Message, ProtocolVersion};
+use crate::finding::{Finding, Rule};
 
-mod permission;
 mod seen;
 #[cfg(test)]
 mod tests;
 
-use permission::Permission;
 use seen::Seen;
-
-/// Who sent a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// The agent.
-    FromAgent,
-    /// The client.
-    FromClient,
-}
 
 /// One message of a recorded stream.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +39,9 @@ pub fn lint<'a>(frames: impl IntoIterator<Item = Frame<'a>>) -> Vec<Finding> {
 #[derive(Debug, Default)]
 pub struct Linter {
     next: usize,
+    decoder: Decoder,
+    /// The id of the client's `initialize`, until it is answered.
+    initialize: Option<Value>,
     sessions: BTreeMap<String, Session>,
     /// Prompts that run, by the id of their request.
     prompts: HashMap<String, String>,
@@ -68,7 +61,8 @@ struct Session {
 struct Asked {
     session: String,
     call: CallId,
-    permission: Permission,
+    /// The ids of the options that allow.
+    allowing: Vec<String>,
 }
 
 impl Linter {
@@ -76,28 +70,53 @@ impl Linter {
     pub fn see(&mut self, frame: Frame<'_>) -> Vec<Finding> {
         let at = self.next;
         self.next += 1;
-        let message = frame.message;
-        let params = &message["params"];
-        let session = params["sessionId"].as_str().unwrap_or_default();
-        let findings = match (frame.direction, message["method"].as_str()) {
-            (Direction::FromAgent, Some("session/update")) => {
-                self.updated(session, &params["update"])
-            }
-            (Direction::FromAgent, Some("session/request_permission")) => {
-                self.asked(session, message)
-            }
-            (Direction::FromAgent, Some("$/cancel_request")) => {
-                self.withdrawn(&params["requestId"].to_string());
+        self.negotiate(frame);
+        let Message { session, body } = self.decoder.message(frame.direction, frame.message);
+        let findings = match (frame.direction, body) {
+            (_, Body::Report(report)) => self.reported(session, report),
+            (
+                _,
+                Body::Question {
+                    id,
+                    report,
+                    allowing,
+                },
+            ) => self.asked(session, id, report, allowing),
+            (_, Body::Update(findings)) => findings,
+            (_, Body::Withdrawn { id }) => {
+                self.withdrawn(&id);
                 Vec::new()
             }
-            (Direction::FromAgent, None) => self.turn_ended(message),
-            (Direction::FromClient, method) => {
-                self.client_said(session, method, message);
+            (_, Body::Prompt { id }) => {
+                self.prompts.insert(id, session.to_owned());
                 Vec::new()
             }
-            (Direction::FromAgent, Some(_)) => Vec::new(),
+            // What follows is a replay of calls that were seen before.
+            (_, Body::Load) => {
+                self.sessions.remove(session);
+                Vec::new()
+            }
+            (Direction::FromAgent, Body::Response { id, .. }) => self.turn_ended(&id),
+            (Direction::FromClient, Body::Response { id, chosen }) => {
+                self.answered(&id, chosen);
+                Vec::new()
+            }
+            (_, Body::Other) => Vec::new(),
         };
         self.news(at, session, findings)
+    }
+
+    /// The version is the one that the agent answers `initialize` with.
+    fn negotiate(&mut self, frame: Frame<'_>) {
+        let (message, id) = (frame.message, &frame.message["id"]);
+        if frame.direction == Direction::FromClient && message["method"] == "initialize" {
+            self.initialize = Some(id.clone());
+        } else if frame.direction == Direction::FromAgent && self.initialize.as_ref() == Some(id) {
+            self.initialize = None;
+            let number = message["result"]["protocolVersion"].as_u64();
+            let version = number.and_then(ProtocolVersion::from_number);
+            self.decoder = Decoder::new(version.unwrap_or_default());
+        }
     }
 
     /// Says what is still missing when nothing more comes.
@@ -108,75 +127,56 @@ impl Linter {
             .collect()
     }
 
-    fn updated(&mut self, session: &str, update: &Value) -> Vec<Finding> {
-        match update["sessionUpdate"].as_str() {
-            Some("tool_call" | "tool_call_update") => self.reported(session, update),
-            Some("plan") => match decode_plan(update) {
-                Ok(decoded) => decoded.findings,
-                Err(finding) => vec![finding],
-            },
-            Some(name) if is_known(name) => Vec::new(),
-            Some(name) => unknown(format!("v1 has no update {}", quoted(name))),
-            None => unknown("the update has no `sessionUpdate`".to_owned()),
-        }
-    }
-
-    fn reported(&mut self, session: &str, update: &Value) -> Vec<Finding> {
-        let read = || {
-            let fields = Fields::of(update)?;
-            Ok((fields, fields.id()?))
-        };
-        let (fields, id) = match read() {
-            Ok(read) => read,
+    fn reported(&mut self, session: &str, report: Result<CallReport<'_>, Finding>) -> Vec<Finding> {
+        let CallReport {
+            call,
+            update,
+            report,
+            mut findings,
+        } = match report {
+            Ok(report) => report,
             Err(finding) => return vec![finding],
         };
-        let mut findings = Findings::about(&id);
-        let report = Report::read(&fields, &mut findings);
-        let seen = self.call(session, id);
-        seen.named(fields.update, &report, &mut findings);
+        let seen = self.call(session, call);
+        seen.named(update, &report, &mut findings);
         seen.reported(&report, &mut findings);
         findings.into_vec()
     }
 
-    /// The `toolCall` of a question is a report, too.
-    fn asked(&mut self, session: &str, message: &Value) -> Vec<Finding> {
-        let params = &message["params"];
-        let read = || {
-            let fields = Fields::of(&params["toolCall"])?;
-            Ok((fields, fields.id()?))
-        };
-        let (fields, id) = match read() {
-            Ok(read) => read,
+    /// The call within a question is a report, too.
+    fn asked(
+        &mut self,
+        session: &str,
+        id: String,
+        report: Result<CallReport<'_>, Finding>,
+        allowing: Vec<String>,
+    ) -> Vec<Finding> {
+        let mut asked = match report {
+            Ok(asked) => asked,
             Err(finding) => return vec![finding],
         };
-        let mut findings = Findings::about(&id);
-        let report = Report::read(&fields, &mut findings);
-        self.call(session, id.clone()).asked(&report, &mut findings);
-        let asked = Asked {
+        let seen = self.call(session, asked.call.clone());
+        seen.asked(&asked.report, &mut asked.findings);
+        let question = Asked {
             session: session.to_owned(),
-            call: id,
-            permission: Permission::of(&params["options"]),
+            call: asked.call,
+            allowing,
         };
-        self.questions.insert(message["id"].to_string(), asked);
-        findings.into_vec()
+        self.questions.insert(id, question);
+        asked.findings.into_vec()
     }
 
-    fn client_said(&mut self, session: &str, method: Option<&str>, message: &Value) {
-        let id = || message["id"].to_string();
-        match method {
-            Some("session/prompt") => drop(self.prompts.insert(id(), session.to_owned())),
-            // What follows is a replay of calls that were seen before.
-            Some("session/load") => drop(self.sessions.remove(session)),
-            Some(_) => {}
-            None => self.answered(&id(), &message["result"]),
-        }
-    }
-
-    fn answered(&mut self, id: &str, result: &Value) {
+    /// Only an option that was offered and allows is a yes.
+    fn answered(&mut self, id: &str, chosen: Option<&str>) {
         let Some(asked) = self.questions.remove(id) else {
             return;
         };
-        let effect = asked.permission.answer(result);
+        let allows = |chosen: &str| asked.allowing.iter().any(|id| id == chosen);
+        let effect = if chosen.is_some_and(allows) {
+            Effect::Allow
+        } else {
+            Effect::Deny
+        };
         self.call(&asked.session, asked.call).answered(effect);
     }
 
@@ -187,8 +187,8 @@ impl Linter {
         }
     }
 
-    fn turn_ended(&mut self, response: &Value) -> Vec<Finding> {
-        let prompt = self.prompts.remove(&response["id"].to_string());
+    fn turn_ended(&mut self, response: &str) -> Vec<Finding> {
+        let prompt = self.prompts.remove(response);
         let session = prompt.and_then(|session| self.sessions.get_mut(&session));
         session
             .map(|session| session.unended("the turn ended, and the call has not"))
@@ -229,32 +229,4 @@ impl Session {
         };
         open.into_iter().map(tell).collect()
     }
-}
-
-fn unknown(message: String) -> Vec<Finding> {
-    vec![Finding::new(Rule::UnknownUpdate, None, message)]
-}
-
-/// Whether v1, or a draft of it, has an update of this name that is not about tool calls.
-fn is_known(name: &str) -> bool {
-    let chunks = [
-        "user_message_chunk",
-        "agent_message_chunk",
-        "agent_thought_chunk",
-    ];
-    let states = [
-        "available_commands_update",
-        "current_mode_update",
-        "config_option_update",
-    ];
-    let facts = [
-        "session_info_update",
-        "usage_update",
-        "notice",
-        "session_message",
-    ];
-    let compactions = ["compaction_update", "compaction_summary_chunk"];
-    let drafts = ["plan_update", "plan_removed", "subagent_update"];
-    let lists: [&[&str]; 5] = [&chunks, &states, &facts, &compactions, &drafts];
-    name.starts_with('_') || lists.iter().any(|list| list.contains(&name))
 }

@@ -31,3 +31,6 @@ pub const TERMINAL_EXIT: &str = "terminal_exit";
 
 /// W3C trace context, as the protocol carries it.
 pub const TRACE: [&str; 3] = ["traceparent", "tracestate", "baggage"];
+
+/// Our extension method that stops one call.
+pub const CANCEL_CALL: &str = "_toolcall/cancel";

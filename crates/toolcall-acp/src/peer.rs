@@ -1,22 +1,18 @@
-//! The peer at the other end: lines, requests and notifications to it, methods served for it.
-//! It must not go through the queues of the SDK, whose lines could overtake ours or be overtaken.
+//! The peer at the other end: lines, requests and notifications to it.
+//! Everything goes through the one lane, so that nothing overtakes what was said before it.
 
-use std::collections::HashMap;
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use agent_client_protocol::RawJsonRpcId;
 use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 
-use crate::inbound::Unanswered;
+use crate::inbound::Incoming;
 use crate::lane::{Closed, Lane};
-use crate::locked::locked;
 use crate::requests::{Answer, OwnId, Requests};
 use crate::wire;
+pub use crate::wire::RpcError;
 
 /// A handle to the peer. Cheap to clone, and good for any task while the connection runs.
 #[derive(Clone)]
@@ -29,16 +25,9 @@ pub enum PeerError {
     #[error("the peer is gone")]
     Gone,
     /// The peer answered with an error.
-    #[error("the peer answered with error {code}: {message}")]
-    Answered {
-        /// The code, as the peer gave it.
-        code: i64,
-        /// The message, as the peer gave it.
-        message: String,
-        /// What else the peer said.
-        data: Option<Value>,
-    },
-    /// The answer is no answer, or the parameters are not what the method takes.
+    #[error("the peer answered with {0}")]
+    Answered(RpcError),
+    /// The answer is no answer, or the parameters cannot be written.
     #[error("the message is malformed")]
     Malformed,
 }
@@ -49,25 +38,21 @@ impl From<Closed> for PeerError {
     }
 }
 
-type Method = Arc<dyn Fn(Value) -> Answer + Send + Sync>;
-
 struct Shared {
     lane: Lane,
     requests: Requests,
-    unanswered: Arc<Unanswered>,
-    served: Mutex<HashMap<&'static str, Method>>,
+    incoming: Incoming,
     gone: watch::Sender<bool>,
     /// Whether nothing more is heard, although the peer may still speak.
     hung_up: watch::Sender<bool>,
 }
 
 impl Peer {
-    pub(crate) fn new(lane: Lane, requests: Requests, unanswered: Unanswered) -> Self {
+    pub(crate) fn new(lane: Lane, requests: Requests, incoming: Incoming) -> Self {
         Self(Arc::new(Shared {
             lane,
             requests,
-            unanswered: Arc::new(unanswered),
-            served: Mutex::default(),
+            incoming,
             gone: watch::Sender::new(false),
             hung_up: watch::Sender::new(false),
         }))
@@ -129,17 +114,6 @@ impl Peer {
         Ok(())
     }
 
-    /// Answers this extension method here, before the SDK sees it; called as a notification, its
-    /// answer is dropped. The closure runs while the peer's lines are read and must not block.
-    /// Parameters it cannot read it refuses with [`PeerError::Malformed`].
-    pub fn serve(
-        &self,
-        method: &'static str,
-        answer: impl Fn(Value) -> Result<Value, PeerError> + Send + Sync + 'static,
-    ) {
-        locked(&self.0.served).insert(method, Arc::new(answer));
-    }
-
     /// Resolves when the peer's input ended, writing failed, or the connection was dropped.
     pub async fn gone(&self) {
         let mut gone = self.0.gone.subscribe();
@@ -160,26 +134,13 @@ impl Peer {
         drop(hung_up.wait_for(|so| *so).await);
     }
 
-    /// Who serves this method, if anybody does.
-    pub(crate) fn server_of(&self, method: &str) -> Option<Server> {
-        locked(&self.0.served).get(method).cloned().map(Server)
-    }
-
     pub(crate) fn requests(&self) -> &Requests {
         &self.0.requests
     }
 
     /// The peer's requests that are not answered.
-    pub(crate) fn unanswered(&self) -> &Arc<Unanswered> {
-        &self.0.unanswered
-    }
-
-    /// Resolves when the answer to this request of the peer is in the lane, or the peer is gone.
-    pub(crate) async fn answered(&self, id: &RawJsonRpcId) {
-        tokio::select! {
-            () = self.0.unanswered.answered(id) => {}
-            () = self.gone() => {}
-        }
+    pub(crate) fn incoming(&self) -> &Incoming {
+        &self.0.incoming
     }
 
     /// Nothing comes from the peer any more; what goes to it still does.
@@ -188,12 +149,10 @@ impl Peer {
         self.0.gone.send_replace(true);
     }
 
-    /// The connection is over. What serves methods often holds a peer, so it is let go.
+    /// The connection is over.
     pub(crate) fn end(&self) {
         self.0.lane.close();
         self.input_ended();
-        let served = mem::take(&mut *locked(&self.0.served));
-        drop(served);
     }
 }
 
@@ -201,22 +160,6 @@ impl Peer {
 fn unwritable(method: &str, error: &serde_json::Error) -> PeerError {
     tracing::error!(method, %error, "the parameters cannot be written");
     PeerError::Malformed
-}
-
-/// What answers a served method.
-pub(crate) struct Server(Method);
-
-impl Server {
-    /// The answer. A panic is one, too: it must not end the connection.
-    pub(crate) fn answer(&self, params: Value) -> Answer {
-        catch_unwind(AssertUnwindSafe(|| (self.0)(params))).unwrap_or_else(|_| {
-            Err(PeerError::Answered {
-                code: wire::INTERNAL_ERROR,
-                message: "internal error: the method panicked".to_owned(),
-                data: None,
-            })
-        })
-    }
 }
 
 /// A request under way. Dropped before its answer came, it is withdrawn.

@@ -3,17 +3,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
-use crate::locked::locked;
 use crate::peer::PeerError;
 
-/// What every id of ours begins with, so that it is never taken for one of the SDK's.
+/// What every id of ours begins with.
 const PREFIX: &str = "toolcall-";
 
 /// What a request comes to.
@@ -40,10 +39,8 @@ impl Serialize for OwnId {
 pub(crate) enum Asker {
     /// This one of ours.
     Us(OwnId),
-    /// It has our prefix, but we never used it.
+    /// An id that we never used.
     Nobody,
-    /// Somebody else's.
-    Other,
 }
 
 impl Asker {
@@ -51,8 +48,7 @@ impl Asker {
     pub(crate) fn of(id: &str) -> Self {
         match id.strip_prefix(PREFIX).map(str::parse) {
             Some(Ok(number)) => Self::Us(OwnId(number)),
-            Some(Err(_)) => Self::Nobody,
-            None => Self::Other,
+            Some(Err(_)) | None => Self::Nobody,
         }
     }
 }
@@ -89,7 +85,7 @@ impl Requests {
     pub(crate) fn begin(&self) -> Result<(OwnId, oneshot::Receiver<Answer>), PeerError> {
         let id = self.next_id();
         let (answered, answer) = oneshot::channel();
-        let mut waiting = locked(&self.waiting);
+        let mut waiting = self.waiting.lock();
         let open = waiting.as_mut().ok_or(PeerError::Gone)?;
         open.insert(id, answered);
         Ok((id, answer))
@@ -111,11 +107,11 @@ impl Requests {
     /// No answer can come any more: whoever waits for one is told.
     pub(crate) fn end(&self) {
         self.places.close();
-        let waiting = locked(&self.waiting).take();
+        let waiting = self.waiting.lock().take();
         drop(waiting);
     }
 
     fn take(&self, id: OwnId) -> Option<oneshot::Sender<Answer>> {
-        locked(&self.waiting).as_mut()?.remove(&id)
+        self.waiting.lock().as_mut()?.remove(&id)
     }
 }

@@ -1,41 +1,53 @@
-//! What an agent does for its clients beside carrying calls, in no version's words.
-//! It names what is asked and answered; how that looks on the wire is the version's business.
+//! What an agent does for its clients beside carrying calls, in the terms of no protocol version.
+//! It names what is asked and answered; how that looks on the wire is the codec's business.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolcall::{BoxFuture, Content, SessionId};
 
-use crate::v1::{Prompt, Session};
+use crate::session::{Prompt, Session};
 
 /// An agent, as its clients use it. Whatever it does not do itself is refused.
 pub trait Service: Send + Sync + 'static {
     /// What it is and can do.
-    fn about(&self) -> About;
+    fn about(&self) -> AgentInfo;
 
     /// Opens a session. What is told of it before this returns arrives before the answer does.
-    fn open(self: Arc<Self>, wish: Opening) -> BoxFuture<'static, Result<Opened, Refusal>>;
+    fn open(
+        self: Arc<Self>,
+        wish: OpenSessionRequest,
+    ) -> BoxFuture<'static, Result<OpenedSession, ServiceError>>;
 
     /// Answers a prompt.
     fn answer(
         self: Arc<Self>,
         prompt: Arc<Prompt>,
         said: Vec<Content>,
-    ) -> BoxFuture<'static, Result<Stop, Refusal>>;
+    ) -> BoxFuture<'static, Result<StopReason, ServiceError>>;
 
     /// A part of the list of sessions that are kept, the latest first.
-    fn list(self: Arc<Self>, _page: Page) -> BoxFuture<'static, Result<Listed, Refusal>> {
-        Box::pin(async { Err(Refusal::Unsupported) })
+    fn list(
+        self: Arc<Self>,
+        _page: ListSessionsRequest,
+    ) -> BoxFuture<'static, Result<SessionPage, ServiceError>> {
+        Box::pin(async { Err(ServiceError::Unsupported) })
     }
 
     /// A session is closed; its prompts are cancelled already. It can be opened again.
-    fn close(self: Arc<Self>, _session: Arc<Session>) -> BoxFuture<'static, Result<(), Refusal>> {
+    fn close(
+        self: Arc<Self>,
+        _session: Arc<Session>,
+    ) -> BoxFuture<'static, Result<(), ServiceError>> {
         Box::pin(async { Ok(()) })
     }
 
     /// Forgets a session. It was closed before.
-    fn delete(self: Arc<Self>, _session: SessionId) -> BoxFuture<'static, Result<(), Refusal>> {
-        Box::pin(async { Err(Refusal::Unsupported) })
+    fn delete(
+        self: Arc<Self>,
+        _session: SessionId,
+    ) -> BoxFuture<'static, Result<(), ServiceError>> {
+        Box::pin(async { Err(ServiceError::Unsupported) })
     }
 
     /// The person chooses a value of an option. What holds then is the answer.
@@ -44,14 +56,14 @@ pub trait Service: Send + Sync + 'static {
         _session: Arc<Session>,
         _option: String,
         _value: String,
-    ) -> BoxFuture<'static, Result<Vec<Choice>, Refusal>> {
-        Box::pin(async { Err(Refusal::Unsupported) })
+    ) -> BoxFuture<'static, Result<Vec<ConfigOption>, ServiceError>> {
+        Box::pin(async { Err(ServiceError::Unsupported) })
     }
 
     /// Signs in by one of the ways it named.
-    fn sign_in(self: Arc<Self>, way: String) -> BoxFuture<'static, Result<(), Refusal>> {
+    fn authenticate(self: Arc<Self>, way: String) -> BoxFuture<'static, Result<(), ServiceError>> {
         Box::pin(async move {
-            Err(Refusal::Wrong(format!(
+            Err(ServiceError::Wrong(format!(
                 "there is no way to sign in `{way}`"
             )))
         })
@@ -60,20 +72,20 @@ pub trait Service: Send + Sync + 'static {
 
 /// What an agent is and can do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct AgentInfo {
     /// Its name and version; nothing is said of one without a name.
-    pub party: Party,
+    pub party: Implementation,
     /// Its name for people.
     pub title: String,
     /// How people sign in, if they do.
-    pub sign_in: Vec<SignIn>,
+    pub authenticate: Vec<AuthMethod>,
     /// What else it can do.
-    pub skills: Skills,
+    pub skills: AgentCapabilities,
 }
 
 /// One end of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Party {
+pub struct Implementation {
     /// Its name, for programs.
     pub name: String,
     /// Its version.
@@ -82,7 +94,7 @@ pub struct Party {
 
 /// A way to sign in that the agent handles itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SignIn {
+pub struct AuthMethod {
     /// What it is called in a request.
     pub id: String,
     /// Its name for people.
@@ -93,8 +105,10 @@ pub struct SignIn {
 
 /// What an agent can do beside answering prompts of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Skills {
-    /// It keeps sessions: they can be listed, opened again, replayed, closed and deleted.
+pub struct AgentCapabilities {
+    /// It closes sessions when asked to.
+    pub closes_sessions: bool,
+    /// It keeps sessions: they can be listed, opened again, replayed and deleted.
     pub keeps_sessions: bool,
     /// Sessions may work in several folders.
     pub several_roots: bool,
@@ -108,22 +122,20 @@ pub struct Skills {
 
 /// A session that a client wants to have open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opening {
-    /// Which.
-    pub which: Which,
+pub struct OpenSessionRequest {
+    /// SessionSelector.
+    pub which: SessionSelector,
     /// The folder it works in, absolute.
     pub cwd: PathBuf,
     /// Further folders that it works in, absolute.
-    pub more_roots: Vec<PathBuf>,
+    pub additional_roots: Vec<PathBuf>,
     /// The servers that the client wants it to have.
-    pub servers: Vec<ServerWish>,
-    /// Who asks.
-    pub client: Party,
+    pub servers: Vec<McpServerConfig>,
 }
 
-/// Which session.
+/// SessionSelector session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum SessionSelector {
     /// A new one.
     New,
     /// One that is kept.
@@ -146,7 +158,7 @@ pub enum Replay {
 
 /// An MCP server that a client wants a session to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ServerWish {
+pub enum McpServerConfig {
     /// A program that is started.
     Program {
         /// The server's name.
@@ -175,35 +187,46 @@ pub enum ServerWish {
 }
 
 /// A session that is open now.
-pub struct Opened {
+pub struct OpenedSession {
     /// The session.
     pub session: Arc<Session>,
     /// What the person may choose in it.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<ConfigOption>,
     /// What begins with `/` and is understood in it.
     pub commands: Vec<SlashCommand>,
 }
 
+/// Where a session's commands run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CommandPlacement {
+    /// In the client's terminal if it has one and the command is simple or a user approved its
+    /// text; else here.
+    #[default]
+    InClient,
+    /// Here: a sandbox is on, which the client's terminal would be outside of.
+    Here,
+}
+
 /// Something that the person may choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct ConfigOption {
     /// What it is called in a request.
     pub id: String,
     /// Its name for people.
     pub name: String,
     /// What it is about.
     pub description: String,
-    /// Which sort of choice it is.
-    pub sort: Sort,
+    /// SessionSelector sort of choice it is.
+    pub sort: ConfigOptionCategory,
     /// The id of what holds now.
     pub current: String,
     /// What there is to choose from.
-    pub values: Vec<ChoiceValue>,
+    pub values: Vec<ConfigOptionValue>,
 }
 
-/// Which sort of choice something is.
+/// SessionSelector sort of choice something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub enum ConfigOptionCategory {
     /// How much is done without asking.
     Mode,
     /// Who answers.
@@ -212,7 +235,7 @@ pub enum Sort {
 
 /// One of the things to choose from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChoiceValue {
+pub struct ConfigOptionValue {
     /// What it is called in a request.
     pub id: String,
     /// Its name for people.
@@ -234,7 +257,7 @@ pub struct SlashCommand {
 
 /// A part of a list of sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct ListSessionsRequest {
     /// Only sessions of this folder.
     pub cwd: Option<PathBuf>,
     /// Where the part before ended, as it was told.
@@ -243,16 +266,16 @@ pub struct Page {
 
 /// Sessions that are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listed {
+pub struct SessionPage {
     /// The sessions.
-    pub sessions: Vec<KeptSession>,
+    pub sessions: Vec<SessionInfo>,
     /// Where the next part begins, if there is one.
     pub next: Option<String>,
 }
 
 /// A session that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptSession {
+pub struct SessionInfo {
     /// Its id.
     pub id: SessionId,
     /// The folder it works in.
@@ -263,22 +286,37 @@ pub struct KeptSession {
     pub updated: String,
 }
 
-/// Why an answer to a prompt ends.
+/// Why a turn ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// Everything is said.
-    EndOfTurn,
+    EndTurn,
     /// The model may not say more.
-    TooLong,
-    /// It asked for more rounds of calls than there may be.
-    TooManyRounds,
+    MaxTokens,
+    /// The model asked for more rounds of calls than there may be.
+    MaxTurnRequests,
     /// The model does not want to go on.
-    Refused,
+    Refusal,
+    /// The user cancelled it. A session answers so by itself, whatever its service returns.
+    Cancelled,
+}
+
+impl StopReason {
+    /// Returns the name under which histories keep it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::EndTurn => "end_turn",
+            Self::MaxTokens => "max_tokens",
+            Self::MaxTurnRequests => "max_turn_requests",
+            Self::Refusal => "refusal",
+            Self::Cancelled => "cancelled",
+        }
+    }
 }
 
 /// Why something is not done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ServiceError {
     /// What was asked for makes no sense; the reason says why and what would.
     Wrong(String),
     /// There is no such session.

@@ -1,23 +1,20 @@
-//! The connection to a peer: its input, the lane to it, and the SDK between the two.
+//! The connection to a peer: its input, the lane to it, and what handles its messages.
 //! It must not spawn anything: a connection that is dropped takes everything with it.
 
-mod sink;
 mod threaded;
 
 use std::io;
 use std::pin::pin;
 use std::time::Duration;
 
-use agent_client_protocol::{Channel, ConnectTo, ConnectionDriver, Error, Role};
-use futures::future::{BoxFuture, Either, select};
-use futures::{Stream, stream};
+use futures::future::{Either, select};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
-use self::sink::LaneSink;
 use self::threaded::Threaded;
-use crate::inbound::{Inbound, Unanswered};
-use crate::lane::{Lane, Outlet};
+use crate::dispatch::{Dispatch, NoMethods};
+use crate::inbound::{Inbound, Incoming};
+use crate::lane::{Lane, LaneReader};
 use crate::peer::Peer;
 use crate::requests::Requests;
 
@@ -49,12 +46,11 @@ impl Default for Limits {
 /// How long what is left is offered to a peer once everything was said.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// A connection that is ready to run: hand it to the SDK, or [run it alone](Self::run_alone).
-/// Dropping it, also while it runs, ends the connection. Otherwise what was said is written first,
-/// and a peer that does not listen can hold up the end for as long as it likes.
+/// A connection that is ready to [run](Self::run). Dropping it, also while it runs, ends the
+/// connection. Otherwise what was said is written first, to a peer that listens.
 pub struct Transport {
     inbound: Inbound,
-    outlet: Outlet,
+    outlet: LaneReader,
     writer: Box<dyn AsyncWrite + Send + Unpin>,
     end: End,
 }
@@ -76,7 +72,7 @@ pub fn connect(
 ) -> (Peer, Transport) {
     let (lane, outlet) = Lane::new(limits.lane);
     let (ours, theirs) = (limits.requests, limits.requests);
-    let peer = Peer::new(lane, Requests::new(ours), Unanswered::new(theirs));
+    let peer = Peer::new(lane, Requests::new(ours), Incoming::new(theirs));
     let transport = Transport {
         inbound: Inbound::new(Box::new(reader), &limits, peer.clone()),
         outlet,
@@ -93,9 +89,33 @@ pub fn stdio() -> (Peer, Transport) {
 }
 
 impl Transport {
-    /// Runs without the SDK: reports go out, served methods are answered, other requests are
-    /// refused. Ends when the lane is closed and drained, or writing fails; the end of input
-    /// alone does not end it.
+    /// Runs the connection until the peer's input ends, or writing fails. Requests that are not
+    /// answered by then, and what is left in the lane, get a few seconds.
+    pub async fn run(self, dispatch: impl Dispatch) -> io::Result<()> {
+        let Self {
+            mut inbound,
+            outlet,
+            writer,
+            end,
+        } = self;
+        let reading = pin!(async {
+            inbound.run(&dispatch).await;
+            // Whoever got an answer with the last lines may have something to say to it.
+            tokio::task::yield_now().await;
+            let _late = timeout(LAST_WORDS, end.0.incoming().all_answered()).await;
+        });
+        match select(reading, pin!(outlet.drain(writer))).await {
+            Either::Left(((), draining)) => {
+                end.0.lane().close();
+                // A peer that stopped listening without a word does not hold us here.
+                timeout(LAST_WORDS, draining).await.unwrap_or(Ok(()))
+            }
+            Either::Right((drained, _)) => drained,
+        }
+    }
+
+    /// Runs a connection on which we only report: requests are refused. Ends when the lane is
+    /// closed and drained, or writing fails; the end of input alone does not end it.
     pub async fn run_alone(self) -> io::Result<()> {
         let Self {
             mut inbound,
@@ -103,75 +123,10 @@ impl Transport {
             writer,
             end: _end,
         } = self;
-        let reading = pin!(async move {
-            while let Some(line) = inbound.next().await {
-                inbound.turn_away(&line).await;
-            }
-        });
+        let reading = pin!(inbound.run(&NoMethods));
         match select(pin!(outlet.drain(writer)), reading).await {
             Either::Left((drained, _)) => drained,
             Either::Right(((), draining)) => draining.await,
         }
-    }
-
-    fn into_channel_and_driver<R: Role>(self) -> (Channel, Option<ConnectionDriver>) {
-        let lane = self.end.0.lane().clone();
-        let sink = LaneSink::new(lane, self.inbound.unanswered().clone());
-        let lines = agent_client_protocol::Lines::new(sink, lines_of(self.inbound));
-        let (channel, driver) = ConnectTo::<R>::into_channel_and_future(lines);
-        // Mapped, not wrapped: so the SDK can still ask it to finish.
-        let (outlet, writer, end) = (self.outlet, self.writer, self.end);
-        let driver = driver
-            .map(|driver| driver.map_future(|speaking| carry(speaking, outlet.drain(writer), end)));
-        (channel, driver)
-    }
-}
-
-fn lines_of(inbound: Inbound) -> impl Stream<Item = io::Result<String>> + Send {
-    stream::unfold(inbound, |mut inbound| async move {
-        let line = inbound.next().await?;
-        Some((Ok(line), inbound))
-    })
-}
-
-/// Runs the SDK and the writing side by side. When the SDK has said everything, the rest of the
-/// lane is written before this ends.
-async fn carry(
-    speaking: BoxFuture<'static, Result<(), Error>>,
-    draining: impl Future<Output = io::Result<()>> + Send,
-    end: End,
-) -> Result<(), Error> {
-    match select(speaking, pin!(draining)).await {
-        Either::Left((spoken, draining)) => {
-            end.0.lane().close();
-            // A peer that stopped listening without a word does not hold us here.
-            let drained = timeout(LAST_WORDS, draining).await.unwrap_or(Ok(()));
-            spoken.and(drained.map_err(Error::into_internal_error))
-        }
-        Either::Right((Ok(()), speaking)) => speaking.await,
-        Either::Right((Err(error), _)) => Err(Error::into_internal_error(error)),
-    }
-}
-
-impl<R: Role> ConnectTo<R> for Transport {
-    async fn connect_to(self, client: impl ConnectTo<R::Counterpart>) -> Result<(), Error> {
-        let (channel, driver) = self.into_channel_and_driver::<R>();
-        let Some(driver) = driver else {
-            return ConnectTo::<R>::connect_to(channel, client).await;
-        };
-        let client = pin!(ConnectTo::<R>::connect_to(channel, client));
-        match select(client, driver).await {
-            Either::Right((result, _)) => result,
-            Either::Left((result, mut driver)) => {
-                result?;
-                // What the client said is handed over; the peer's input may stay open.
-                let _is_finishing = driver.request_finish();
-                driver.await
-            }
-        }
-    }
-
-    fn into_channel_and_future(self) -> (Channel, Option<ConnectionDriver>) {
-        self.into_channel_and_driver::<R>()
     }
 }

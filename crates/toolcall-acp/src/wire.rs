@@ -1,26 +1,91 @@
-//! JSON-RPC lines of our own making.
+//! JSON-RPC on the wire: error objects and the lines that we write.
 //! It knows no method and no meaning of any parameter.
 
-use serde::Serialize;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::requests::OwnId;
 
-/// What is not JSON, or no line that could be read.
+/// A line that is not JSON.
 pub(crate) const PARSE_ERROR: i64 = -32700;
 /// JSON that is no message.
 pub(crate) const INVALID_REQUEST: i64 = -32600;
-/// Nobody answers this method.
+/// A method that nobody handles.
 pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
-/// The method takes other parameters.
+/// Parameters that the method does not take.
 pub(crate) const INVALID_PARAMS: i64 = -32602;
-/// Our own fault.
+/// A fault of our own.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
-/// The first of the codes that servers define: more is asked for than can be held.
+/// The first of the codes that servers define: more requests than can be held.
 pub(crate) const TOO_MANY: i64 = -32000;
+/// A request that was withdrawn with `$/cancel_request`.
+pub(crate) const REQUEST_CANCELLED: i64 = -32800;
 
 const VERSION: &str = "2.0";
+
+/// The error of a JSON-RPC response.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RpcError {
+    /// The code: JSON-RPC's own, or the protocol's.
+    pub code: i64,
+    /// A short sentence for people.
+    pub message: String,
+    /// What else there is to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+impl RpcError {
+    /// An error without further data.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    /// The same error with further data.
+    pub fn data(mut self, data: impl Into<Value>) -> Self {
+        self.data = Some(data.into());
+        self
+    }
+
+    /// Parameters that the method does not take, and why.
+    pub fn invalid_params(why: impl Into<Value>) -> Self {
+        Self::new(INVALID_PARAMS, "Invalid params").data(why)
+    }
+
+    /// A request that makes no sense now, and why.
+    pub fn invalid_request(why: impl Into<Value>) -> Self {
+        Self::new(INVALID_REQUEST, "Invalid request").data(why)
+    }
+
+    /// A method that nobody handles.
+    pub fn method_not_found(method: &str) -> Self {
+        let method = toolcall::text::clean_line(method, 40);
+        Self::new(METHOD_NOT_FOUND, format!("method not found: `{method}`"))
+    }
+
+    /// A fault of our own.
+    pub fn internal_error() -> Self {
+        Self::new(INTERNAL_ERROR, "Internal error")
+    }
+
+    /// The answer to a request that was withdrawn.
+    pub fn request_cancelled() -> Self {
+        Self::new(REQUEST_CANCELLED, "Request cancelled")
+    }
+}
+
+impl fmt::Display for RpcError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error {}: {}", self.code, self.message)
+    }
+}
 
 /// A request or a notification.
 #[derive(Serialize)]
@@ -33,26 +98,17 @@ struct Call<'a, P: ?Sized> {
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct Success<'a, R: ?Sized> {
     jsonrpc: &'static str,
     id: &'a RawValue,
-    result: &'a Value,
+    result: &'a R,
 }
 
 #[derive(Serialize)]
-struct Refusal<'a> {
+struct Failure<'a> {
     jsonrpc: &'static str,
     id: Option<&'a RawValue>,
-    error: ErrorObject<'a>,
-}
-
-/// The error of a response.
-#[derive(Serialize)]
-pub(crate) struct ErrorObject<'a> {
-    pub(crate) code: i64,
-    pub(crate) message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) data: Option<&'a Value>,
+    error: &'a RpcError,
 }
 
 /// Appends a request.
@@ -86,28 +142,40 @@ pub(crate) fn notification<P: Serialize + ?Sized>(
     append(line, &call)
 }
 
-/// The answer to a request.
-pub(crate) fn answer(id: &RawValue, result: &Value) -> Vec<u8> {
-    line_of(&Answer {
+/// The response to a request. A result that cannot be written is a fault of our own.
+pub(crate) fn response<R: Serialize + ?Sized>(
+    id: &RawValue,
+    answer: Result<&R, &RpcError>,
+) -> Vec<u8> {
+    let result = match answer {
+        Ok(result) => result,
+        Err(error) => return refusal(Some(id), error),
+    };
+    let mut line = Vec::new();
+    let success = Success {
         jsonrpc: VERSION,
         id,
         result,
-    })
+    };
+    match append(&mut line, &success) {
+        Ok(()) => line,
+        Err(error) => {
+            tracing::error!(%error, "a result cannot be written");
+            refusal(Some(id), &RpcError::internal_error())
+        }
+    }
 }
 
-/// The refusal of a request, or of a line whose id is not known.
-pub(crate) fn refusal(id: Option<&RawValue>, error: ErrorObject<'_>) -> Vec<u8> {
-    line_of(&Refusal {
+/// The error response to a request, or to a line whose id is not known.
+pub(crate) fn refusal(id: Option<&RawValue>, error: &RpcError) -> Vec<u8> {
+    let mut line = Vec::new();
+    let failure = Failure {
         jsonrpc: VERSION,
         id,
         error,
-    })
-}
-
-fn line_of(message: &impl Serialize) -> Vec<u8> {
-    let mut line = Vec::new();
-    if let Err(error) = append(&mut line, message) {
-        tracing::error!(%error, "an answer could not be written");
+    };
+    if let Err(error) = append(&mut line, &failure) {
+        tracing::error!(%error, "an error response cannot be written");
     }
     line
 }

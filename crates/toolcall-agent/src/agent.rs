@@ -11,17 +11,18 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::{Mutex as Door, MutexGuard as Inside};
 use toolcall::{AnyTool, BoxFuture, Content, Engine, EngineBuilder, Limits, SessionId};
 use toolcall_acp::service::{
-    About, Choice, Listed, Opened, Opening, Page, Party, Refusal, Service, SignIn, Skills, Stop,
+    AgentCapabilities, AgentInfo, AuthMethod, ConfigOption, Implementation, ListSessionsRequest,
+    OpenSessionRequest, OpenedSession, Service, ServiceError, SessionPage,
 };
-use toolcall_acp::v1::{Client, Prompt, Session};
-use toolcall_history::{History, Settings, Trouble};
-use toolcall_policy::{Layer, Places};
+use toolcall_acp::{ClientConnection, Prompt, Session, StopReason};
+use toolcall_history::{History, HistoryConfig, HistoryError};
+use toolcall_policy::{Layer, UserDirs};
 use toolcall_tools::command::{Sandbox, Supervisor};
 use toolcall_tools::web::SearchSettings;
 
-use crate::memory::{Memory, unkept};
 use crate::model::Models;
-use crate::sitting::{Sitting, Sittings};
+use crate::session::{AgentSession, AgentSessions};
+use crate::session_history::{SessionHistory, unkept};
 
 /// The name under which its sessions are kept.
 const NAME: &str = "toolcall agent";
@@ -30,9 +31,9 @@ const NAME: &str = "toolcall agent";
 const DOORS: usize = 16;
 
 /// What an agent is made from.
-pub struct AgentSettings {
+pub struct AgentConfig {
     /// Where the person's settings are, and where things are kept.
-    pub places: Places,
+    pub places: UserDirs,
     /// What `~` stands for, if anything.
     pub home: Option<PathBuf>,
     /// What supervises commands.
@@ -46,19 +47,19 @@ pub struct AgentSettings {
     /// What each session's engine holds at most.
     pub limits: Limits,
     /// Where and how sessions are kept, if they are.
-    pub history: Option<(PathBuf, Settings)>,
+    pub history: Option<(PathBuf, HistoryConfig)>,
     /// Who may answer; the first does.
     pub models: Models,
     /// Tools of every session besides the built-in ones.
     pub guests: Vec<Arc<dyn AnyTool>>,
     /// Who is told of every call and turn, besides the client.
-    pub onlooker: Option<Arc<dyn Onlooker>>,
+    pub observer: Option<Arc<dyn Observer>>,
     /// The agent's version.
     pub version: String,
 }
 
 /// Somebody who is told of every call and turn.
-pub trait Onlooker: Send + Sync + 'static {
+pub trait Observer: Send + Sync + 'static {
     /// An engine that tells of its calls.
     fn attach(&self, engine: EngineBuilder) -> EngineBuilder;
 
@@ -68,63 +69,63 @@ pub trait Onlooker: Send + Sync + 'static {
 
 /// The agent.
 pub struct Agent {
-    client: Client,
-    settings: AgentSettings,
-    sittings: Arc<Sittings>,
+    client: ClientConnection,
+    settings: AgentConfig,
+    sessions: Arc<AgentSessions>,
     /// What opens, closes and deletes a kept session goes through the door of its id, one at a time.
     doors: [Door<()>; DOORS],
-    /// Opened with the first session: a client that only greets waits for nothing.
-    memory: OnceLock<Result<Memory, Trouble>>,
+    /// OpenedSession with the first session: a client that only greets waits for nothing.
+    history: OnceLock<Result<SessionHistory, HistoryError>>,
 }
 
 impl Agent {
     /// For this client.
-    pub fn new(client: Client, settings: AgentSettings) -> Arc<Self> {
+    pub fn new(client: ClientConnection, settings: AgentConfig) -> Arc<Self> {
         Arc::new(Self {
             client,
             settings,
-            sittings: Arc::default(),
+            sessions: Arc::default(),
             doors: Default::default(),
-            memory: OnceLock::new(),
+            history: OnceLock::new(),
         })
     }
 
     /// Ends every session, and waits until nothing of them is left.
     pub async fn close(&self) {
-        let closing = self.sittings.take_all().into_iter();
+        let closing = self.sessions.take_all().into_iter();
         futures::future::join_all(
-            closing.map(|sitting| async move { sitting.place.close().await }),
+            closing.map(|session| async move { session.resources.close().await }),
         )
         .await;
-        if let Some(Ok(memory)) = self.memory.get() {
-            memory.finish().await;
+        if let Some(Ok(history)) = self.history.get() {
+            history.finish().await;
         }
     }
 
-    fn memory(&self) -> Result<Memory, Refusal> {
-        let memory = self.memory.get_or_init(|| self.open_memory());
-        memory.clone().map_err(|trouble| {
-            Refusal::Failed(format!(
-                "the history cannot be used: {trouble}; `toolcall agent --no-history` works without one"
+    fn history(&self) -> Result<SessionHistory, ServiceError> {
+        let history = self.history.get_or_init(|| self.open_history());
+        history.clone().map_err(|error| {
+            ServiceError::Failed(format!(
+                "the history cannot be used: {error}; `toolcall agent --no-history` works without one"
             ))
         })
     }
 
-    fn open_memory(&self) -> Result<Memory, Trouble> {
+    fn open_history(&self) -> Result<SessionHistory, HistoryError> {
         let Some((path, settings)) = &self.settings.history else {
-            return Ok(Memory::default());
+            return Ok(SessionHistory::default());
         };
-        let sittings = Arc::downgrade(&self.sittings);
-        let tell = move |trouble: Option<&Trouble>| {
-            if let Some(sittings) = sittings.upgrade() {
-                sittings.note(&notice(trouble));
+        let sessions = Arc::downgrade(&self.sessions);
+        let tell = move |error: Option<&HistoryError>| {
+            if let Some(sessions) = sessions.upgrade() {
+                sessions.note(&notice(error));
             }
         };
-        let settings = Settings {
+        let settings = HistoryConfig {
             tell: Some(Arc::new(tell)),
             ..settings.clone()
         };
-        History::open(path.clone(), settings).map(|history| Memory::of(Arc::new(history)))
+        History::open(path.clone(), settings).map(|history| SessionHistory::of(Arc::new(history)))
     }
 
     /// Waits until nobody else opens, closes or deletes a session of this id.
@@ -135,27 +136,28 @@ impl Agent {
         self.doors[door].lock().await
     }
 
-    fn sitting(&self, session: &Session) -> Result<Arc<Sitting>, Refusal> {
-        let sitting = self.sittings.get(session.id());
-        sitting.ok_or_else(|| Refusal::NoSession(session.id().as_str().to_owned()))
+    fn session(&self, session: &Session) -> Result<Arc<AgentSession>, ServiceError> {
+        let open = self.sessions.get(session.id());
+        open.ok_or_else(|| ServiceError::NoSession(session.id().as_str().to_owned()))
     }
 }
 
 impl Service for Agent {
-    fn about(&self) -> About {
-        About {
-            party: Party {
+    fn about(&self) -> AgentInfo {
+        AgentInfo {
+            party: Implementation {
                 name: "toolcall".to_owned(),
                 version: self.settings.version.clone(),
             },
             title: "toolcall".to_owned(),
-            sign_in: vec![SignIn {
+            authenticate: vec![AuthMethod {
                 id: "none".to_owned(),
                 name: "No sign-in".to_owned(),
                 description: "toolcall itself needs no account; models bring their own keys"
                     .to_owned(),
             }],
-            skills: Skills {
+            skills: AgentCapabilities {
+                closes_sessions: true,
                 keeps_sessions: self.settings.history.is_some(),
                 several_roots: true,
                 images: true,
@@ -165,39 +167,48 @@ impl Service for Agent {
         }
     }
 
-    fn open(self: Arc<Self>, wish: Opening) -> BoxFuture<'static, Result<Opened, Refusal>> {
-        Box::pin(async move { self.open_session(wish).await })
+    fn open(
+        self: Arc<Self>,
+        request: OpenSessionRequest,
+    ) -> BoxFuture<'static, Result<OpenedSession, ServiceError>> {
+        Box::pin(async move { self.open_session(request).await })
     }
 
     fn answer(
         self: Arc<Self>,
         prompt: Arc<Prompt>,
         said: Vec<Content>,
-    ) -> BoxFuture<'static, Result<Stop, Refusal>> {
+    ) -> BoxFuture<'static, Result<StopReason, ServiceError>> {
         Box::pin(async move { self.answer_prompt(&prompt, said).await })
     }
 
-    fn list(self: Arc<Self>, page: Page) -> BoxFuture<'static, Result<Listed, Refusal>> {
+    fn list(
+        self: Arc<Self>,
+        page: ListSessionsRequest,
+    ) -> BoxFuture<'static, Result<SessionPage, ServiceError>> {
         // Sessions are kept with every link in their folder's path followed.
         let cwd = page.cwd.map(|cwd| cwd.canonicalize().unwrap_or(cwd));
-        let page = Page { cwd, ..page };
-        Box::pin(async move { self.memory()?.list(NAME, page).await })
+        let page = ListSessionsRequest { cwd, ..page };
+        Box::pin(async move { self.history()?.list(NAME, page).await })
     }
 
-    fn close(self: Arc<Self>, session: Arc<Session>) -> BoxFuture<'static, Result<(), Refusal>> {
+    fn close(
+        self: Arc<Self>,
+        session: Arc<Session>,
+    ) -> BoxFuture<'static, Result<(), ServiceError>> {
         Box::pin(async move {
             let _inside = self.enter(session.id()).await;
-            if let Some(sitting) = self.sittings.remove_this(&session) {
-                sitting.place.close().await;
+            if let Some(session) = self.sessions.remove_this(&session) {
+                session.resources.close().await;
             }
             Ok(())
         })
     }
 
-    fn delete(self: Arc<Self>, session: SessionId) -> BoxFuture<'static, Result<(), Refusal>> {
+    fn delete(self: Arc<Self>, session: SessionId) -> BoxFuture<'static, Result<(), ServiceError>> {
         Box::pin(async move {
             let _inside = self.enter(&session).await;
-            self.memory()?.forget(NAME, session).await
+            self.history()?.forget(NAME, session).await
         })
     }
 
@@ -206,20 +217,20 @@ impl Service for Agent {
         session: Arc<Session>,
         option: String,
         value: String,
-    ) -> BoxFuture<'static, Result<Vec<Choice>, Refusal>> {
-        Box::pin(async move { self.sitting(&session)?.choose(&option, &value) })
+    ) -> BoxFuture<'static, Result<Vec<ConfigOption>, ServiceError>> {
+        Box::pin(async move { self.session(&session)?.choose(&option, &value) })
     }
 
-    fn sign_in(self: Arc<Self>, way: String) -> BoxFuture<'static, Result<(), Refusal>> {
+    fn authenticate(self: Arc<Self>, way: String) -> BoxFuture<'static, Result<(), ServiceError>> {
         let known = self
             .about()
-            .sign_in
+            .authenticate
             .into_iter()
             .any(|known| known.id == way);
         Box::pin(async move {
             match known {
                 true => Ok(()),
-                false => Err(Refusal::Wrong(format!(
+                false => Err(ServiceError::Wrong(format!(
                     "there is no way to sign in `{way}`"
                 ))),
             }
@@ -227,9 +238,9 @@ impl Service for Agent {
     }
 }
 
-fn notice(trouble: Option<&Trouble>) -> String {
-    match trouble {
-        Some(trouble) => unkept(trouble),
+fn notice(error: Option<&HistoryError>) -> String {
+    match error {
+        Some(error) => unkept(error),
         None => "what happens is kept in the history again".to_owned(),
     }
 }

@@ -5,12 +5,12 @@ mod show;
 mod undo;
 
 use toolcall::{Content, ToolRequest};
-use toolcall_acp::service::{Refusal, SlashCommand, Stop};
+use toolcall_acp::service::{ServiceError, SlashCommand, StopReason};
 use toolcall_history::{Filter, Period};
 
 use crate::markdown::line;
 use crate::model::ModelError;
-use crate::sitting::Sitting;
+use crate::session::AgentSession;
 
 /// What there is, with what may follow it.
 const KNOWN: [(&str, &str, Option<&str>); 6] = [
@@ -86,69 +86,72 @@ impl Typed {
 }
 
 /// Does what was typed, and says what came of it.
-pub(crate) async fn run(typed: &Typed, sitting: &Sitting) -> Result<Stop, ModelError> {
+pub(crate) async fn run(typed: &Typed, session: &AgentSession) -> Result<StopReason, ModelError> {
     let said = match typed.name.as_str() {
-        "tools" => Ok(show::tools(&sitting.place.tools().snapshot(), &typed.rest)),
-        "policy" => Ok(policy(sitting, &typed.rest).await),
-        "history" => history(sitting).await,
-        "undo" => undo::run(sitting, &typed.rest).await,
+        "tools" => Ok(show::tools(
+            &session.resources.tools().snapshot(),
+            &typed.rest,
+        )),
+        "policy" => Ok(policy(session, &typed.rest).await),
+        "history" => history(session).await,
+        "undo" => undo::run(session, &typed.rest).await,
         "stats" => {
-            let stats = sitting.memory.read(|archive| archive.stats(Period::ALL));
+            let stats = session.history.read(|archive| archive.stats(Period::ALL));
             stats.await.map(|stats| show::stats(&stats))
         }
-        "model" => model(sitting, &typed.rest).await,
+        "model" => model(session, &typed.rest).await,
         unknown => Ok(show::unknown(unknown, &KNOWN.map(|(name, ..)| name))),
     };
     let said = said.map_err(|refusal| ModelError::new(words(refusal)))?;
-    sitting.say(said).await;
-    Ok(Stop::EndOfTurn)
+    session.say(said).await;
+    Ok(StopReason::EndTurn)
 }
 
-async fn policy(sitting: &Sitting, command: &str) -> String {
+async fn policy(session: &AgentSession, command: &str) -> String {
     if command.is_empty() {
-        return show::rules(&sitting.place);
+        return show::rules(&session.resources);
     }
     let input = serde_json::json!({"command": command});
-    let engine = sitting.session.engine();
+    let engine = session.client_session.engine();
     match engine
         .rehearse(ToolRequest::new("run_command", input))
         .await
     {
         Ok(prepared) => {
-            let setting = sitting.place.setting();
-            let rules = sitting.place.book().rules();
+            let setting = session.resources.setting();
+            let rules = session.resources.policy().rules();
             show::explanation(command, &rules.explain(&prepared.intent, setting))
         }
         Err(ending) => line(&ending.reason().unwrap_or_default()),
     }
 }
 
-async fn history(sitting: &Sitting) -> Result<String, Refusal> {
+async fn history(session: &AgentSession) -> Result<String, ServiceError> {
     let filter = Filter {
-        session: Some(sitting.id().clone()),
+        session: Some(session.id().clone()),
         ..Filter::default()
     };
-    let calls = sitting
-        .memory
+    let calls = session
+        .history
         .read(move |archive| archive.calls(&filter))
         .await?;
     Ok(show::calls(&calls))
 }
 
-async fn model(sitting: &Sitting, name: &str) -> Result<String, Refusal> {
+async fn model(session: &AgentSession, name: &str) -> Result<String, ServiceError> {
     if !name.is_empty() {
-        sitting.choose_model(name)?;
+        session.choose_model(name)?;
     }
-    let choices = sitting.choices();
-    sitting.session.tell_choices(&choices).await;
+    let choices = session.choices();
+    session.client_session.send_config_options(&choices).await;
     Ok(show::models(&choices))
 }
 
-fn words(refusal: Refusal) -> String {
+fn words(refusal: ServiceError) -> String {
     match refusal {
-        Refusal::Wrong(why) | Refusal::Failed(why) => why,
-        Refusal::NoSession(id) => format!("there is no session `{id}`"),
-        Refusal::Unsupported => "that is not done here".to_owned(),
+        ServiceError::Wrong(why) | ServiceError::Failed(why) => why,
+        ServiceError::NoSession(id) => format!("there is no session `{id}`"),
+        ServiceError::Unsupported => "that is not done here".to_owned(),
     }
 }
 

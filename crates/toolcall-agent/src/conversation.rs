@@ -7,8 +7,8 @@ use toolcall::{Advice, Content, Input, Outcome, ToolCall};
 use toolcall_history::Speaker;
 
 use crate::commands;
-use crate::memory::Scene;
 use crate::model::{MadeCall, Message, Reply};
+use crate::session_history::Scene;
 
 /// The messages of a session, for the model that goes on with it.
 pub(crate) fn rebuilt(scenes: &[Scene]) -> Vec<Message> {

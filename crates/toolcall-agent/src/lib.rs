@@ -2,20 +2,20 @@
 //! It draws no screen and reads no settings of its own; whoever builds it hands in what it needs.
 
 mod agent;
+mod client_servers;
 mod commands;
 mod conversation;
 mod markdown;
-mod memory;
 pub mod model;
 pub mod pairs;
 mod servers;
-mod sitting;
+mod session;
+mod session_history;
+mod session_resources;
 mod switch_mode;
 mod turn;
-mod wishes;
-mod workplace;
 
-pub use agent::{Agent, AgentSettings, Onlooker};
-pub use servers::{Known, SetUp, Standing, own_file};
+pub use agent::{Agent, AgentConfig, Observer};
+pub use servers::{ConfiguredServer, ConfiguredServers, ServerTrust, own_file};
+pub use session_resources::{Plan, SessionResources, new_session};
 pub use switch_mode::{SwitchInput, SwitchMode};
-pub use workplace::{Plan, Workplace, new_session};

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toolcall_policy::{Places, Project, Trust, Trusts, read_own};
+use toolcall_policy::{Project, Trust, TrustStore, UserDirs, read_own};
 use toolcall_tools::mcp::{ServerSettings, parse_settings};
 
 /// The file of a project that names servers.
@@ -11,27 +11,27 @@ const OF_PROJECT: &str = ".mcp.json";
 
 /// What is set up, and what is wrong with it.
 #[derive(Clone, Debug, Default)]
-pub struct SetUp {
+pub struct ConfiguredServers {
     /// The servers, the person's own first.
-    pub servers: Vec<Known>,
+    pub servers: Vec<ConfiguredServer>,
     /// Files that cannot be used, and why.
     pub problems: Vec<String>,
 }
 
 /// A server, and who set it up.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct ConfiguredServer {
     /// The server.
     pub settings: ServerSettings,
     /// The file that names it.
     pub file: PathBuf,
     /// Whether it may be started.
-    pub standing: Standing,
+    pub standing: ServerTrust,
 }
 
 /// Whether a server may be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ServerTrust {
     /// It may.
     Usable,
     /// The project names it, and nobody has trusted that.
@@ -40,9 +40,9 @@ pub enum Standing {
     Hidden,
 }
 
-impl SetUp {
+impl ConfiguredServers {
     /// Reads the person's settings and the project's.
-    pub fn read(places: &Places, cwd: &Path) -> Self {
+    pub fn read(places: &UserDirs, cwd: &Path) -> Self {
         let mut found = Self::default();
         found.read_own(&own_file(places));
         found.read_project(places, cwd);
@@ -54,14 +54,14 @@ impl SetUp {
         let usable = self
             .servers
             .iter()
-            .filter(|known| known.standing == Standing::Usable);
+            .filter(|known| known.standing == ServerTrust::Usable);
         usable.map(|known| known.settings.clone()).collect()
     }
 
     /// What a person should know before tools are used.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.problems.clone();
-        let is_untrusted = |known: &&Known| known.standing == Standing::Untrusted;
+        let is_untrusted = |known: &&ConfiguredServer| known.standing == ServerTrust::Untrusted;
         let untrusted = self.servers.iter().filter(is_untrusted).count();
         if untrusted > 0 {
             warnings.push(format!(
@@ -73,13 +73,13 @@ impl SetUp {
 
     fn read_own(&mut self, file: &Path) {
         match read_own(file) {
-            Ok(Some(text)) => self.add(&text, file, Standing::Usable),
+            Ok(Some(text)) => self.add(&text, file, ServerTrust::Usable),
             Ok(None) => {}
             Err(error) => self.problem(file, &error.to_string()),
         }
     }
 
-    fn read_project(&mut self, places: &Places, cwd: &Path) {
+    fn read_project(&mut self, places: &UserDirs, cwd: &Path) {
         let file = cwd.join(OF_PROJECT);
         let project = match Project::read(cwd) {
             Ok(project) => project,
@@ -89,15 +89,15 @@ impl SetUp {
         let Some(named) = project.files.iter().find(|file| file.name == OF_PROJECT) else {
             return;
         };
-        let trusts = Trusts::new(places);
+        let trusts = TrustStore::new(places);
         let standing = match trusts.trust_in(cwd, OF_PROJECT, &named.text) {
-            Ok(Trust::Trusted) => Standing::Usable,
-            Ok(Trust::Untrusted) | Err(_) => Standing::Untrusted,
+            Ok(Trust::Trusted) => ServerTrust::Usable,
+            Ok(Trust::Untrusted) | Err(_) => ServerTrust::Untrusted,
         };
         self.add(&named.text, &file, standing);
     }
 
-    fn add(&mut self, text: &str, file: &Path, standing: Standing) {
+    fn add(&mut self, text: &str, file: &Path, standing: ServerTrust) {
         let parsed = match parse_settings(text) {
             Ok(parsed) => parsed,
             Err(error) => return self.problem(file, &error.to_string()),
@@ -107,11 +107,11 @@ impl SetUp {
                 .servers
                 .iter()
                 .any(|known| known.settings.name == settings.name);
-            self.servers.push(Known {
+            self.servers.push(ConfiguredServer {
                 settings,
                 file: file.to_owned(),
                 standing: match is_taken {
-                    true => Standing::Hidden,
+                    true => ServerTrust::Hidden,
                     false => standing,
                 },
             });
@@ -125,6 +125,6 @@ impl SetUp {
 }
 
 /// Where a person's own servers are kept.
-pub fn own_file(places: &Places) -> PathBuf {
+pub fn own_file(places: &UserDirs) -> PathBuf {
     places.config.join("mcp.json")
 }

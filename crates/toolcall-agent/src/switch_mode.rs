@@ -7,25 +7,25 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toolcall::text::clean_line;
-use toolcall::{Content, Intent, Kind, Look, Scope, Tool, ToolError, Touch};
-use toolcall_policy::{Book, Mode};
+use toolcall::{Content, Intent, Kind, PrepareContext, RunContext, Tool, ToolError, Touch};
+use toolcall_policy::{Mode, PolicyStore};
 
 /// The longest reason in a title, in characters.
 const LONGEST_REASON: usize = 200;
 
 /// Switches the permission mode of a session.
 pub struct SwitchMode {
-    book: Book,
+    policy: PolicyStore,
 }
 
 impl SwitchMode {
-    /// For the session that this book judges.
-    pub fn new(book: Book) -> Self {
-        Self { book }
+    /// For the session that this policy judges.
+    pub fn new(policy: PolicyStore) -> Self {
+        Self { policy }
     }
 
     fn way(&self, wanted: Mode) -> Way {
-        match wanted < self.book.rules().mode() {
+        match wanted < self.policy.rules().mode() {
             true => Way::Looser,
             false => Way::NoLooser,
         }
@@ -33,7 +33,7 @@ impl SwitchMode {
 
     /// The mode may have become stricter since the call was judged, by a call beside it or by the
     /// person. What was silent as no looser must not loosen then.
-    fn check_way(&self, wanted: Mode, scope: &Scope) -> Result<(), ToolError> {
+    fn check_way(&self, wanted: Mode, scope: &RunContext) -> Result<(), ToolError> {
         let was_harmless = scope.prepared().intent.preview == [shown(wanted, Way::NoLooser)];
         match was_harmless && self.way(wanted) == Way::Looser {
             true => Err(ToolError::new(
@@ -77,18 +77,22 @@ impl Tool for SwitchMode {
     type Input = SwitchInput;
     type Output = String;
 
-    async fn prepare(&self, input: &SwitchInput, _look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(
+        &self,
+        input: &SwitchInput,
+        _look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
         let wanted = input.mode;
         let touch = Touch::Reaches(format!("mode:{}", wanted.as_str()).into());
         let intent = Intent::new(Kind::SwitchMode, title(input)).touching(touch);
         Ok(intent.showing(shown(wanted, self.way(wanted))))
     }
 
-    async fn run(&self, input: SwitchInput, scope: &Scope) -> Result<String, ToolError> {
+    async fn run(&self, input: SwitchInput, scope: &RunContext) -> Result<String, ToolError> {
         let wanted = input.mode;
         self.check_way(wanted, scope)?;
-        self.book.set_mode(wanted);
-        let holding = self.book.rules().mode();
+        self.policy.set_mode(wanted);
+        let holding = self.policy.rules().mode();
         Ok(told(wanted, holding))
     }
 }

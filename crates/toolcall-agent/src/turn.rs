@@ -7,28 +7,30 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use futures::future::join_all;
 use toolcall::{Advice, CallHandle, Content, InputStream, Kind, ModelResult, Outcome, ToolRequest};
-use toolcall_acp::service::Stop;
-use toolcall_acp::v1::Prompt;
+use toolcall_acp::{Prompt, StopReason};
 use toolcall_history::{SessionEvent, Speaker};
 
 use crate::model::{Delta, MadeCall, Message, ModelError, Reply};
-use crate::sitting::Sitting;
+use crate::session::AgentSession;
 
 /// A model that is still calling tools by then goes in circles.
 const MOST_ROUNDS: usize = 200;
 
 /// Carries a turn to its end.
-pub(crate) async fn carry(sitting: &Arc<Sitting>, prompt: &Prompt) -> Result<Stop, ModelError> {
+pub(crate) async fn run(
+    session: &Arc<AgentSession>,
+    prompt: &Prompt,
+) -> Result<StopReason, ModelError> {
     for _ in 0..MOST_ROUNDS {
-        let mut round = Round::new(sitting, prompt);
-        let mut answer = sitting.model().answer(sitting.conversation());
+        let mut round = Round::new(session, prompt);
+        let mut answer = session.model().answer(session.conversation());
         while let Some(delta) = answer.next().await {
             round.take(delta?).await?;
         }
         drop(answer);
         let outcomes = round.finish().await;
         if outcomes.is_empty() {
-            return Ok(Stop::EndOfTurn);
+            return Ok(StopReason::EndTurn);
         }
         let stop = outcomes.iter().find_map(|outcome| match &outcome.advice {
             Advice::Stop(words) => Some(words.clone()),
@@ -40,14 +42,14 @@ pub(crate) async fn carry(sitting: &Arc<Sitting>, prompt: &Prompt) -> Result<Sto
     }
     let said =
         format!("\n\nI stopped after {MOST_ROUNDS} rounds of calls; say so if I should go on.");
-    sitting.say(said).await;
-    Ok(Stop::TooManyRounds)
+    session.say(said).await;
+    Ok(StopReason::MaxTurnRequests)
 }
 
 /// One answer of the model, and what it asks for. Dropped in the middle, what was said so far is
 /// still kept.
 struct Round<'a> {
-    sitting: &'a Sitting,
+    session: &'a AgentSession,
     prompt: &'a Prompt,
     reply: Reply,
     /// How much of what was said and thought is kept already.
@@ -73,9 +75,9 @@ struct Writing {
 }
 
 impl<'a> Round<'a> {
-    fn new(sitting: &'a Sitting, prompt: &'a Prompt) -> Self {
+    fn new(session: &'a AgentSession, prompt: &'a Prompt) -> Self {
         Self {
-            sitting,
+            session,
             prompt,
             reply: Reply::default(),
             kept: Kept::default(),
@@ -92,14 +94,14 @@ impl<'a> Round<'a> {
             }
             Delta::Thought(text) => {
                 self.reply.thoughts.push_str(&text);
-                self.sitting.session.think(text).await;
+                self.session.client_session.think(text).await;
             }
             Delta::CallBegan { id, tool } => self.begin(id, tool)?,
             Delta::CallGrew { id, text } => self.grow(&id, &text).await?,
             Delta::CallComplete { id } => self.complete(&id).await?,
             Delta::Used(usage) => {
-                let session = &self.sitting.session;
-                session.tell_usage(usage.used, usage.window).await;
+                let session = &self.session.client_session;
+                session.send_usage(usage.used, usage.window).await;
             }
         }
         Ok(())
@@ -163,9 +165,9 @@ impl<'a> Round<'a> {
         for id in std::mem::take(&mut self.writing).into_keys() {
             self.reply.calls.retain(|call| call.id != id);
         }
-        let sitting = self.sitting;
+        let session = self.session;
         let running = std::mem::take(&mut self.running).into_iter();
-        let outcomes = join_all(running.map(|call| ended(call, sitting))).await;
+        let outcomes = join_all(running.map(|call| ended(call, session))).await;
         self.settle(outcomes.iter().map(Outcome::for_model).collect());
         outcomes
     }
@@ -175,10 +177,10 @@ impl<'a> Round<'a> {
         let reply = std::mem::take(&mut self.reply);
         self.kept = Kept::default();
         if reply != Reply::default() {
-            self.sitting.add(Message::Model(reply));
+            self.session.add(Message::Model(reply));
         }
         if !results.is_empty() {
-            self.sitting.add(Message::Results(results));
+            self.session.add(Message::Results(results));
         }
     }
 
@@ -196,7 +198,7 @@ impl<'a> Round<'a> {
             let text = &all[*kept..];
             if !text.is_empty() {
                 let text = text.into();
-                self.sitting.keep(SessionEvent::Said { by, text });
+                self.session.keep(SessionEvent::Said { by, text });
             }
             *kept = all.len();
         }
@@ -221,10 +223,13 @@ impl Drop for Round<'_> {
 }
 
 /// Waits for a call. That the mode was switched is told at once.
-async fn ended(call: CallHandle, sitting: &Sitting) -> Outcome {
+async fn ended(call: CallHandle, session: &AgentSession) -> Outcome {
     let outcome = call.await;
     if outcome.call.kind() == Kind::SwitchMode {
-        sitting.session.tell_choices(&sitting.choices()).await;
+        session
+            .client_session
+            .send_config_options(&session.choices())
+            .await;
     }
     outcome
 }

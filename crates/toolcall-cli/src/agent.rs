@@ -12,22 +12,22 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use tokio::signal::unix::{SignalKind, signal};
 use toolcall::{Engine, EngineBuilder};
-use toolcall_acp::v1::{Client, serve_agent, stdio};
+use toolcall_acp::{ClientConnection, stdio};
 use toolcall_agent::model::manual::Manual;
 use toolcall_agent::model::script::{Script, ScriptModel};
 use toolcall_agent::model::{Model, Models};
-use toolcall_agent::{Agent, AgentSettings, Onlooker};
+use toolcall_agent::{Agent, AgentConfig, Observer};
 use toolcall_tools::command::Supervisor;
 
-use crate::arguments::AgentWishes;
-use crate::config::{ModelChoice, Settings};
+use crate::args::AgentWishes;
+use crate::config::{Config, ModelChoice};
+use crate::context::Walls;
 use crate::places::{Person, history_file};
 use crate::ruling;
 use crate::telemetry::Tracing;
-use crate::workshop::Walls;
 
 const HINT: &str = "\
-This speaks the Agent Client Protocol on standard input and output; an editor starts it.
+This speaks the Agent ClientConnection Protocol on standard input and output; an editor starts it.
 `toolcall agent --help` says how to set one up, `toolcall demo` shows it at work. Ctrl-D ends it.";
 
 /// How long a client may take to hear the last of it.
@@ -40,7 +40,7 @@ const CONNECTING: &str = "`toolcall agent --model script:FILE` plays a script in
 /// Serves whoever started this program until they are gone.
 pub(crate) async fn run(wishes: AgentWishes, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
     let person = Person::here()?;
-    let chosen = Settings::read(&person)?;
+    let chosen = Config::read(&person)?;
     if let Some(file) = wishes.log.as_ref().or(chosen.log.as_ref()) {
         log::write_to(file)?;
     }
@@ -54,7 +54,7 @@ pub(crate) async fn run(wishes: AgentWishes, supervisor: Supervisor) -> anyhow::
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "the agent begins");
     let served = serve(
         &client,
-        serve_agent(client.clone(), transport, agent.clone()),
+        toolcall_acp::serve(client.clone(), transport, agent.clone()),
     )
     .await?;
     // What was not told by now is not; what runs is ended all the same.
@@ -71,7 +71,7 @@ pub(crate) async fn run(wishes: AgentWishes, supervisor: Supervisor) -> anyhow::
 /// Serves until the client is gone or somebody asks to stop. Nothing, if the client did not take the
 /// last words within a while.
 async fn serve<E>(
-    client: &Client,
+    client: &ClientConnection,
     serving: impl Future<Output = Result<(), E>>,
 ) -> anyhow::Result<Option<Result<(), E>>> {
     let mut serving = pin!(serving);
@@ -97,11 +97,11 @@ async fn last_words<T>(words: impl Future<Output = T>) -> Option<T> {
 
 fn settings(
     wishes: &AgentWishes,
-    chosen: &Settings,
+    chosen: &Config,
     person: Person,
     supervisor: Supervisor,
     tracing: &Tracing,
-) -> anyhow::Result<AgentSettings> {
+) -> anyhow::Result<AgentConfig> {
     let walls = match wishes.sandbox {
         true => Walls::Sandbox,
         false => Walls::None,
@@ -114,7 +114,7 @@ fn settings(
         Some(name) => name.parse()?,
         None => chosen.model.clone(),
     };
-    Ok(AgentSettings {
+    Ok(AgentConfig {
         layers: ruling::layers(&wishes.ruling, &person)?,
         models: models(model)?,
         places: person.places,
@@ -125,7 +125,7 @@ fn settings(
         limits: chosen.limits(),
         history,
         guests: Vec::new(),
-        onlooker: Some(Arc::new(Watching(tracing.clone()))),
+        observer: Some(Arc::new(tracing.clone())),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }
@@ -157,14 +157,12 @@ async fn asked_to_stop() -> std::io::Result<()> {
 }
 
 /// Calls and turns, told to the collector that the environment names.
-pub(crate) struct Watching(pub(crate) Tracing);
-
-impl Onlooker for Watching {
+impl Observer for Tracing {
     fn attach(&self, engine: EngineBuilder) -> EngineBuilder {
-        self.0.attach(engine)
+        Tracing::attach(self, engine)
     }
 
     fn turn(&self, engine: &Engine) -> Box<dyn Send> {
-        Box::new(self.0.turn(engine))
+        Box::new(Tracing::turn(self, engine))
     }
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::oneshot;
-use toolcall::{Answer, Approver, BoxFuture, FormAnswer, FormQuestion, Question, Rule};
+use toolcall::{Answer, Approver, BoxFuture, FormAnswer, FormQuestion, Question, QuestionOption};
 
 use crate::pace::Pace;
 use crate::screen::Screen;
-use crate::view::{DIM, INDENT, lifetime, one_line, painted, width, wrapped};
+use crate::view::{DIM, INDENT, one_line, painted, width, wrapped};
 use fill::Console;
 
 const TIME_TO_READ: u64 = 800;
@@ -182,24 +182,26 @@ impl Drop for OpenLine<'_> {
     }
 }
 
-/// An exact rule that may be kept, with how long it holds.
-fn offer(rule: &Rule) -> String {
-    format!(
-        "always, {}: {}",
-        lifetime(rule.lifetime),
-        one_line(&rule.text)
-    )
+/// The options that are chosen by a number, and how they read. The others have a letter.
+pub(crate) fn numbered(question: &Question) -> Vec<(QuestionOption<'_>, String)> {
+    let is_numbered = |option: &QuestionOption<'_>| match option {
+        QuestionOption::AllowAlways { .. } => true,
+        QuestionOption::AllowOnce
+        | QuestionOption::RejectOnce
+        | QuestionOption::RejectAlways(_) => false,
+    };
+    let options = question.options().into_iter().filter(is_numbered);
+    options
+        .map(|option| (option, option.label(one_line)))
+        .collect()
 }
 
-fn answer(chosen: Chosen, offers: &[Rule]) -> Answer {
+fn answer(chosen: Chosen, numbered: &[(QuestionOption<'_>, String)]) -> Answer {
     match chosen {
-        Chosen::Yes => Answer::AllowOnce,
-        Chosen::No { reason: None } => Answer::reject(),
-        Chosen::No {
-            reason: Some(reason),
-        } => Answer::reject_because(reason),
-        Chosen::Offer(place) => match offers.get(place) {
-            Some(rule) => Answer::AllowAlways(rule.clone()),
+        Chosen::Yes => QuestionOption::AllowOnce.answer(None),
+        Chosen::No { reason } => QuestionOption::RejectOnce.answer(reason.map(Arc::from)),
+        Chosen::Offer(place) => match numbered.get(place) {
+            Some((option, _)) => option.answer(None),
             None => Answer::unanswered("a rule was chosen that was not offered"),
         },
         Chosen::Nobody(why) => Answer::unanswered(why),
@@ -225,8 +227,9 @@ fn offered(offers: usize, typed: &str) -> Option<usize> {
 impl Approver for ScreenApprover {
     fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
-            let offers: Vec<String> = question.offers.iter().map(offer).collect();
-            answer(self.choose(&offers).await, &question.offers)
+            let numbered = numbered(question);
+            let labels: Vec<String> = numbered.iter().map(|(_, label)| label.clone()).collect();
+            answer(self.choose(&labels).await, &numbered)
         })
     }
 

@@ -8,17 +8,17 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use toolcall::{Content, Ending, Engine, EngineBuilder, Outcome, ToolRequest};
-use toolcall_acp::v1::{Printing, Prompt, StopReason};
+use toolcall_acp::{Prompt, StopReason};
 
 use crate::approver::{Answering, ScreenApprover, Voice};
-use crate::arguments::Request;
-use crate::client::Errand;
+use crate::args::Request;
+use crate::client::{Errand, Printing};
+use crate::context::Workshop;
 use crate::pace::Pace;
 use crate::recording::Recording;
 use crate::screen::{self, Screen};
 use crate::view::{self, JsonLines, Lines, wrapped};
 use crate::wire;
-use crate::workshop::Workshop;
 
 const CANCELLED: u8 = 130;
 const NOT_UNDERSTOOD: u8 = 2;

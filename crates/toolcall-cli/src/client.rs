@@ -17,9 +17,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use toolcall::{CallId, Event, Plan, SessionId, ToolCall};
-use toolcall_acp::meta;
-use toolcall_acp::v1::decode::decode_plan;
-use toolcall_acp::v1::{CANCEL_CALL, Printing};
+use toolcall_acp::decode::Decoder;
+use toolcall_acp::meta::{self, CANCEL_CALL};
 
 use crate::approver::{Chosen, ScreenApprover};
 use crate::pace::Pace;
@@ -59,6 +58,15 @@ pub(crate) struct Errand {
     /// How it takes the output of commands.
     pub(crate) printing: Printing,
     pub(crate) pace: Pace,
+}
+
+/// How the client takes the output of commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Printing {
+    /// As text.
+    Text,
+    /// In chunks, as for a terminal.
+    Terminal,
 }
 
 /// How a client left.
@@ -193,7 +201,7 @@ impl<V: Viewer> Client<V> {
                 }
             }
             Some("plan") => {
-                if let Ok(decoded) = decode_plan(update) {
+                if let Ok(decoded) = Decoder::default().decode_plan(update) {
                     self.viewer.planned(&decoded.plan);
                 }
             }

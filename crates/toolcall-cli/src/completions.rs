@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use crate::arguments::Arguments;
+use crate::args::Arguments;
 
 /// Prints the script for this shell.
 pub(crate) fn print(shell: Shell) -> anyhow::Result<ExitCode> {

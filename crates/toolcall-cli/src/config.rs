@@ -11,11 +11,11 @@ mod written;
 
 use std::process::ExitCode;
 
-use crate::arguments::ConfigTask;
+use crate::args::ConfigTask;
 use crate::places::Person;
 use crate::screen;
 
-pub(crate) use settings::{ModelChoice, Settings};
+pub(crate) use settings::{Config, ModelChoice};
 
 /// Does what was asked about settings.
 pub(crate) fn run(task: &ConfigTask) -> anyhow::Result<ExitCode> {

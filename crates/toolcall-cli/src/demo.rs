@@ -11,17 +11,16 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use toolcall::{Limits, ToolCall, erased};
-use toolcall_acp::v1::{Printing, serve_agent};
+use toolcall_acp::serve;
 use toolcall_agent::model::Models;
 use toolcall_agent::model::script::{Script, ScriptModel};
-use toolcall_agent::{Agent, AgentSettings};
+use toolcall_agent::{Agent, AgentConfig};
 use toolcall_history::{Archive, Period};
 use toolcall_tools::command::Supervisor;
 
-use crate::agent::Watching;
 use crate::approver::{Answering, ScreenApprover, Voice};
-use crate::arguments::{Grouping, Wishes};
-use crate::client::{Client, Errand, Left, Viewer};
+use crate::args::{Grouping, Wishes};
+use crate::client::{Client, Errand, Left, Printing, Viewer};
 use crate::history::timeline;
 use crate::pace::Pace;
 use crate::places::history_file;
@@ -134,7 +133,7 @@ fn format(wishes: Wishes) -> Format {
 
 /// The agent and its client, until the client leaves. Every call has ended after that.
 async fn play(
-    settings: AgentSettings,
+    settings: AgentConfig,
     project: &Project,
     approver: ScreenApprover,
     viewer: impl Viewer,
@@ -142,7 +141,7 @@ async fn play(
 ) -> anyhow::Result<Left> {
     let (client, transport, pipe) = wire::pipe();
     let agent = Agent::new(client.clone(), settings);
-    let serving = tokio::spawn(serve_agent(client, transport, agent.clone()));
+    let serving = tokio::spawn(serve(client, transport, agent.clone()));
     let errand = Errand {
         cwd: project.root(),
         text: PROMPT.to_owned(),
@@ -164,14 +163,14 @@ fn settings(
     project: &Project,
     supervisor: Supervisor,
     tracing: &Tracing,
-) -> anyhow::Result<AgentSettings> {
+) -> anyhow::Result<AgentConfig> {
     let person = project.person();
     let story = Script::parse(STORY)?;
     let story = match pace() {
         Pace::ForPeople => story,
         Pace::AtOnce => story.at_once(),
     };
-    Ok(AgentSettings {
+    Ok(AgentConfig {
         history: Some((history_file(&person.places), recording::settings())),
         places: person.places,
         home: person.home,
@@ -182,7 +181,7 @@ fn settings(
         limits: Limits::default(),
         models: Models::new(Arc::new(ScriptModel::new("script:story.yaml", story))),
         guests: vec![erased(word_count::WordCount { pace: pace() })],
-        onlooker: Some(Arc::new(Watching(tracing.clone()))),
+        observer: Some(Arc::new(tracing.clone())),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }

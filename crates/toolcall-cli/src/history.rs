@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use toolcall_history::Archive;
 
-use crate::arguments::{HistoryTask, Remembering};
+use crate::args::{HistoryTask, Remembering};
 use crate::places::{Person, history_file};
 
 pub(crate) use show::{call_json, timeline};

@@ -3,11 +3,13 @@
 
 mod agent;
 mod approver;
-mod arguments;
+mod args;
 mod call;
 mod client;
 mod completions;
 mod config;
+mod consent;
+mod context;
 mod demo;
 mod history;
 mod mcp;
@@ -28,7 +30,6 @@ mod trust;
 mod view;
 mod when;
 mod wire;
-mod workshop;
 
 use std::process::ExitCode;
 
@@ -37,9 +38,9 @@ use clap::Parser;
 use toolcall_agent::new_session;
 use toolcall_tools::command::Supervisor;
 
-use arguments::{Arguments, Task};
+use args::{Arguments, Task};
+use context::{Crew, Plan, Walls, Workshop};
 use places::Person;
-use workshop::{Crew, Plan, Walls, Workshop};
 
 fn main() -> ExitCode {
     // First of all: a process that was started to supervise a command does that and nothing else.

@@ -8,7 +8,7 @@ mod trial;
 
 use std::process::ExitCode;
 
-use crate::arguments::McpTask;
+use crate::args::McpTask;
 use toolcall_tools::command::Supervisor;
 
 /// Does what was asked about servers.

@@ -4,13 +4,13 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
-use toolcall_policy::Places;
+use toolcall_policy::UserDirs;
 use toolcall_tools::command::is_inside_a_command;
 
 /// The folders of this person.
 #[derive(Clone, Debug)]
 pub(crate) struct Person {
-    pub(crate) places: Places,
+    pub(crate) places: UserDirs,
     /// What `~` stands for, if anything.
     pub(crate) home: Option<PathBuf>,
 }
@@ -25,7 +25,7 @@ impl Person {
         let state = base("XDG_STATE_HOME", ".local/state");
         match (config, state) {
             (Some(config), Some(state)) => Ok(Self {
-                places: Places {
+                places: UserDirs {
                     config: config.join("toolcall"),
                     state: state.join("toolcall"),
                 },
@@ -39,7 +39,7 @@ impl Person {
 }
 
 /// Where this person's history is.
-pub(crate) fn history_file(places: &Places) -> PathBuf {
+pub(crate) fn history_file(places: &UserDirs) -> PathBuf {
     places.state.join("history.db")
 }
 

@@ -9,14 +9,14 @@ mod replay;
 use std::process::ExitCode;
 
 use toolcall_agent::new_session;
-use toolcall_policy::Stance;
+use toolcall_policy::RuleEffect;
 use toolcall_tools::command::Supervisor;
 
-use crate::arguments::{PolicyTask, Ruled};
+use crate::args::{PolicyTask, Ruled};
+use crate::context::{Crew, Plan, Walls, Workshop};
 use crate::places::Person;
 use crate::ruling;
 use crate::view::{ATTENTION, BAD, GOOD, painted};
-use crate::workshop::{Crew, Plan, Walls, Workshop};
 
 /// Does what was asked of the rules.
 pub(crate) async fn run(task: PolicyTask, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
@@ -49,11 +49,11 @@ fn open(ruled: &Ruled, supervisor: Supervisor) -> anyhow::Result<Workshop> {
 }
 
 /// What is said about something, in its colour and as wide as the widest.
-fn stance(stance: Stance) -> String {
+fn stance(stance: RuleEffect) -> String {
     let style = match stance {
-        Stance::Allow => GOOD,
-        Stance::Ask => ATTENTION,
-        Stance::Deny => BAD,
+        RuleEffect::Allow => GOOD,
+        RuleEffect::Ask => ATTENTION,
+        RuleEffect::Deny => BAD,
     };
     painted(style, &format!("{:<5}", stance.as_str()))
 }

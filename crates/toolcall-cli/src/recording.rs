@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use anyhow::bail;
 use toolcall::{EngineBuilder, SessionId};
-use toolcall_history::{History, OnFailure, SessionEvent, SessionFacts, Settings, Trouble};
+use toolcall_history::{
+    History, HistoryConfig, HistoryError, OnFailure, SessionEvent, SessionFacts,
+};
 
 /// How long a person waits for a history that somebody else holds.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -24,12 +26,12 @@ impl Recording {
     /// Opens the history at a path and begins a session there.
     pub(crate) fn begin(
         path: PathBuf,
-        settings: Settings,
+        settings: HistoryConfig,
         session: &SessionId,
         facts: SessionFacts,
     ) -> anyhow::Result<Self> {
         let on_failure = settings.on_failure;
-        let settings = Settings {
+        let settings = HistoryConfig {
             tell: Some(Arc::new(tell)),
             ..settings
         };
@@ -74,14 +76,14 @@ impl Recording {
 }
 
 /// How this program works with its history, where nobody can choose.
-pub(crate) fn settings() -> Settings {
-    Settings {
+pub(crate) fn settings() -> HistoryConfig {
+    HistoryConfig {
         patience: PATIENCE,
-        ..Settings::default()
+        ..HistoryConfig::default()
     }
 }
 
-fn tell(trouble: Option<&Trouble>) {
+fn tell(trouble: Option<&HistoryError>) {
     match trouble {
         Some(trouble) => {
             anstream::eprintln!("warning: what happens is not kept in the history: {trouble}");

@@ -2,9 +2,9 @@
 //! It reads what was named; whether it holds is not decided here.
 
 use anyhow::Context as _;
-use toolcall_policy::{Layer, Mode, Scope, Source, Trust};
+use toolcall_policy::{Layer, LayerSource, Mode, PolicyText, Trust};
 
-use crate::arguments::{ModeName, Ruling};
+use crate::args::{ModeName, Ruling};
 use crate::places::Person;
 
 /// The layers of the command line. A broken file is an error before anything is done.
@@ -14,16 +14,16 @@ pub(crate) fn layers(ruling: &Ruling, person: &Person) -> anyhow::Result<Vec<Lay
         let named = file.display().to_string();
         let text = std::fs::read_to_string(file)
             .with_context(|| format!("`{named}` cannot be read as a policy"))?;
-        layers.push(Layer::parse(Source {
+        layers.push(Layer::parse(PolicyText {
             file: &named,
             text: &text,
-            scope: Scope::Flags,
+            scope: LayerSource::Flags,
             trust: Trust::Trusted,
             home: person.home.as_deref(),
         })?);
     }
     if let Some(name) = ruling.mode {
-        layers.push(Layer::of_mode(Scope::Flags, mode(name)));
+        layers.push(Layer::of_mode(LayerSource::Flags, mode(name)));
     }
     Ok(layers)
 }

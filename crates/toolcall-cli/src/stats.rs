@@ -4,13 +4,14 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use toolcall_history::{CallLine, Group, Period, Stats};
+use toolcall::text::duration;
+use toolcall_history::{CallRow, Group, Period, Stats};
 
-use crate::arguments::{Counting, Grouping};
+use crate::args::{Counting, Grouping};
 use crate::history::{call_json, open};
 use crate::screen;
 use crate::view::{BOLD, DIM, counted, fitted, outcome, painted, width};
-use crate::when::{millis, span};
+use crate::when::millis;
 
 const BAR: usize = 8;
 /// Where there is less room than this, the table has fewer columns.
@@ -47,7 +48,7 @@ fn head(all: &Group) -> Vec<String> {
     let said = format!(
         "{calls}, {} completed; people were waited for {}",
         rate(all),
-        span(all.waited)
+        duration(all.waited)
     );
     vec![fitted(&said, width()).trim_end().to_owned(), String::new()]
 }
@@ -137,10 +138,10 @@ fn row(group: &Group, room: usize, most: u64) -> Row {
         bar: bar(group.calls, most),
         figures: [
             rate(group),
-            span(group.ran.p50),
-            span(group.ran.p95),
-            span(group.ran.p99),
-            span(group.waited),
+            duration(group.ran.p50),
+            duration(group.ran.p95),
+            duration(group.ran.p99),
+            duration(group.waited),
             bytes(group.bytes),
         ],
     }
@@ -199,8 +200,8 @@ fn named(title: &str, all: Vec<String>) -> Vec<String> {
     head.into_iter().chain(lines).collect()
 }
 
-fn slow(call: &CallLine) -> String {
-    let (ran, word) = (span(call.ran), outcome(&call.status).word);
+fn slow(call: &CallRow) -> String {
+    let (ran, word) = (duration(call.ran), outcome(&call.status).word);
     format!(
         "{ran:>7}  {}: {} ({word}, {}/{})",
         call.tool, call.title, call.session, call.id

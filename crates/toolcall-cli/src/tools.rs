@@ -7,7 +7,7 @@ use anyhow::bail;
 use serde_json::{Value, json};
 use toolcall::{Definition, Kind, Origin, Registry};
 
-use crate::arguments::Listing;
+use crate::args::Listing;
 use crate::screen::{self, Screen};
 use crate::view::{BOLD, DIM, painted, width, wrapped};
 

@@ -1,36 +1,27 @@
 //! `toolcall trust`: what a project may allow itself, shown before a person decides.
 //! Nothing of the project is run; trust is for the very content that was shown.
 
-use std::io::{IsTerminal as _, Write as _, stdin, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::bail;
 use serde_json::{Value, json};
 use toolcall::{Content, FileEdit};
-use toolcall_policy::{Change, Project, ProjectFile, Trusts};
+use toolcall_policy::{Change, Project, ProjectFile, TrustStore};
 
-use crate::arguments::Trusting;
+use crate::args::Trusting;
+use crate::consent::{Consent, ask};
+use crate::context::working_folder;
 use crate::places::{Person, by_a_person};
 use crate::screen::{self, Screen};
 use crate::view::{ATTENTION, BOLD, DIM, INDENT, one_line, painted, preview, width};
 use crate::when::now;
-use crate::workshop::working_folder;
-
-/// What a person says to what was shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Consent {
-    Given,
-    Refused,
-    /// There is nobody to ask.
-    Unasked,
-}
 
 /// Shows what the project brings, and trusts it if a person says so.
 pub(crate) fn run(trusting: &Trusting) -> anyhow::Result<ExitCode> {
     by_a_person("trust")?;
     let folder = working_folder(trusting.folder.as_deref())?;
-    let trusts = Trusts::new(&Person::here()?.places);
+    let trusts = TrustStore::new(&Person::here()?.places);
     if trusting.revoke {
         return revoke(&trusts, &folder, trusting);
     }
@@ -49,7 +40,7 @@ pub(crate) fn run(trusting: &Trusting) -> anyhow::Result<ExitCode> {
     tell(trusting, &changes, consent)
 }
 
-fn revoke(trusts: &Trusts, folder: &Path, trusting: &Trusting) -> anyhow::Result<ExitCode> {
+fn revoke(trusts: &TrustStore, folder: &Path, trusting: &Trusting) -> anyhow::Result<ExitCode> {
     let was_trusted = trusts.revoke(folder)?;
     let (screen, writing) = screen::open()?;
     let folder = one_line(&folder.to_string_lossy());
@@ -115,19 +106,12 @@ fn consent(trusting: &Trusting) -> anyhow::Result<Consent> {
     if trusting.yes {
         return Ok(Consent::Given);
     }
-    if trusting.json || !stdin().is_terminal() || !stdout().is_terminal() {
+    if trusting.json {
         return Ok(Consent::Unasked);
     }
-    anstream::print!(
-        "\nTrust exactly this? Its rules hold and its servers start from then on. y/n: "
-    );
-    stdout().flush()?;
-    let mut typed = String::new();
-    stdin().read_line(&mut typed)?;
-    Ok(match typed.trim() {
-        "y" | "yes" => Consent::Given,
-        _ => Consent::Refused,
-    })
+    Ok(ask(
+        "Trust exactly this? Its rules hold and its servers start from then on.",
+    )?)
 }
 
 fn tell(trusting: &Trusting, changes: &[Change], consent: Consent) -> anyhow::Result<ExitCode> {

@@ -69,12 +69,3 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
         many => format!("{many} {noun}s"),
     }
 }
-
-/// How long and where a rule holds.
-pub(crate) fn lifetime(lifetime: toolcall::Lifetime) -> &'static str {
-    match lifetime {
-        toolcall::Lifetime::Session => "in this session",
-        toolcall::Lifetime::Project => "in this project",
-        toolcall::Lifetime::Everywhere => "everywhere",
-    }
-}

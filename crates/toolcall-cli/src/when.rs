@@ -5,67 +5,47 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp, Zoned};
-use toolcall::Moment;
+use jiff::{Span, Zoned};
+use toolcall::Timestamp;
 
 /// The moment that a person means: so long ago, or a date, with a time or without.
-pub(crate) fn parse(text: &str) -> Result<Moment, String> {
+pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
     let said = before(text, &Zoned::now());
     said.ok_or_else(|| "write it like 90m, 2d, 1w, 2026-01-31 or 2026-01-31T18:00".to_owned())
 }
 
-fn before(text: &str, now: &Zoned) -> Option<Moment> {
+fn before(text: &str, now: &Zoned) -> Option<Timestamp> {
     if let Ok(ago) = text.parse::<Span>() {
-        return moment(now.checked_sub(ago.abs()).ok()?.timestamp());
+        return from_jiff(now.checked_sub(ago.abs()).ok()?.timestamp());
     }
-    if let Ok(exact) = text.parse::<Timestamp>() {
-        return moment(exact);
+    if let Ok(exact) = text.parse::<jiff::Timestamp>() {
+        return from_jiff(exact);
     }
     let local = text.parse::<DateTime>().ok()?;
     let zoned = local.to_zoned(now.time_zone().clone()).ok()?;
-    moment(zoned.timestamp())
+    from_jiff(zoned.timestamp())
 }
 
-fn moment(at: Timestamp) -> Option<Moment> {
+fn from_jiff(at: jiff::Timestamp) -> Option<Timestamp> {
     let micros = u64::try_from(at.as_microsecond()).ok()?;
-    Some(Moment::from_micros(micros))
+    Some(Timestamp::from_micros(micros))
 }
 
 /// Now.
-pub(crate) fn now() -> Moment {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    Moment::default().plus(since.unwrap_or_default())
+    Timestamp::default().plus(since.unwrap_or_default())
 }
 
 /// A moment as the clock on the wall shows it.
-pub(crate) fn local(at: Moment) -> String {
-    let zoned = timestamp(at).to_zoned(TimeZone::system());
+pub(crate) fn local(at: Timestamp) -> String {
+    let zoned = to_jiff(at).to_zoned(TimeZone::system());
     zoned.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// A moment for programs, in UTC.
-pub(crate) fn iso(at: Moment) -> String {
-    timestamp(at).to_string()
-}
-
-fn timestamp(at: Moment) -> Timestamp {
+fn to_jiff(at: Timestamp) -> jiff::Timestamp {
     let micros = i64::try_from(at.as_micros()).unwrap_or(i64::MAX);
-    Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX)
-}
-
-/// How long something took, in at most seven characters.
-pub(crate) fn span(span: Duration) -> String {
-    match span {
-        Duration::ZERO => "-".to_owned(),
-        short if short < Duration::from_millis(1) => format!("{} µs", short.as_micros()),
-        medium if medium < Duration::from_secs(1) => format!("{} ms", medium.as_millis()),
-        long if long < Duration::from_secs(100) => format!("{:.2} s", long.as_secs_f64()),
-        long if long < Duration::from_secs(2 * 60 * 60) => format!("{} min", long.as_secs() / 60),
-        long if long < Duration::from_secs(100 * 60 * 60) => {
-            format!("{:.1} h", long.as_secs_f64() / 3600.0)
-        }
-        long => format!("{} d", long.as_secs() / (24 * 60 * 60)),
-    }
+    jiff::Timestamp::from_microsecond(micros).unwrap_or(jiff::Timestamp::MAX)
 }
 
 /// Milliseconds, for programs.
@@ -79,7 +59,7 @@ mod tests {
 
     fn read(text: &str) -> String {
         let now: Zoned = "2026-03-04T12:00:00+01:00[+01:00]".parse().unwrap();
-        before(text, &now).map_or_else(|| "?".to_owned(), iso)
+        before(text, &now).map_or_else(|| "?".to_owned(), |at| at.to_string())
     }
 
     #[test]
@@ -92,16 +72,5 @@ mod tests {
         assert_eq!(read("2026-03-01T18:30:00Z"), "2026-03-01T18:30:00Z");
         assert_eq!(read("soon"), "?");
         assert_eq!(read("1900-01-01"), "?");
-    }
-
-    #[test]
-    fn spans_take_seven_characters() {
-        let shown = [0, 999, 999_999, 99_990_000, 7_199_000_000, 359_000_000_000]
-            .map(|micros| span(Duration::from_micros(micros)));
-        assert_eq!(
-            shown,
-            ["-", "999 µs", "999 ms", "99.99 s", "119 min", "99.7 h"]
-        );
-        assert_eq!(span(Duration::from_secs(864_000)), "10 d");
     }
 }

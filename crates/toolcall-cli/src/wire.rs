@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use tokio::io::{duplex, split};
-use toolcall::{EngineBuilder, Setting};
+use toolcall::{EngineBuilder, SessionContext};
 use toolcall_acp::transport::{Limits, Transport, connect};
-use toolcall_acp::v1::{self, Prompt, StopReason, serve};
+use toolcall_acp::{ClientConnection, Prompt, SimpleAgent, StopReason, serve};
 
 use crate::approver::{Answering, ScreenApprover, Voice};
 use crate::client::{Client, Errand, From, Viewer};
@@ -46,11 +46,11 @@ impl Viewer for WireLines {
 }
 
 /// A pipe: the client as an agent has it, its connection, and the client's own end.
-pub(crate) fn pipe() -> (v1::Client, Transport, tokio::io::DuplexStream) {
+pub(crate) fn pipe() -> (ClientConnection, Transport, tokio::io::DuplexStream) {
     let (near, far) = duplex(PIPE);
     let (reader, writer) = split(near);
     let (peer, transport) = connect(reader, writer, Limits::default());
-    (v1::Client::new(peer), transport, far)
+    (ClientConnection::new(peer), transport, far)
 }
 
 /// Plays one session with one prompt, which `answer` answers.
@@ -67,12 +67,12 @@ where
 {
     let (client, transport, pipe) = pipe();
     let engine = std::sync::Mutex::new(Some(engine));
-    let open = move |_: Setting| {
+    let open = move |_: SessionContext| {
         let engine = engine.lock().ok().and_then(|mut engine| engine.take());
         engine.unwrap_or_else(|| unreachable!("there is one session"))
     };
-    let answer = move |prompt, _| answer(prompt);
-    let serving = tokio::spawn(serve(client, transport, open, answer));
+    let agent = SimpleAgent::new(client.clone(), open, move |prompt, _| answer(prompt));
+    let serving = tokio::spawn(serve(client, transport, Arc::new(agent)));
     let approver = ScreenApprover::new(answering, Voice::Silent, screen.clone(), errand.pace);
     let form = Form::Text;
     let viewer = WireLines {

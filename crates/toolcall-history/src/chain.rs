@@ -3,7 +3,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use crate::form::Hash;
+use crate::stored::Hash;
 
 /// The hash before the first record of a session.
 pub(crate) fn root(session: &str) -> Hash {

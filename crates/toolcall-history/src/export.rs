@@ -9,12 +9,12 @@ use thiserror::Error;
 use toolcall::SessionId;
 
 use crate::archive::Archive;
-use crate::form::{
-    self, Hash, Packer, event_from_json, event_to_json, session_from_json, session_to_json,
-};
+use crate::error::HistoryError;
 use crate::redact::Redactor;
 use crate::rows::Stored;
-use crate::trouble::Trouble;
+use crate::stored::{
+    self, Hash, Packer, event_from_json, event_to_json, session_from_json, session_to_json,
+};
 
 /// An export broke off.
 #[derive(Debug, Error)]
@@ -24,18 +24,18 @@ pub enum ExportError {
     Write(#[from] io::Error),
     /// The history could not be read.
     #[error(transparent)]
-    Trouble(#[from] Trouble),
+    History(#[from] HistoryError),
 }
 
 impl From<rusqlite::Error> for ExportError {
     fn from(error: rusqlite::Error) -> Self {
-        ExportError::Trouble(error.into())
+        ExportError::History(error.into())
     }
 }
 
 /// Which sessions are exported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum ExportScope {
     /// All of them.
     Everything,
     /// This one.
@@ -56,14 +56,14 @@ struct Line<'a> {
 
 impl Archive {
     /// Writes one line a record, session by session, in order; gives their number.
-    pub fn export(&self, extent: &Extent, out: &mut dyn Write) -> Result<u64, ExportError> {
+    pub fn export(&self, extent: &ExportScope, out: &mut dyn Write) -> Result<u64, ExportError> {
         let sql = "SELECT sessions.name, seq, at, calls.name, sort, body, hash FROM records
                    JOIN sessions ON sessions.id = records.session
                    LEFT JOIN calls ON calls.id = records.call
                    WHERE ?1 IS NULL OR sessions.name = ?1 ORDER BY records.session, seq";
         let session = match extent {
-            Extent::Everything => None,
-            Extent::Session(session) => Some(session.as_str()),
+            ExportScope::Everything => None,
+            ExportScope::Session(session) => Some(session.as_str()),
         };
         let redactor = Redactor::get();
         let look = self.db.unchecked_transaction()?;
@@ -84,7 +84,7 @@ impl Archive {
                 call,
                 event: text(4)?,
                 body: &body,
-                hash: form::hex(&row.get::<_, Hash>(6)?),
+                hash: stored::hex(&row.get::<_, Hash>(6)?),
             };
             serde_json::to_writer(&mut *out, &line).map_err(io::Error::from)?;
             out.write_all(b"\n")?;
@@ -103,11 +103,11 @@ impl Archive {
         let mut packer = Packer::inline(redactor);
         let written = match call {
             Some(_) => {
-                let event = event_from_json(body, &blobs).map_err(Trouble::from)?;
+                let event = event_from_json(body, &blobs).map_err(HistoryError::from)?;
                 event_to_json(&event, &mut packer)
             }
             None => {
-                let event = session_from_json(body, &blobs).map_err(Trouble::from)?;
+                let event = session_from_json(body, &blobs).map_err(HistoryError::from)?;
                 session_to_json(&event, &mut packer)
             }
         };

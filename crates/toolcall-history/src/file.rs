@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::error::HistoryError;
 use crate::schema;
 use crate::settings::Durability;
-use crate::trouble::Trouble;
 
 /// The first version without the bug that could damage files in WAL mode with several writers.
 const OLDEST_SQLITE: i32 = 3_051_003;
@@ -29,12 +29,12 @@ const ONE_WAIT: Duration = Duration::from_millis(500);
 pub(crate) struct Opened {
     pub(crate) db: Connection,
     /// A damaged file that was found in its place.
-    pub(crate) set_aside: Option<SetAside>,
+    pub(crate) set_aside: Option<DamagedFile>,
 }
 
 /// A damaged file that was set aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetAside {
+pub struct DamagedFile {
     /// Where it is now.
     pub place: PathBuf,
     /// What is wrong with it.
@@ -43,7 +43,7 @@ pub struct SetAside {
 
 /// Opens the file for writing; makes it, with its folder, if it is not there. One process at a time:
 /// whoever sets a damaged file aside must not meet another who does.
-pub(crate) fn open(path: &Path, durability: Durability) -> Result<Opened, Trouble> {
+pub(crate) fn open(path: &Path, durability: Durability) -> Result<Opened, HistoryError> {
     require_sqlite(rusqlite::version_number())?;
     make_folder(path)?;
     let turn = make_private(&beside(path, ".lock"))?;
@@ -63,10 +63,10 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<Opened, Troubl
 }
 
 /// Opens the file for reading; it must be there.
-pub(crate) fn open_to_read(path: &Path) -> Result<Connection, Trouble> {
+pub(crate) fn open_to_read(path: &Path) -> Result<Connection, HistoryError> {
     require_sqlite(rusqlite::version_number())?;
     if !path.exists() {
-        return Err(Trouble::Missing(format!("file `{}`", path.display())));
+        return Err(HistoryError::Missing(format!("file `{}`", path.display())));
     }
     let mut db = connect(path)?;
     patiently(OPENING, || {
@@ -76,21 +76,21 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, Trouble> {
     Ok(db)
 }
 
-fn take(turn: &File) -> Result<(), Trouble> {
+fn take(turn: &File) -> Result<(), HistoryError> {
     match turn.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
             std::thread::sleep(ONE_LOOK);
-            Err(Trouble::Busy)
+            Err(HistoryError::Busy)
         }
         Err(TryLockError::Error(error)) => Err(error.into()),
     }
 }
 
-fn require_sqlite(version: i32) -> Result<(), Trouble> {
+fn require_sqlite(version: i32) -> Result<(), HistoryError> {
     match version >= OLDEST_SQLITE {
         true => Ok(()),
-        false => Err(Trouble::Other(format!(
+        false => Err(HistoryError::Other(format!(
             "SQLite has version {version}, and {OLDEST_SQLITE} is needed"
         ))),
     }
@@ -140,7 +140,7 @@ pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-fn connect(path: &Path) -> Result<Connection, Trouble> {
+fn connect(path: &Path) -> Result<Connection, HistoryError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(ONE_WAIT)?;
@@ -150,7 +150,7 @@ fn connect(path: &Path) -> Result<Connection, Trouble> {
 }
 
 /// Deleted content is overwritten, in the file at once and in its journal when that is truncated.
-fn set_up(db: &Connection, durability: Durability) -> Result<(), Trouble> {
+fn set_up(db: &Connection, durability: Durability) -> Result<(), HistoryError> {
     let level = match durability {
         Durability::Process => "NORMAL",
         Durability::Power => "FULL",
@@ -166,19 +166,19 @@ fn set_up(db: &Connection, durability: Durability) -> Result<(), Trouble> {
 /// Tries again for as long as another process is in the way.
 pub(crate) fn patiently<T>(
     patience: Duration,
-    mut attempt: impl FnMut() -> Result<T, Trouble>,
-) -> Result<T, Trouble> {
+    mut attempt: impl FnMut() -> Result<T, HistoryError>,
+) -> Result<T, HistoryError> {
     let began = std::time::Instant::now();
     loop {
         match attempt() {
-            Err(Trouble::Busy) if began.elapsed() < patience => std::thread::yield_now(),
+            Err(HistoryError::Busy) if began.elapsed() < patience => std::thread::yield_now(),
             done => return done,
         }
     }
 }
 
 /// What is wrong with a file, if it is damaged. All of it is looked at only after a writer met damage.
-fn damage(path: &Path) -> Result<Option<String>, Trouble> {
+fn damage(path: &Path) -> Result<Option<String>, HistoryError> {
     let suspect = beside(path, ".suspect");
     let looked = connect(path).and_then(|db| {
         db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
@@ -192,7 +192,7 @@ fn damage(path: &Path) -> Result<Option<String>, Trouble> {
             let _was_not_there = fs::remove_file(&suspect);
             Ok(None)
         }
-        Ok(said) | Err(Trouble::Damaged(said)) => Ok(Some(said)),
+        Ok(said) | Err(HistoryError::Damaged(said)) => Ok(Some(said)),
         Err(trouble) => Err(trouble),
     }
 }
@@ -202,7 +202,7 @@ pub(crate) fn suspect(path: &Path) {
     let _best_effort = make_private(&beside(path, ".suspect"));
 }
 
-fn put_away(path: &Path, damage: String) -> Result<SetAside, Trouble> {
+fn put_away(path: &Path, damage: String) -> Result<DamagedFile, HistoryError> {
     let place = (1..)
         .map(|number| beside(path, &format!(".damaged-{number}")))
         .find(|place| !place.exists())
@@ -212,5 +212,5 @@ fn put_away(path: &Path, damage: String) -> Result<SetAside, Trouble> {
         let _may_not_be_there = fs::rename(beside(path, ending), beside(&place, ending));
     }
     let _was_not_there = fs::remove_file(beside(path, ".suspect"));
-    Ok(SetAside { place, damage })
+    Ok(DamagedFile { place, damage })
 }

@@ -3,33 +3,34 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
-use toolcall::{Moment, Receipt, Record, SessionId, Store, StoreError};
+use toolcall::{Receipt, Record, SessionId, Store, StoreError, Timestamp};
 
 use crate::archive::Archive;
-use crate::file::{self, SetAside};
-use crate::form::SessionEvent;
-use crate::life::weigh;
-use crate::pen::{Entry, What};
+use crate::call_summary::weigh;
+use crate::error::HistoryError;
+use crate::file::{self, DamagedFile};
 use crate::prune::{self, Pruned};
 use crate::queue::{Queue, Refusal};
-use crate::settings::{OnFailure, Settings};
-use crate::trouble::Trouble;
+use crate::record_writer::{Entry, What};
+use crate::settings::{HistoryConfig, OnFailure};
+use crate::stored::SessionEvent;
 use crate::writer::{Health, Job, Shared, Writer};
 
 /// What happened to every call, kept in one SQLite file.
 pub struct History {
     path: PathBuf,
-    settings: Settings,
+    settings: HistoryConfig,
     shared: Arc<Shared>,
     queue: Arc<Queue<Job>>,
     /// Nothing, where nothing can be kept and calls go on.
     writer: Mutex<Option<JoinHandle<()>>>,
-    set_aside: Option<SetAside>,
+    set_aside: Option<DamagedFile>,
 }
 
 impl History {
@@ -37,14 +38,14 @@ impl History {
     /// are ended as interrupted. A damaged file is set aside and a new one begun
     /// ([`History::set_aside`] tells). Where it cannot be opened, calls go on unrecorded if the
     /// settings say so; one of a newer version or of another program is refused in any case.
-    pub fn open(path: impl Into<PathBuf>, settings: Settings) -> Result<Self, Trouble> {
+    pub fn open(path: impl Into<PathBuf>, settings: HistoryConfig) -> Result<Self, HistoryError> {
         let path = path.into();
         let shared = Arc::new(Shared::default());
         let queue = Arc::new(Queue::new(settings.waiting));
         let open = || Writer::open(&path, &settings, shared.clone());
         let opened = match open() {
             // Deeper than a first look goes: the second looks at everything.
-            Err(Trouble::Damaged(_)) => {
+            Err(HistoryError::Damaged(_)) => {
                 file::suspect(&path);
                 open()
             }
@@ -52,7 +53,9 @@ impl History {
         };
         let (writer, set_aside) = match opened {
             Ok((writer, set_aside)) => (Some(start(writer, queue.clone())?), set_aside),
-            Err(trouble @ (Trouble::Newer { .. } | Trouble::Foreign(_))) => return Err(trouble),
+            Err(trouble @ (HistoryError::Newer { .. } | HistoryError::Foreign(_))) => {
+                return Err(trouble);
+            }
             Err(trouble) if settings.on_failure == OnFailure::Refuse => return Err(trouble),
             Err(trouble) => {
                 shared.failed(0, &trouble, &settings);
@@ -81,7 +84,7 @@ impl History {
     }
 
     /// The damaged file that was found in its place when it was opened.
-    pub fn set_aside(&self) -> Option<&SetAside> {
+    pub fn set_aside(&self) -> Option<&DamagedFile> {
         self.set_aside.as_ref()
     }
 
@@ -103,31 +106,31 @@ impl History {
     }
 
     /// Waits until everything that was taken so far was written, or given up.
-    pub fn flush(&self) -> Result<(), Trouble> {
+    pub fn flush(&self) -> Result<(), HistoryError> {
         let (done, flushed) = sync_channel(1);
         match self.queue.push(Job::Flush(done), 0, self.settings.patience) {
             Ok(()) => {}
-            Err(Refusal::Full) => return Err(Trouble::Behind),
+            Err(Refusal::Full) => return Err(HistoryError::Behind),
             Err(Refusal::Closed) => return Err(self.closed()),
         }
         let waited = flushed.recv_timeout(self.settings.patience * 2);
-        waited.map_err(|_| Trouble::Behind)
+        waited.map_err(|_| HistoryError::Behind)
     }
 
     /// Opens it for reading, with everything that was taken so far.
-    pub fn archive(&self) -> Result<Archive, Trouble> {
+    pub fn archive(&self) -> Result<Archive, HistoryError> {
         self.flush()?;
         Archive::open(&self.path)
     }
 
     /// Forgets every session that was last heard of before a moment: see [`prune`](fn@crate::prune).
-    pub fn prune(&self, older_than: Moment) -> Result<Pruned, Trouble> {
+    pub fn prune(&self, older_than: Timestamp) -> Result<Pruned, HistoryError> {
         self.flush()?;
         prune::prune(&self.path, older_than, &self.settings)
     }
 
     /// Forgets one session, with its texts and undo files.
-    pub fn forget(&self, session: &SessionId) -> Result<Pruned, Trouble> {
+    pub fn forget(&self, session: &SessionId) -> Result<Pruned, HistoryError> {
         self.flush()?;
         prune::forget(&self.path, session, &self.settings)
     }
@@ -137,12 +140,12 @@ impl History {
         let job = Job::Write(entry, done);
         match self.queue.push(job, bytes, self.settings.patience) {
             Ok(()) => Receipt::later(safe),
-            Err(Refusal::Full) => self.refuse(&Trouble::Behind),
+            Err(Refusal::Full) => self.refuse(&HistoryError::Behind),
             Err(Refusal::Closed) => self.refuse(&self.closed()),
         }
     }
 
-    fn refuse(&self, trouble: &Trouble) -> Receipt {
+    fn refuse(&self, trouble: &HistoryError) -> Receipt {
         self.shared.failed(1, trouble, &self.settings);
         match self.settings.on_failure {
             OnFailure::Refuse => Receipt::refused(trouble.to_string()),
@@ -151,13 +154,13 @@ impl History {
     }
 
     /// Why nobody writes.
-    fn closed(&self) -> Trouble {
+    fn closed(&self) -> HistoryError {
         let known = self.shared.health().trouble;
-        known.unwrap_or_else(|| Trouble::Other("its writer is gone".into()))
+        known.unwrap_or_else(|| HistoryError::Other("its writer is gone".into()))
     }
 }
 
-fn start(writer: Writer, queue: Arc<Queue<Job>>) -> Result<JoinHandle<()>, Trouble> {
+fn start(writer: Writer, queue: Arc<Queue<Job>>) -> Result<JoinHandle<()>, HistoryError> {
     let thread = thread::Builder::new().name("history".into());
     Ok(thread.spawn(move || {
         let _closed = CloseAtEnd(&queue);
@@ -198,11 +201,7 @@ impl Store for History {
 impl Drop for History {
     fn drop(&mut self) {
         self.queue.close();
-        let writer = self
-            .writer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let writer = self.writer.lock().take();
         if let Some(writer) = writer {
             let _writer_panicked = writer.join();
         }

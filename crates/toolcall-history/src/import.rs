@@ -3,14 +3,14 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use toolcall::{CallId, Moment, Record, SessionId};
+use toolcall::{CallId, Record, SessionId, Timestamp};
 
-use crate::form::{self, Blobs, FormError, Hash, SessionEvent};
 use crate::rows::moment;
+use crate::stored::{self, Blobs, DecodeError, Hash, SessionEvent};
 
 /// One line of an export.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Exported {
+pub enum ExportLine {
     /// Something happened to a call.
     Call(Record),
     /// Something happened to a session beside its calls.
@@ -18,7 +18,7 @@ pub enum Exported {
         /// The session.
         session: SessionId,
         /// When.
-        at: Moment,
+        at: Timestamp,
         /// What.
         event: SessionEvent,
     },
@@ -32,22 +32,22 @@ struct Line {
     body: Box<RawValue>,
 }
 
-impl Exported {
+impl ExportLine {
     /// Reads a line as [`Archive::export`](crate::Archive::export) writes it.
-    pub fn read(line: &str) -> Result<Self, FormError> {
-        let line: Line = form::from_json(line)?;
+    pub fn read(line: &str) -> Result<Self, DecodeError> {
+        let line: Line = stored::from_json(line)?;
         let (session, at) = (SessionId::new(line.session), moment(line.at));
         Ok(match line.call {
-            Some(call) => Exported::Call(Record {
+            Some(call) => ExportLine::Call(Record {
                 session,
                 call: CallId::new(call),
                 at,
-                event: form::event_from_json(line.body.get(), &EveryTextInPlace)?,
+                event: stored::event_from_json(line.body.get(), &EveryTextInPlace)?,
             }),
-            None => Exported::Session {
+            None => ExportLine::Session {
                 session,
                 at,
-                event: form::session_from_json(line.body.get(), &EveryTextInPlace)?,
+                event: stored::session_from_json(line.body.get(), &EveryTextInPlace)?,
             },
         })
     }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use rusqlite::Row;
 use rusqlite::types::Value;
-use toolcall::{CallId, Effect, Kind, Moment, SessionId};
+use toolcall::{CallId, Effect, Kind, SessionId, Timestamp};
 
 use crate::rows::moment;
 
 /// A session, in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SessionLine {
+pub struct SessionRow {
     /// Its id.
     pub id: SessionId,
     /// The agent, if it was told.
@@ -22,9 +22,9 @@ pub struct SessionLine {
     /// The folder it works in, if it was told.
     pub cwd: String,
     /// When it began.
-    pub began: Moment,
+    pub began: Timestamp,
     /// When it was last heard of.
-    pub latest: Moment,
+    pub latest: Timestamp,
     /// How many records there are of it.
     pub records: u64,
     /// How many calls it has made.
@@ -33,7 +33,7 @@ pub struct SessionLine {
 
 /// A call, in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallLine {
+pub struct CallRow {
     /// Its session.
     pub session: SessionId,
     /// Its id.
@@ -57,11 +57,11 @@ pub struct CallLine {
     /// Which rule decided, or was kept.
     pub rule: Option<String>,
     /// When it was announced.
-    pub announced: Moment,
+    pub announced: Timestamp,
     /// When it started.
-    pub started: Option<Moment>,
+    pub started: Option<Timestamp>,
     /// When it ended.
-    pub ended: Option<Moment>,
+    pub ended: Option<Timestamp>,
     /// How long it waited for other calls.
     pub queued: Duration,
     /// How long it waited for people.
@@ -74,13 +74,13 @@ pub struct CallLine {
 
 /// A question about a call, in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QuestionLine {
+pub struct QuestionRow {
     /// Which rule made it a question.
     pub because: String,
     /// When it was asked.
-    pub asked: Moment,
+    pub asked: Timestamp,
     /// When it was answered.
-    pub answered: Option<Moment>,
+    pub answered: Option<Timestamp>,
     /// What was answered.
     pub effect: Option<Effect>,
     /// Who answered: `rule`, `person` or `unseen`.
@@ -98,28 +98,28 @@ pub struct Filter {
     pub tool: Option<String>,
     /// Only of this kind.
     pub kind: Option<Kind>,
-    /// Only those that ended so, or stand there: the word in [`CallLine::status`].
+    /// Only those that ended so, or stand there: the word in [`CallRow::status`].
     pub status: Option<String>,
     /// Only those that touched this file, or something beneath this folder.
     pub path: Option<PathBuf>,
     /// Only ended ones with all of these words in title, input or output.
     pub text: Option<String>,
     /// Only those announced then or later.
-    pub from: Option<Moment>,
+    pub from: Option<Timestamp>,
     /// Only those announced before.
-    pub until: Option<Moment>,
+    pub until: Option<Timestamp>,
     /// At most so many; nothing means a hundred.
     pub limit: Option<usize>,
 }
 
 const USUAL_LIMIT: usize = 100;
 
-/// The columns that a [`CallLine`] is read from.
+/// The columns that a [`CallRow`] is read from.
 pub(crate) const CALL_COLUMNS: &str =
     "sessions.name, calls.name, parent, tool, kind, calls.title, status, reason,
     effect, judge, rule, announced, started, ended, queued, waited, ran, bytes";
 
-impl CallLine {
+impl CallRow {
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let optional = |at: usize| row.get::<_, Option<i64>>(at).map(|at| at.map(moment));
         let parent: Option<String> = row.get(2)?;
@@ -146,7 +146,7 @@ impl CallLine {
     }
 }
 
-impl QuestionLine {
+impl QuestionRow {
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             because: row.get(0)?,
@@ -211,10 +211,16 @@ impl Filter {
             test(sql, vec![path.into(), from.into(), to.into()]);
         }
         if let Some(from) = self.from {
-            test("announced >= ?", vec![crate::pen::micros(from).into()]);
+            test(
+                "announced >= ?",
+                vec![crate::record_writer::micros(from).into()],
+            );
         }
         if let Some(until) = self.until {
-            test("announced < ?", vec![crate::pen::micros(until).into()]);
+            test(
+                "announced < ?",
+                vec![crate::record_writer::micros(until).into()],
+            );
         }
         let limit = self.limit.unwrap_or(USUAL_LIMIT);
         values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
-use toolcall::{Moment, SessionId};
+use toolcall::{SessionId, Timestamp};
 
+use crate::error::HistoryError;
 use crate::file::{self, beside, patiently};
-use crate::pen::micros;
-use crate::settings::{KeepUndo, Settings};
-use crate::trouble::Trouble;
+use crate::record_writer::micros;
+use crate::settings::{HistoryConfig, KeepUndo};
 
 /// What was forgotten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,23 +30,35 @@ pub struct Pruned {
 /// writes, so that it also makes room where a history has reached its limit.
 ///
 /// Whoever reads for longer than the patience keeps the journal from being emptied: that is
-/// [`Trouble::Busy`], and asking again empties it.
-pub fn prune(path: &Path, older_than: Moment, settings: &Settings) -> Result<Pruned, Trouble> {
+/// [`HistoryError::Busy`], and asking again empties it.
+pub fn prune(
+    path: &Path,
+    older_than: Timestamp,
+    settings: &HistoryConfig,
+) -> Result<Pruned, HistoryError> {
     forget_some(path, &Which::LastHeardOfBefore(older_than), settings)
 }
 
 /// Forgets one session of the history at a path, as [`prune`] does.
-pub fn forget(path: &Path, session: &SessionId, settings: &Settings) -> Result<Pruned, Trouble> {
+pub fn forget(
+    path: &Path,
+    session: &SessionId,
+    settings: &HistoryConfig,
+) -> Result<Pruned, HistoryError> {
     forget_some(path, &Which::This(session), settings)
 }
 
 /// Which sessions are forgotten.
 enum Which<'a> {
-    LastHeardOfBefore(Moment),
+    LastHeardOfBefore(Timestamp),
     This(&'a SessionId),
 }
 
-fn forget_some(path: &Path, which: &Which<'_>, settings: &Settings) -> Result<Pruned, Trouble> {
+fn forget_some(
+    path: &Path,
+    which: &Which<'_>,
+    settings: &HistoryConfig,
+) -> Result<Pruned, HistoryError> {
     let mut db = file::open(path, settings.durability)?.db;
     expire_undos(&db, path, settings)?;
     let (pruned, undos) = patiently(settings.patience, || forget_rows(&mut db, which))?;
@@ -57,7 +69,10 @@ fn forget_some(path: &Path, which: &Which<'_>, settings: &Settings) -> Result<Pr
     Ok(pruned)
 }
 
-fn forget_rows(db: &mut Connection, which: &Which<'_>) -> Result<(Pruned, Vec<String>), Trouble> {
+fn forget_rows(
+    db: &mut Connection,
+    which: &Which<'_>,
+) -> Result<(Pruned, Vec<String>), HistoryError> {
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut pruned = Pruned::default();
     let mut undos = Vec::new();
@@ -88,7 +103,7 @@ fn forget_rows(db: &mut Connection, which: &Which<'_>) -> Result<(Pruned, Vec<St
     Ok((pruned, undos))
 }
 
-fn chosen(db: &Transaction<'_>, which: &Which<'_>) -> Result<Vec<i64>, Trouble> {
+fn chosen(db: &Transaction<'_>, which: &Which<'_>) -> Result<Vec<i64>, HistoryError> {
     match which {
         Which::LastHeardOfBefore(moment) => ids(
             db,
@@ -103,13 +118,13 @@ fn chosen(db: &Transaction<'_>, which: &Which<'_>) -> Result<Vec<i64>, Trouble> 
     }
 }
 
-fn ids(db: &Transaction<'_>, sql: &str, value: i64) -> Result<Vec<i64>, Trouble> {
+fn ids(db: &Transaction<'_>, sql: &str, value: i64) -> Result<Vec<i64>, HistoryError> {
     let mut find = db.prepare_cached(sql)?;
     let rows = find.query_map([value], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn undo_files(db: &Transaction<'_>, session: i64) -> Result<Vec<String>, Trouble> {
+fn undo_files(db: &Transaction<'_>, session: i64) -> Result<Vec<String>, HistoryError> {
     let sql = "SELECT file FROM undos JOIN calls ON calls.id = undos.call WHERE session = ?1";
     let mut find = db.prepare_cached(sql)?;
     let rows = find.query_map([session], |row| row.get(0))?;
@@ -117,12 +132,12 @@ fn undo_files(db: &Transaction<'_>, session: i64) -> Result<Vec<String>, Trouble
 }
 
 /// Old pages stay in the journal until it is emptied.
-fn empty_journal(db: &Connection) -> Result<(), Trouble> {
+fn empty_journal(db: &Connection) -> Result<(), HistoryError> {
     let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
     let is_busy: i64 = db.query_row(sql, [], |row| row.get(0))?;
     match is_busy {
         0 => Ok(()),
-        _ => Err(Trouble::Busy),
+        _ => Err(HistoryError::Busy),
     }
 }
 
@@ -130,8 +145,8 @@ fn empty_journal(db: &Connection) -> Result<(), Trouble> {
 pub(crate) fn expire_undos(
     db: &Connection,
     path: &Path,
-    settings: &Settings,
-) -> Result<(), Trouble> {
+    settings: &HistoryConfig,
+) -> Result<(), HistoryError> {
     let age = match settings.undo {
         KeepUndo::For(age) => age,
         KeepUndo::No => Duration::ZERO,
@@ -141,7 +156,7 @@ pub(crate) fn expire_undos(
         .now()
         .as_micros()
         .saturating_sub(age.as_micros() as u64);
-    let oldest = micros(Moment::from_micros(oldest));
+    let oldest = micros(Timestamp::from_micros(oldest));
     let sql = "DELETE FROM undos WHERE at < ?1 RETURNING file";
     let expired = patiently(settings.patience, || files(db, sql, [oldest]))?;
     let kept = files(db, "SELECT file FROM undos", [])?;
@@ -161,7 +176,7 @@ pub(crate) fn expire_undos(
     Ok(())
 }
 
-fn files(db: &Connection, sql: &str, values: impl Params) -> Result<HashSet<String>, Trouble> {
+fn files(db: &Connection, sql: &str, values: impl Params) -> Result<HashSet<String>, HistoryError> {
     let mut find = db.prepare(sql)?;
     let rows = find.query_map(values, |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)

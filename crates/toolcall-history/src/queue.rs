@@ -2,10 +2,11 @@
 //! Who brings more than fits waits for room, and no longer than a given time.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::settings::Waiting;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use crate::settings::QueueLimits;
 
 /// A bounded queue.
 #[derive(Debug)]
@@ -13,7 +14,7 @@ pub(crate) struct Queue<T> {
     inner: Mutex<Inner<T>>,
     filled: Condvar,
     emptied: Condvar,
-    bound: Waiting,
+    bound: QueueLimits,
 }
 
 #[derive(Debug)]
@@ -41,7 +42,7 @@ pub(crate) enum Refusal {
 }
 
 impl<T> Queue<T> {
-    pub(crate) fn new(bound: Waiting) -> Self {
+    pub(crate) fn new(bound: QueueLimits) -> Self {
         Self {
             inner: Mutex::new(Inner {
                 waiting: VecDeque::new(),
@@ -68,7 +69,7 @@ impl<T> Queue<T> {
     }
 
     fn room(&self, patience: Duration) -> Result<MutexGuard<'_, Inner<T>>, Refusal> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let deadline = Instant::now() + patience;
         while inner.state == State::Open && inner.is_full(self.bound) {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -76,8 +77,7 @@ impl<T> Queue<T> {
                 inner.is_stuck = true;
                 return Err(Refusal::Full);
             }
-            let waited = self.emptied.wait_timeout(inner, left);
-            inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.emptied.wait_for(&mut inner, left);
         }
         match inner.state {
             State::Open => Ok(inner),
@@ -87,12 +87,9 @@ impl<T> Queue<T> {
 
     /// Everything that waits, once there is something. Nothing, when the queue was closed and is empty.
     pub(crate) fn take(&self) -> VecDeque<T> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         while inner.state == State::Open && inner.waiting.is_empty() {
-            inner = self
-                .filled
-                .wait(inner)
-                .unwrap_or_else(PoisonError::into_inner);
+            self.filled.wait(&mut inner);
         }
         inner.bytes = 0;
         inner.is_stuck = false;
@@ -104,19 +101,15 @@ impl<T> Queue<T> {
 
     /// Takes no more. What waits can still be taken.
     pub(crate) fn close(&self) {
-        self.lock().state = State::Closed;
+        self.inner.lock().state = State::Closed;
         self.filled.notify_all();
         self.emptied.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner<T>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<T> Inner<T> {
     /// One thing always fits, however large it is.
-    fn is_full(&self, bound: Waiting) -> bool {
+    fn is_full(&self, bound: QueueLimits) -> bool {
         !self.waiting.is_empty()
             && (self.waiting.len() >= bound.records || self.bytes >= bound.bytes)
     }
@@ -128,7 +121,7 @@ mod tests {
     use std::sync::Arc;
     use std::thread;
 
-    const TWO: Waiting = Waiting {
+    const TWO: QueueLimits = QueueLimits {
         records: 2,
         bytes: 100,
     };

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::Value;
-use toolcall::{Input, Moment, Output};
+use toolcall::{Input, Output, Timestamp};
 
-use crate::form::{Blobs, Hash, Packer};
-use crate::life::{Life, effect_name, judge_name, rule_of};
-use crate::pen::micros;
+use crate::call_summary::{Life, effect_name, judge_name, rule_of};
+use crate::error::HistoryError;
+use crate::record_writer::micros;
 use crate::redact::Redactor;
-use crate::trouble::Trouble;
+use crate::stored::{Blobs, Hash, Packer};
 
 /// How much of an input and of an output can be searched for.
 const MOST_INDEXED: usize = 8 * 1024;
@@ -21,7 +21,7 @@ const MOST_INDEXED: usize = 8 * 1024;
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) seq: i64,
-    pub(crate) at: Moment,
+    pub(crate) at: Timestamp,
     pub(crate) body: String,
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn records_of(
     session: i64,
     call: i64,
     range: RangeInclusive<i64>,
-) -> Result<Vec<Row>, Trouble> {
+) -> Result<Vec<Row>, HistoryError> {
     let sql = "SELECT seq, at, body FROM records
                WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND call = ?4 ORDER BY seq";
     let mut find = db.prepare_cached(sql)?;
@@ -46,8 +46,8 @@ pub(crate) fn records_of(
 }
 
 /// A moment as SQLite kept it.
-pub(crate) fn moment(micros: i64) -> Moment {
-    Moment::from_micros(u64::try_from(micros).unwrap_or_default())
+pub(crate) fn moment(micros: i64) -> Timestamp {
+    Timestamp::from_micros(u64::try_from(micros).unwrap_or_default())
 }
 
 /// Long texts, where they are stored.
@@ -124,7 +124,7 @@ impl Summary {
         row: i64,
         session: i64,
         run: i64,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), HistoryError> {
         let sql = "INSERT INTO calls(id, session, name, run, parent, tool, kind, title, status, reason,
                      effect, judge, rule, announced, started, ended, queued, waited, ran, bytes, first, last)
                    VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
@@ -156,7 +156,7 @@ impl Summary {
         Ok(())
     }
 
-    pub(crate) fn update(&self, db: &Connection, row: i64) -> Result<(), Trouble> {
+    pub(crate) fn update(&self, db: &Connection, row: i64) -> Result<(), HistoryError> {
         let sql = "UPDATE calls SET tool = ?2, kind = ?3, title = ?4, status = ?5, reason = ?6, effect = ?7,
                      judge = ?8, rule = ?9, started = ?10, ended = ?11, queued = ?12, waited = ?13,
                      ran = ?14, bytes = ?15, last = ?16, parent = ?17
@@ -185,7 +185,7 @@ impl Summary {
 
     /// Whether the row of a call says the same as its records. Sizes are left out: what was cut or
     /// redacted is counted as it was.
-    pub(crate) fn is_stored(&self, db: &Connection, row: i64) -> Result<bool, Trouble> {
+    pub(crate) fn is_stored(&self, db: &Connection, row: i64) -> Result<bool, HistoryError> {
         let sql = "SELECT count(*) FROM calls WHERE id = ?1 AND name = ?2 AND tool = ?3 AND kind = ?4
                      AND status = ?5 AND effect IS ?6 AND judge IS ?7 AND rule IS ?8 AND announced = ?9
                      AND started IS ?10 AND ended IS ?11 AND waited = ?12 AND ran = ?13";
@@ -218,7 +218,7 @@ pub(crate) fn reserve_call(
     row: i64,
     life: &Life,
     run: i64,
-) -> Result<(), Trouble> {
+) -> Result<(), HistoryError> {
     let sql = "INSERT INTO calls(id, session, name, run, tool, kind, title, status, announced, queued, waited,
                  ran, bytes, first, last)
                VALUES(?1, ?2, ?3, ?4, '', '', '', 'announced', ?5, 0, 0, 0, 0, ?6, ?6)";
@@ -234,7 +234,7 @@ pub(crate) fn store_questions(
     row: i64,
     life: &Life,
     packer: &Packer<'_>,
-) -> Result<(), Trouble> {
+) -> Result<(), HistoryError> {
     let sql = "INSERT OR REPLACE INTO questions(call, place, because, asked, answered, effect, judge, rule)
                VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     for (place, (asking, (asked, answered))) in
@@ -262,7 +262,7 @@ pub(crate) fn store_touches(
     row: i64,
     life: &Life,
     packer: &Packer<'_>,
-) -> Result<(), Trouble> {
+) -> Result<(), HistoryError> {
     let sql = "INSERT OR IGNORE INTO touches(call, path, how) VALUES(?1, ?2, ?3)";
     for (path, how) in life.touched() {
         let path = packer.line(&path.to_string_lossy());
@@ -277,7 +277,7 @@ pub(crate) fn store_texts(
     row: i64,
     life: &Life,
     redactor: &Redactor,
-) -> Result<(), Trouble> {
+) -> Result<(), HistoryError> {
     let mut input = Words::default();
     match life.input() {
         Some(Input::Json(value)) => {

@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
+use crate::error::HistoryError;
 use crate::file::{beside, make_private, make_private_folder};
-use crate::trouble::Trouble;
 
 /// The locked file of a process that writes.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Run {
 
 impl Run {
     /// Begins a run of the history at this path.
-    pub(crate) fn begin(path: &Path) -> Result<Self, Trouble> {
+    pub(crate) fn begin(path: &Path) -> Result<Self, HistoryError> {
         let folder = folder(path);
         make_private_folder(&folder)?;
         let random = RandomState::new().hash_one(std::process::id());

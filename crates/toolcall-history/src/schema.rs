@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::trouble::Trouble;
+use crate::error::HistoryError;
 
 /// `tcal`, so that a database of something else is not taken for a history.
 const APPLICATION: i64 = 0x7463_616c;
@@ -127,11 +127,11 @@ CREATE TABLE incidents(
 ";
 
 /// Makes the tables, or brings them up to this version.
-pub(crate) fn prepare(db: &mut Connection, path: &str) -> Result<(), Trouble> {
+pub(crate) fn prepare(db: &mut Connection, path: &str) -> Result<(), HistoryError> {
     migrate(db, path, MIGRATIONS)
 }
 
-fn migrate(db: &mut Connection, path: &str, migrations: &[&str]) -> Result<(), Trouble> {
+fn migrate(db: &mut Connection, path: &str, migrations: &[&str]) -> Result<(), HistoryError> {
     // Whoever only looks need not wait for those who write.
     if version(db)? == (APPLICATION, migrations.len() as i64) {
         return Ok(());
@@ -141,11 +141,11 @@ fn migrate(db: &mut Connection, path: &str, migrations: &[&str]) -> Result<(), T
     let tables: i64 =
         change.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if application != APPLICATION && (tables > 0 || application != 0) {
-        return Err(Trouble::Foreign(path.to_owned()));
+        return Err(HistoryError::Foreign(path.to_owned()));
     }
     let known = migrations.len() as i64;
     if !(0..=known).contains(&found) {
-        return Err(Trouble::Newer { found, known });
+        return Err(HistoryError::Newer { found, known });
     }
     if found == known {
         return Ok(());
@@ -159,7 +159,7 @@ fn migrate(db: &mut Connection, path: &str, migrations: &[&str]) -> Result<(), T
 }
 
 /// Whose database it is, and which version of it.
-fn version(db: &Connection) -> Result<(i64, i64), Trouble> {
+fn version(db: &Connection) -> Result<(i64, i64), HistoryError> {
     let number = |pragma: &str| db.query_row(pragma, [], |row| row.get(0));
     Ok((
         number("PRAGMA application_id")?,
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(migrate(&mut db, "a", NEW), Ok(()));
         assert_eq!(sum(&db), 3);
         assert_eq!(migrate(&mut db, "a", NEW), Ok(()), "once is enough");
-        let newer = Trouble::Newer { found: 2, known: 1 };
+        let newer = HistoryError::Newer { found: 2, known: 1 };
         assert_eq!(migrate(&mut db, "a", OLD), Err(newer));
     }
 

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use toolcall::{Clock, SystemClock};
 
-use crate::trouble::Trouble;
+use crate::error::HistoryError;
 
 /// How a history works. The default keeps everything but secrets and survives `kill -9`.
 #[derive(Clone)]
-pub struct Settings {
+pub struct HistoryConfig {
     /// What a record that is said to be safe survives.
     pub durability: Durability,
     /// What happens to calls when nothing can be kept.
     pub on_failure: OnFailure,
     /// Whether inputs and outputs are kept.
-    pub keep: Keep,
+    pub keep: KeepContent,
     /// Whether what is needed to undo edits is kept, and how long.
     pub undo: KeepUndo,
     /// The longest text that is kept, in bytes. Outputs over it lose their middle; what cannot be
@@ -26,18 +26,18 @@ pub struct Settings {
     /// How large the file may grow, in bytes. When it is reached, it counts as a full disk.
     pub largest_file: Option<u64>,
     /// How much may wait to be written.
-    pub waiting: Waiting,
+    pub waiting: QueueLimits,
     /// How long to wait for room, for another process or for the writer before it counts as a failure.
     pub patience: Duration,
     /// Where the time of sessions' own events comes from.
     pub clock: Arc<dyn Clock>,
     /// Who is told when nothing can be kept, and when it can be again.
-    pub tell: Option<Tell>,
+    pub tell: Option<OnStatusChange>,
 }
 
-/// Told when nothing can be kept (the reason), and when it can be again (nothing). It is called
+/// CallHistory when nothing can be kept (the reason), and when it can be again (nothing). It is called
 /// from the thread that writes and must not wait for the history.
-pub type Tell = Arc<dyn Fn(Option<&Trouble>) + Send + Sync>;
+pub type OnStatusChange = Arc<dyn Fn(Option<&HistoryError>) + Send + Sync>;
 
 /// What a record that is said to be safe survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub enum OnFailure {
 
 /// Whether inputs and outputs are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Keep {
+pub enum KeepContent {
     /// They are, without secrets.
     #[default]
     Contents,
@@ -87,14 +87,14 @@ impl Default for KeepUndo {
 
 /// How much may wait to be written; who brings more waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct QueueLimits {
     /// Records.
     pub records: usize,
     /// Bytes, about.
     pub bytes: usize,
 }
 
-impl Default for Waiting {
+impl Default for QueueLimits {
     fn default() -> Self {
         Self {
             records: 16 * 1024,
@@ -103,16 +103,16 @@ impl Default for Waiting {
     }
 }
 
-impl Default for Settings {
+impl Default for HistoryConfig {
     fn default() -> Self {
         Self {
             durability: Durability::default(),
             on_failure: OnFailure::default(),
-            keep: Keep::default(),
+            keep: KeepContent::default(),
             undo: KeepUndo::default(),
             longest_text: 1024 * 1024,
             largest_file: None,
-            waiting: Waiting::default(),
+            waiting: QueueLimits::default(),
             patience: Duration::from_secs(30),
             clock: Arc::new(SystemClock::default()),
             tell: None,
@@ -120,7 +120,7 @@ impl Default for Settings {
     }
 }
 
-impl fmt::Debug for Settings {
+impl fmt::Debug for HistoryConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             durability,
@@ -134,7 +134,7 @@ impl fmt::Debug for Settings {
             clock: _,
             tell: _,
         } = self;
-        f.debug_struct("Settings")
+        f.debug_struct("HistoryConfig")
             .field("durability", durability)
             .field("on_failure", on_failure)
             .field("keep", keep)

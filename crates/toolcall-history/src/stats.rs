@@ -5,12 +5,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::time::Duration;
 
-use toolcall::Moment;
+use toolcall::Timestamp;
 
 use crate::archive::Archive;
-use crate::line::{CALL_COLUMNS, CallLine, span};
-use crate::pen::micros;
-use crate::trouble::Trouble;
+use crate::error::HistoryError;
+use crate::line::{CALL_COLUMNS, CallRow, span};
+use crate::record_writer::micros;
 
 /// How many of the slowest calls, most edited files and rules are named.
 const MOST_NAMED: usize = 10;
@@ -19,16 +19,16 @@ const MOST_NAMED: usize = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
     /// From then on.
-    pub from: Moment,
+    pub from: Timestamp,
     /// Up to then.
-    pub until: Moment,
+    pub until: Timestamp,
 }
 
 impl Period {
     /// Everything.
     pub const ALL: Period = Period {
-        from: Moment::from_micros(0),
-        until: Moment::from_micros(u64::MAX),
+        from: Timestamp::from_micros(0),
+        until: Timestamp::from_micros(u64::MAX),
     };
 }
 
@@ -48,7 +48,7 @@ pub struct Stats {
     /// Which rules denied, and how often; the busiest first.
     pub denials: Vec<(String, u64)>,
     /// The calls that ran longest, of those that ended.
-    pub slowest: Vec<CallLine>,
+    pub slowest: Vec<CallRow>,
     /// The files that most calls changed.
     pub most_edited: Vec<(String, u64)>,
 }
@@ -75,7 +75,7 @@ pub struct Group {
     /// Those that have not ended.
     pub open: u64,
     /// How long those ran that started and ended.
-    pub ran: Spread,
+    pub ran: Percentiles,
     /// How long all of them together waited for people.
     pub waited: Duration,
     /// How much they printed and gave back, in bytes.
@@ -92,7 +92,7 @@ impl Group {
 
 /// How times are spread: of so many in a hundred calls, none took longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spread {
+pub struct Percentiles {
     /// Half of them.
     pub p50: Duration,
     /// 95 of 100.
@@ -107,7 +107,7 @@ pub struct Spread {
 
 impl Archive {
     /// Adds up the calls of a period, in one pass over them and one over what they changed.
-    pub fn stats(&self, period: Period) -> Result<Stats, Trouble> {
+    pub fn stats(&self, period: Period) -> Result<Stats, HistoryError> {
         let look = self.db.unchecked_transaction()?;
         let mut count = Count::default();
         self.count(period, &mut count)?;
@@ -126,7 +126,7 @@ impl Archive {
         })
     }
 
-    fn count(&self, period: Period, count: &mut Count) -> Result<(), Trouble> {
+    fn count(&self, period: Period, count: &mut Count) -> Result<(), HistoryError> {
         let agents = self.agents()?;
         // Everything is read fastest in the order in which it lies.
         let order = if period == Period::ALL {
@@ -169,14 +169,14 @@ impl Archive {
         Ok(())
     }
 
-    fn agents(&self) -> Result<HashMap<i64, String>, Trouble> {
+    fn agents(&self) -> Result<HashMap<i64, String>, HistoryError> {
         let mut find = self.db.prepare_cached("SELECT id, agent FROM sessions")?;
         let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Paths come in order, and the calls of each, so that nothing but the names of files is held.
-    fn most_edited(&self, completed: &HashSet<i64>) -> Result<Vec<(String, u64)>, Trouble> {
+    fn most_edited(&self, completed: &HashSet<i64>) -> Result<Vec<(String, u64)>, HistoryError> {
         let sql = "SELECT DISTINCT path, call FROM touches WHERE how <> 'read' ORDER BY path, call";
         let mut find = self.db.prepare_cached(sql)?;
         let mut rows = find.query([])?;
@@ -192,13 +192,13 @@ impl Archive {
     fn slowest(
         &self,
         ids: BinaryHeap<Reverse<(i64, Reverse<i64>)>>,
-    ) -> Result<Vec<CallLine>, Trouble> {
+    ) -> Result<Vec<CallRow>, HistoryError> {
         let sql = format!(
             "SELECT {CALL_COLUMNS} FROM calls JOIN sessions ON sessions.id = calls.session
              WHERE calls.id = ?1"
         );
         let mut find = self.db.prepare_cached(&sql)?;
-        let line = |Reverse((_, Reverse(id)))| Ok(find.query_row([id], CallLine::read)?);
+        let line = |Reverse((_, Reverse(id)))| Ok(find.query_row([id], CallRow::read)?);
         ids.into_sorted_vec().into_iter().map(line).collect()
     }
 }
@@ -312,13 +312,13 @@ impl Tally {
 }
 
 /// By nearest rank: a time that some call took.
-fn spread(sorted: &[i64]) -> Spread {
+fn spread(sorted: &[i64]) -> Percentiles {
     let at = |percent: usize| {
         let rank = (sorted.len() * percent).div_ceil(100);
         let time = rank.checked_sub(1).and_then(|place| sorted.get(place));
         time.map_or(Duration::ZERO, |time| span(*time))
     };
-    Spread {
+    Percentiles {
         p50: at(50),
         p95: at(95),
         p99: at(99),
@@ -377,7 +377,7 @@ mod tests {
     fn ranks_are_times_that_were_taken() {
         let micros = Duration::from_micros;
         let hundred: Vec<i64> = (1..=100).collect();
-        let expected = Spread {
+        let expected = Percentiles {
             p50: micros(50),
             p95: micros(95),
             p99: micros(99),
@@ -385,7 +385,7 @@ mod tests {
             total: micros(5050),
         };
         assert_eq!(spread(&hundred), expected);
-        assert_eq!(spread(&[]), Spread::default());
+        assert_eq!(spread(&[]), Percentiles::default());
         assert_eq!(spread(&[7]).p50, micros(7));
     }
 }

@@ -8,17 +8,18 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use toolcall::{Change, FileBody, FileEdit, Host, HostError, Moment};
+use toolcall::serde_forms::path;
+use toolcall::{Change, FileBody, FileEdit, Host, HostError, Timestamp};
 
+use crate::call_summary::Life;
+use crate::error::HistoryError;
 use crate::file::{make_private, make_private_folder};
-use crate::form::{PathForm, hash_of, hex};
-use crate::life::Life;
-use crate::settings::{Durability, KeepUndo, Settings};
-use crate::trouble::Trouble;
+use crate::settings::{Durability, HistoryConfig, KeepUndo};
+use crate::stored::{hash_of, hex};
 
 /// What was given back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Undone {
+pub struct UndoResult {
     /// Files that are as they were before the call.
     pub restored: Vec<PathBuf>,
     /// Files that were as before the call already.
@@ -43,7 +44,7 @@ pub enum UndoError {
     #[error("{} of {} changes were undone, then: {error}", undone.restored.len(), of)]
     Stopped {
         /// What was given back until then.
-        undone: Undone,
+        undone: UndoResult,
         /// How many changes there are.
         of: usize,
         /// What stopped it.
@@ -51,12 +52,12 @@ pub enum UndoError {
     },
     /// The history could not be read.
     #[error(transparent)]
-    Trouble(#[from] Trouble),
+    History(#[from] HistoryError),
 }
 
 /// What one call would change, as it was before.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Kept {
+pub struct UndoContent {
     edits: Vec<KeptEdit>,
 }
 
@@ -64,39 +65,45 @@ pub struct Kept {
 #[serde(rename_all = "snake_case")]
 enum KeptEdit {
     Added {
-        path: PathForm,
+        #[serde(with = "path")]
+        path: PathBuf,
         after: String,
     },
     Modified {
-        path: PathForm,
+        #[serde(with = "path")]
+        path: PathBuf,
         before: Arc<str>,
         after: String,
     },
     Deleted {
-        path: PathForm,
+        #[serde(with = "path")]
+        path: PathBuf,
         before: Arc<str>,
     },
     Moved {
-        path: PathForm,
-        to: PathForm,
+        #[serde(with = "path")]
+        path: PathBuf,
+        #[serde(with = "path")]
+        to: PathBuf,
     },
     /// Not text, before or after.
     Other {
-        path: PathForm,
+        #[serde(with = "path")]
+        path: PathBuf,
     },
 }
 
 /// Keeps what a call is about to change, before it may. Gives the file's name.
 pub(crate) fn keep(
     folder: &Path,
-    settings: &Settings,
-    at: Moment,
+    settings: &HistoryConfig,
+    at: Timestamp,
     life: &Life,
-) -> Result<Option<String>, Trouble> {
+) -> Result<Option<String>, HistoryError> {
     if settings.undo == KeepUndo::No {
         return Ok(None);
     }
-    let kept = Kept {
+    let kept = UndoContent {
         edits: life.edits().map(KeptEdit::of).collect(),
     };
     let key = format!(
@@ -109,7 +116,7 @@ pub(crate) fn keep(
     make_private_folder(folder)?;
     let mut file = make_private(&folder.join(&name))?;
     file.set_len(0)?;
-    let body = serde_json::to_vec(&kept).map_err(|error| Trouble::Other(error.to_string()))?;
+    let body = serde_json::to_vec(&kept).map_err(|error| HistoryError::Other(error.to_string()))?;
     file.write_all(&body)?;
     if settings.durability == Durability::Power {
         file.sync_all()?;
@@ -119,7 +126,7 @@ pub(crate) fn keep(
 
 impl KeptEdit {
     fn of(edit: &FileEdit) -> Self {
-        let path = PathForm::bare(&edit.path);
+        let path = edit.path.clone();
         match &edit.change {
             Change::Added {
                 after: FileBody::Text(after),
@@ -143,7 +150,7 @@ impl KeptEdit {
             },
             Change::Moved { to } => KeptEdit::Moved {
                 path,
-                to: PathForm::bare(to),
+                to: to.clone(),
             },
             Change::Added { .. } | Change::Modified { .. } | Change::Deleted { .. } => {
                 KeptEdit::Other { path }
@@ -157,7 +164,7 @@ fn digest(text: &str) -> String {
 }
 
 /// Reads what was kept.
-pub(crate) fn read(file: &Path) -> Result<Kept, UndoError> {
+pub(crate) fn read(file: &Path) -> Result<UndoContent, UndoError> {
     let body = fs::read(file).map_err(|_| UndoError::NotKept)?;
     serde_json::from_slice(&body).map_err(|_| UndoError::NotKept)
 }
@@ -171,29 +178,29 @@ enum Plan {
 
 /// What would be given back, looked at and not done yet.
 #[derive(Debug)]
-pub struct Undoing {
+pub struct UndoPlan {
     plans: Vec<Plan>,
 }
 
-impl Kept {
+impl UndoContent {
     /// Gives back what was kept: looks at every file first, and changes none if one is not as the
     /// call left it.
-    pub async fn restore(self, host: &dyn Host) -> Result<Undone, UndoError> {
+    pub async fn restore(self, host: &dyn Host) -> Result<UndoResult, UndoError> {
         self.look(host).await?.carry_out(host).await
     }
 
     /// Looks at every file and says what would be given back; changes nothing.
-    pub async fn look(self, host: &dyn Host) -> Result<Undoing, UndoError> {
+    pub async fn look(self, host: &dyn Host) -> Result<UndoPlan, UndoError> {
         let mut plans = Vec::new();
         // The last edit first: an earlier one may be of what it made.
         for edit in self.edits.into_iter().rev() {
             plans.push(plan(edit, host).await?);
         }
-        Ok(Undoing { plans })
+        Ok(UndoPlan { plans })
     }
 }
 
-impl Undoing {
+impl UndoPlan {
     /// The changes that would be made, in their order.
     pub fn edits(&self) -> impl Iterator<Item = &FileEdit> {
         self.plans.iter().filter_map(|plan| match plan {
@@ -203,9 +210,9 @@ impl Undoing {
     }
 
     /// Makes them. One whose file changed since it was looked at is not made, nor those after it.
-    pub async fn carry_out(self, host: &dyn Host) -> Result<Undone, UndoError> {
+    pub async fn carry_out(self, host: &dyn Host) -> Result<UndoResult, UndoError> {
         let of = self.plans.len();
-        let mut undone = Undone::default();
+        let mut undone = UndoResult::default();
         for plan in self.plans {
             match plan {
                 Plan::Nothing(path) => undone.unchanged.push(path),
@@ -232,41 +239,29 @@ fn restored_path(edit: &FileEdit) -> PathBuf {
 
 async fn plan(edit: KeptEdit, host: &dyn Host) -> Result<Plan, UndoError> {
     match edit {
-        KeptEdit::Other { path } => Err(UndoError::NotText(unpacked(path)?)),
-        KeptEdit::Added { path, after } => {
-            let path = unpacked(path)?;
-            Ok(match found(host, &path).await? {
-                None => Plan::Nothing(path),
-                Some(now) if digest(&now) == after => {
-                    Plan::Do(FileEdit::deleted(path, FileBody::Text(now)))
-                }
-                Some(_) => return Err(UndoError::Changed(path)),
-            })
-        }
+        KeptEdit::Other { path } => Err(UndoError::NotText(path)),
+        KeptEdit::Added { path, after } => Ok(match found(host, &path).await? {
+            None => Plan::Nothing(path),
+            Some(now) if digest(&now) == after => {
+                Plan::Do(FileEdit::deleted(path, FileBody::Text(now)))
+            }
+            Some(_) => return Err(UndoError::Changed(path)),
+        }),
         KeptEdit::Modified {
             path,
             before,
             after,
-        } => {
-            let path = unpacked(path)?;
-            Ok(match found(host, &path).await? {
-                Some(now) if now == before => Plan::Nothing(path),
-                Some(now) if digest(&now) == after => {
-                    Plan::Do(FileEdit::modified(path, now, before))
-                }
-                Some(_) | None => return Err(UndoError::Changed(path)),
-            })
-        }
-        KeptEdit::Deleted { path, before } => {
-            let path = unpacked(path)?;
-            Ok(match found(host, &path).await? {
-                None => Plan::Do(FileEdit::added(path, before)),
-                Some(now) if now == before => Plan::Nothing(path),
-                Some(_) => return Err(UndoError::Changed(path)),
-            })
-        }
+        } => Ok(match found(host, &path).await? {
+            Some(now) if now == before => Plan::Nothing(path),
+            Some(now) if digest(&now) == after => Plan::Do(FileEdit::modified(path, now, before)),
+            Some(_) | None => return Err(UndoError::Changed(path)),
+        }),
+        KeptEdit::Deleted { path, before } => Ok(match found(host, &path).await? {
+            None => Plan::Do(FileEdit::added(path, before)),
+            Some(now) if now == before => Plan::Nothing(path),
+            Some(_) => return Err(UndoError::Changed(path)),
+        }),
         KeptEdit::Moved { path, to } => {
-            let (path, to) = (unpacked(path)?, unpacked(to)?);
             let (here, there) = (exists(host, &path).await?, exists(host, &to).await?);
             match (here, there) {
                 (true, false) => Ok(Plan::Nothing(path)),
@@ -275,11 +270,6 @@ async fn plan(edit: KeptEdit, host: &dyn Host) -> Result<Plan, UndoError> {
             }
         }
     }
-}
-
-fn unpacked(path: PathForm) -> Result<PathBuf, UndoError> {
-    path.unpack()
-        .map_err(|error| UndoError::Trouble(error.into()))
 }
 
 /// The text at a path, if there is something. What is no text is not as any edit of text left it.
@@ -304,7 +294,7 @@ async fn exists(host: &dyn Host, path: &Path) -> Result<bool, UndoError> {
 
 fn stopped(error: HostError) -> UndoError {
     UndoError::Stopped {
-        undone: Undone::default(),
+        undone: UndoResult::default(),
         of: 0,
         error,
     }

@@ -8,17 +8,17 @@ use thiserror::Error;
 use toolcall::{CallId, SessionId};
 
 use crate::archive::Archive;
+use crate::call_summary::Life;
 use crate::chain::{self, Link};
-use crate::form::{self, Hash, Packer, hash_of};
-use crate::life::Life;
+use crate::error::HistoryError;
 use crate::redact::Redactor;
 use crate::rows::{Stored, Summary, moment};
-use crate::settings::Keep;
-use crate::trouble::Trouble;
+use crate::settings::KeepContent;
+use crate::stored::{self, Hash, Packer, hash_of};
 
 /// What was looked at, when everything fits together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerifyReport {
     /// Sessions.
     pub sessions: u64,
     /// Records.
@@ -70,22 +70,22 @@ pub enum VerifyError {
     },
     /// The history could not be read.
     #[error(transparent)]
-    Trouble(#[from] Trouble),
+    History(#[from] HistoryError),
 }
 
 impl From<rusqlite::Error> for VerifyError {
     fn from(error: rusqlite::Error) -> Self {
-        VerifyError::Trouble(error.into())
+        VerifyError::History(error.into())
     }
 }
 
 impl Archive {
     /// Goes through every record, text and row. An unkeyed chain shows what was edited or is missing,
     /// not a full rewrite by somebody who computes the hashes anew.
-    pub fn verify(&self) -> Result<Verified, VerifyError> {
+    pub fn verify(&self) -> Result<VerifyReport, VerifyError> {
         // One look at the file, whatever is written meanwhile.
         let look = self.db.unchecked_transaction()?;
-        let mut verified = Verified::default();
+        let mut verified = VerifyReport::default();
         for ends in sessions(&look)? {
             verified.records += verify_session(&look, &ends)?;
             verified.sessions += 1;
@@ -172,7 +172,7 @@ fn fold(
     link: &Link<'_>,
     lives: &mut HashMap<i64, Life>,
 ) -> Result<(), VerifyError> {
-    let event = form::event_from_json(link.body, &Stored(db)).map_err(Trouble::from)?;
+    let event = stored::event_from_json(link.body, &Stored(db)).map_err(HistoryError::from)?;
     let at = moment(link.at);
     match lives.get_mut(&row) {
         Some(life) => life.apply(link.seq, at, &event),
@@ -189,7 +189,7 @@ fn verify_rows(
     ends: &Ends,
     lives: &HashMap<i64, Life>,
 ) -> Result<(), VerifyError> {
-    let packer = Packer::new(Redactor::get(), Keep::Contents, usize::MAX);
+    let packer = Packer::new(Redactor::get(), KeepContent::Contents, usize::MAX);
     for (row, life) in lives {
         if !Summary::of(life, &packer).is_stored(db, *row)? {
             return Err(VerifyError::Row {
@@ -211,7 +211,7 @@ fn verify_texts(db: &Connection, ends: &Ends) -> Result<(), VerifyError> {
         if hash_of(body) != hash {
             return Err(VerifyError::Text {
                 session: ends.id.clone(),
-                hash: form::hex(&hash),
+                hash: stored::hex(&hash),
             });
         }
     }

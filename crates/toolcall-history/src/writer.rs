@@ -4,21 +4,24 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use tokio::sync::oneshot;
-use toolcall::{CallId, Ending, Event, Finish, Moment, Output, SessionId, StoreError, ToolResult};
+use toolcall::{
+    CallId, Ending, Event, Finish, Output, SessionId, StoreError, Timestamp, ToolResult,
+};
 
-use crate::file::{self, SetAside, beside, patiently};
-use crate::pen::{Entry, Pen, What, micros};
+use crate::error::HistoryError;
+use crate::file::{self, DamagedFile, beside, patiently};
 use crate::prune;
 use crate::queue::Queue;
+use crate::record_writer::{Entry, RecordWriter, What, micros};
 use crate::rows::moment;
 use crate::run::Run;
-use crate::settings::{OnFailure, Settings};
-use crate::trouble::Trouble;
+use crate::settings::{HistoryConfig, OnFailure};
 
 /// At most this many entries are committed together.
 const MOST_TOGETHER: usize = 4096;
@@ -35,7 +38,7 @@ pub(crate) enum Job {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// Why nothing can be kept at the moment.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<HistoryError>,
     /// How many records were not kept, in all.
     pub unrecorded: u64,
 }
@@ -46,17 +49,13 @@ pub(crate) struct Shared(Mutex<Health>);
 
 impl Shared {
     pub(crate) fn health(&self) -> Health {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Health> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().clone()
     }
 
     /// Notes that records were not kept, and tells whoever wants to know, once.
-    pub(crate) fn failed(&self, records: u64, trouble: &Trouble, settings: &Settings) {
+    pub(crate) fn failed(&self, records: u64, trouble: &HistoryError, settings: &HistoryConfig) {
         let is_new = {
-            let mut health = self.lock();
+            let mut health = self.0.lock();
             health.unrecorded += records;
             let before = health.trouble.replace(trouble.clone());
             before.as_ref() != Some(trouble)
@@ -66,14 +65,14 @@ impl Shared {
         }
     }
 
-    fn recovered(&self, settings: &Settings) {
-        if self.lock().trouble.take().is_some() {
+    fn recovered(&self, settings: &HistoryConfig) {
+        if self.0.lock().trouble.take().is_some() {
             tell(settings, None);
         }
     }
 }
 
-fn tell(settings: &Settings, trouble: Option<&Trouble>) {
+fn tell(settings: &HistoryConfig, trouble: Option<&HistoryError>) {
     if let Some(tell) = &settings.tell {
         let _whoever_was_told_panicked = catch_unwind(AssertUnwindSafe(|| tell(trouble)));
     }
@@ -82,12 +81,12 @@ fn tell(settings: &Settings, trouble: Option<&Trouble>) {
 /// Writes into one file.
 pub(crate) struct Writer {
     db: Connection,
-    pen: Pen,
+    pen: RecordWriter,
     path: PathBuf,
-    settings: Settings,
+    settings: HistoryConfig,
     shared: Arc<Shared>,
     /// Not kept since the last success, and why.
-    lost: Option<(u64, Trouble)>,
+    lost: Option<(u64, HistoryError)>,
     _run: Run,
 }
 
@@ -95,9 +94,9 @@ impl Writer {
     /// Opens the file, ends what a dead process left open, and is ready to write.
     pub(crate) fn open(
         path: &Path,
-        settings: &Settings,
+        settings: &HistoryConfig,
         shared: Arc<Shared>,
-    ) -> Result<(Self, Option<SetAside>), Trouble> {
+    ) -> Result<(Self, Option<DamagedFile>), HistoryError> {
         let opened = file::open(path, settings.durability)?;
         let mut db = opened.db;
         limit(&db, settings.largest_file)?;
@@ -108,13 +107,13 @@ impl Writer {
             let sql = "INSERT INTO runs(name, began) VALUES(?1, ?2) RETURNING id";
             Ok(db.query_row(sql, params![run.name, now], |row| row.get(0))?)
         })?;
-        let mut pen = Pen::new(settings.clone(), row, beside(path, ".undo"));
+        let mut pen = RecordWriter::new(settings.clone(), row, beside(path, ".undo"));
         patiently(patience, || {
             pen.forget();
             end_the_dead(&mut db, &mut pen, path, row)
         })?;
         prune::expire_undos(&db, path, settings)?;
-        if let Some(SetAside { place, damage }) = &opened.set_aside {
+        if let Some(DamagedFile { place, damage }) = &opened.set_aside {
             let said = format!(
                 "a damaged history was set aside as `{}`: {damage}",
                 place.display()
@@ -177,17 +176,17 @@ impl Writer {
         }
     }
 
-    fn failed(&mut self, count: u64, trouble: &Trouble) {
+    fn failed(&mut self, count: u64, trouble: &HistoryError) {
         self.pen.forget();
         let before = self.lost.take().map_or(0, |(before, _)| before);
         self.lost = Some((before + count, trouble.clone()));
-        if let Trouble::Damaged(_) = trouble {
+        if let HistoryError::Damaged(_) = trouble {
             file::suspect(&self.path);
         }
         self.shared.failed(count, trouble, &self.settings);
     }
 
-    fn answer(&self, written: Result<(), Trouble>) -> Result<(), StoreError> {
+    fn answer(&self, written: Result<(), HistoryError>) -> Result<(), StoreError> {
         match (written, self.settings.on_failure) {
             (Ok(()), _) | (Err(_), OnFailure::GoOn) => Ok(()),
             (Err(trouble), OnFailure::Refuse) => Err(StoreError {
@@ -199,7 +198,7 @@ impl Writer {
     fn write<'e, I: Iterator<Item = &'e Entry>>(
         &mut self,
         entries: impl Fn() -> I,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), HistoryError> {
         let patience = self.settings.patience;
         let safely = AssertUnwindSafe(|| {
             patiently(patience, || {
@@ -211,10 +210,14 @@ impl Writer {
                 tried
             })
         });
-        catch_unwind(safely).unwrap_or_else(|_| Err(Trouble::Other("the writer panicked".into())))
+        catch_unwind(safely)
+            .unwrap_or_else(|_| Err(HistoryError::Other("the writer panicked".into())))
     }
 
-    fn try_once<'e>(&mut self, entries: impl Iterator<Item = &'e Entry>) -> Result<(), Trouble> {
+    fn try_once<'e>(
+        &mut self,
+        entries: impl Iterator<Item = &'e Entry>,
+    ) -> Result<(), HistoryError> {
         let change = TransactionBehavior::Immediate;
         let transaction = self.db.transaction_with_behavior(change)?;
         self.pen.write(&transaction, entries)?;
@@ -227,7 +230,7 @@ impl Writer {
 }
 
 /// A file that reached its limit is as a disk that is full.
-fn limit(db: &Connection, largest: Option<u64>) -> Result<(), Trouble> {
+fn limit(db: &Connection, largest: Option<u64>) -> Result<(), HistoryError> {
     let Some(largest) = largest else {
         return Ok(());
     };
@@ -237,14 +240,19 @@ fn limit(db: &Connection, largest: Option<u64>) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn incident(db: &Connection, at: i64, what: &str) -> Result<(), Trouble> {
+fn incident(db: &Connection, at: i64, what: &str) -> Result<(), HistoryError> {
     let sql = "INSERT INTO incidents(at, what) VALUES(?1, ?2)";
     db.execute(sql, params![at, what])?;
     Ok(())
 }
 
 /// Ends the calls that processes left open which are gone.
-fn end_the_dead(db: &mut Connection, pen: &mut Pen, path: &Path, own: i64) -> Result<(), Trouble> {
+fn end_the_dead(
+    db: &mut Connection,
+    pen: &mut RecordWriter,
+    path: &Path,
+    own: i64,
+) -> Result<(), HistoryError> {
     let others: Vec<(i64, String)> = {
         let mut find = db.prepare("SELECT id, name FROM runs WHERE id <> ?1")?;
         let rows = find.query_map([own], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -265,7 +273,7 @@ fn end_the_dead(db: &mut Connection, pen: &mut Pen, path: &Path, own: i64) -> Re
 }
 
 /// An ending for every open call of a run, at the moment when it was last heard of.
-fn left_open(db: &Transaction<'_>, run: i64) -> Result<Vec<Entry>, Trouble> {
+fn left_open(db: &Transaction<'_>, run: i64) -> Result<Vec<Entry>, HistoryError> {
     let sql = "SELECT sessions.name, calls.name,
                  (SELECT at FROM records WHERE records.session = calls.session AND seq = calls.last)
                FROM calls JOIN sessions ON sessions.id = calls.session
@@ -278,7 +286,7 @@ fn left_open(db: &Transaction<'_>, run: i64) -> Result<Vec<Entry>, Trouble> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn interrupted(session: String, call: String, at: Moment) -> Entry {
+fn interrupted(session: String, call: String, at: Timestamp) -> Entry {
     let finish = Finish {
         ending: Ending::interrupted("the program that carried it is gone"),
         result: ToolResult::default(),

@@ -6,10 +6,10 @@ use crate::names::ToolName;
 use crate::protected::{Act, word_protection};
 use crate::reach::ReachPattern;
 use crate::rule::Body;
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 
 /// What no single key shows: keys that are missing, or that mean nothing together.
-pub(crate) fn check(stance: Stance, body: &Body) -> Result<(), Fault> {
+pub(crate) fn check(stance: RuleEffect, body: &Body) -> Result<(), Fault> {
     if !body.names_touches() && body.tool.is_none() {
         return Err(Fault::new(
             "a rule about nothing can never match",
@@ -31,8 +31,8 @@ pub(crate) fn check(stance: Stance, body: &Body) -> Result<(), Fault> {
         ));
     }
     match stance {
-        Stance::Allow => check_allow(body, has_mcp),
-        Stance::Ask | Stance::Deny => Ok(()),
+        RuleEffect::Allow => check_allow(body, has_mcp),
+        RuleEffect::Ask | RuleEffect::Deny => Ok(()),
     }
 }
 

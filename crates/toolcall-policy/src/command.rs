@@ -7,14 +7,14 @@ use std::sync::Arc;
 use toolcall::{Access, Command, Part, Reading, Target, Touch};
 use toolcall_shell::{LONGEST_TEXT, Words, quoted, touches, unwrapped};
 
+use crate::evaluation::{Evaluation, FindingSink, by_rule};
 use crate::finding::{Cause, Finding, Gap, Subject, Verb};
-use crate::hearing::{Hearing, Listener, by_rule};
-use crate::mode::Deed;
+use crate::mode::ActionClass;
 use crate::programs::{
     Reach, WordUse, first_hazard, is_never_offered, offered_words, only_reads, path_words, word_use,
 };
 use crate::rule::PolicyRule;
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 use crate::wordpaths::leading_away;
 
 /// How many programs behind one part are judged.
@@ -34,8 +34,8 @@ pub(crate) struct Seen {
     is_beyond: bool,
 }
 
-impl<'a> Hearing<'a> {
-    pub(crate) fn command(&self, command: &Command, tell: Listener<'_>) {
+impl<'a> Evaluation<'a> {
+    pub(crate) fn command(&self, command: &Command, tell: FindingSink<'_>) {
         let parts = match &command.reading {
             Reading::Understood(parts) if has_programs(parts) => parts.as_slice(),
             Reading::Understood(_) | Reading::Unclear(_) => &[],
@@ -64,7 +64,7 @@ impl<'a> Hearing<'a> {
     }
 
     /// Rules that deny or ask, by words anywhere in the text and in the variables.
-    fn word_rules(&self, command: &Command, seen: &[Seen], tell: Listener<'_>) {
+    fn word_rules(&self, command: &Command, seen: &[Seen], tell: FindingSink<'_>) {
         for rule in self.about(&self.rules.barriers) {
             let whole = bare(&command.text);
             let mut texts = rule.body.exactly.iter();
@@ -72,7 +72,7 @@ impl<'a> Hearing<'a> {
                 tell(by_rule(Subject::Text(&command.text), rule));
             }
         }
-        let sets = [Stance::Deny, Stance::Ask].map(|stance| self.rules.anywhere(stance));
+        let sets = [RuleEffect::Deny, RuleEffect::Ask].map(|stance| self.rules.anywhere(stance));
         if sets.iter().all(|set| set.is_empty()) {
             return;
         }
@@ -87,14 +87,15 @@ impl<'a> Hearing<'a> {
 
     /// The rule that allows this command to the letter. Variables may make it another command.
     fn exact_rule(&self, command: &Command) -> Option<&'a PolicyRule> {
-        let allows = |rule: &&PolicyRule| rule.stance == Stance::Allow && rule.is_exactly(command);
+        let allows =
+            |rule: &&PolicyRule| rule.stance == RuleEffect::Allow && rule.is_exactly(command);
         let mut rules = self
             .about(self.rules.exactly(&command.text))
             .chain(self.extra());
         rules.find(allows).filter(|_| command.env.is_empty())
     }
 
-    fn redirect(&self, touch: &Touch, tell: Listener<'_>) {
+    fn redirect(&self, touch: &Touch, tell: FindingSink<'_>) {
         match touch {
             Touch::Reads(path) => self.file(Verb::Read, path, tell),
             Touch::Writes(path) => self.file(Verb::Write, path, tell),
@@ -112,23 +113,23 @@ impl<'a> Hearing<'a> {
         command: &Command,
         why: &str,
         exact: Option<&'a PolicyRule>,
-        tell: Listener<'_>,
+        tell: FindingSink<'_>,
     ) {
         let subject = || Subject::Text(&command.text);
         let whole = Part::new(vec![command.text.to_string()], &command.cwd);
         match command.text.len() > LONGEST_TEXT {
             true => tell(Finding {
                 subject: subject(),
-                stance: Stance::Ask,
+                stance: RuleEffect::Ask,
                 cause: Cause::Limit("the text is too long to be looked through"),
             }),
             false => self.text(&whole, &command.text, tell),
         }
         match exact {
-            Some(rule) => tell(self.covered(subject(), Deed::Command, rule)),
+            Some(rule) => tell(self.covered(subject(), ActionClass::Command, rule)),
             None => {
                 let gap = Gap::new(format!("it has {why}"), "write it in plain words");
-                tell(self.uncovered(subject(), Deed::Command, Some(gap)));
+                tell(self.uncovered(subject(), ActionClass::Command, Some(gap)));
             }
         }
     }
@@ -138,13 +139,13 @@ impl<'a> Hearing<'a> {
         command: &Command,
         seen: &Seen,
         exact: Option<&'a PolicyRule>,
-        tell: Listener<'_>,
+        tell: FindingSink<'_>,
     ) {
         let part = &seen.parts[0];
         if seen.is_beyond {
             tell(Finding {
                 subject: Subject::Part(part),
-                stance: Stance::Deny,
+                stance: RuleEffect::Deny,
                 cause: Cause::Limit("it runs more programs through others than can be judged"),
             });
         }
@@ -159,8 +160,8 @@ impl<'a> Hearing<'a> {
         }
         let reads = |inner: &Part| only_reads(&inner.argv);
         let deed = match seen.unclear.is_none() && seen.parts.iter().all(reads) {
-            true => Deed::Inspect,
-            false => Deed::Command,
+            true => ActionClass::Inspect,
+            false => ActionClass::Command,
         };
         match exact.map_or_else(|| self.covering(command, seen), Ok) {
             Ok(rule) => tell(self.covered(Subject::Part(part), deed, rule)),
@@ -168,7 +169,7 @@ impl<'a> Hearing<'a> {
         }
     }
 
-    fn inner_redirects(&self, inner: &Part, tell: Listener<'_>) {
+    fn inner_redirects(&self, inner: &Part, tell: FindingSink<'_>) {
         for redirect in &inner.redirects {
             if let Target::File { path, access } = &redirect.target {
                 match access {

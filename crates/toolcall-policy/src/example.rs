@@ -3,14 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use toolcall::{Origin, Part, Reading, SessionId, Setting, ToolIdentity};
+use toolcall::{Origin, Part, Reading, SessionContext, SessionId, ToolIdentity};
 use toolcall_shell::{Words, read, unwrapped};
 
 use crate::paths::{PathSet, Pattern};
 use crate::programs::first_hazard;
 use crate::reach::Target;
 use crate::rule::PolicyRule;
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 
 const ROOT: &str = "/root-of-examples";
 
@@ -31,11 +31,11 @@ fn reaches(rule: &PolicyRule, example: &str) -> bool {
 
 fn runs(rule: &PolicyRule, example: &str) -> bool {
     match rule.stance {
-        Stance::Allow => match read(example, Path::new(ROOT)) {
+        RuleEffect::Allow => match read(example, Path::new(ROOT)) {
             Reading::Understood(parts) => parts.iter().all(|part| allows(rule, part)),
             Reading::Unclear(_) => false,
         },
-        Stance::Ask | Stance::Deny => {
+        RuleEffect::Ask | RuleEffect::Deny => {
             let words = Words::of(example);
             let holds = |wanted: &Vec<String>| {
                 let wanted: Vec<_> = wanted.iter().map(String::as_str).collect();
@@ -70,7 +70,7 @@ fn paths(rule: &PolicyRule, example: &str, home: Option<&Path>) -> bool {
         (Some(rest), Some(home)) => home.join(rest),
         (Some(_), None) | (None, _) => PathBuf::from(ROOT).join(example),
     };
-    let setting = Setting::new(SessionId::new("examples"), ROOT);
+    let setting = SessionContext::new(SessionId::new("examples"), ROOT);
     let set = PathSet::new(rule.stance, &patterns);
     set.is_ok_and(|set| !set.find(&path, &setting).is_empty())
 }

@@ -1,16 +1,16 @@
 //! How a verdict comes about, as a plain value that can be printed in any form.
 //! It tells what judging finds, nothing more and nothing else.
 
+use crate::evaluation::Evaluation;
 use crate::finding::{Finding, Outcome};
-use crate::hearing::Hearing;
 use crate::offers::offers;
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 
 /// How a verdict comes about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// What becomes of the call.
-    pub stance: Stance,
+    pub stance: RuleEffect,
     /// What decided it.
     pub rule: String,
     /// Why.
@@ -27,7 +27,7 @@ pub struct Step {
     /// What the call does, as it was read.
     pub what: String,
     /// What is said about it.
-    pub stance: Stance,
+    pub stance: RuleEffect,
     /// What decided that.
     pub rule: String,
     /// Why.
@@ -37,7 +37,7 @@ pub struct Step {
 }
 
 impl Explanation {
-    pub(crate) fn of(hearing: &Hearing<'_>) -> Self {
+    pub(crate) fn of(hearing: &Evaluation<'_>) -> Self {
         let mut steps = Vec::new();
         hearing.hear(&mut |finding| steps.push(step(&finding)));
         let Outcome {
@@ -51,8 +51,8 @@ impl Explanation {
             reason: reason.to_string(),
             steps,
             offers: match stance {
-                Stance::Ask => offers(hearing),
-                Stance::Allow | Stance::Deny => Vec::new(),
+                RuleEffect::Ask => offers(hearing),
+                RuleEffect::Allow | RuleEffect::Deny => Vec::new(),
             },
         }
     }

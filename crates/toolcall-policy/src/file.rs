@@ -18,8 +18,8 @@ use crate::paths::Pattern;
 use crate::position::Position;
 use crate::reach::ReachPattern;
 use crate::rule::{Body, PolicyRule};
+use crate::rule_effect::RuleEffect;
 use crate::runs::words_of;
-use crate::stance::Stance;
 use crate::text::text;
 
 /// Longer files are not read.
@@ -66,9 +66,9 @@ pub(crate) fn parse(
     for (key, value) in in_order(table.get_ref()) {
         match key.get_ref().as_ref() {
             "mode" => mode = Some(reader.mode(value)?),
-            "allow" => reader.rules(Stance::Allow, value, &mut rules)?,
-            "ask" => reader.rules(Stance::Ask, value, &mut rules)?,
-            "deny" => reader.rules(Stance::Deny, value, &mut rules)?,
+            "allow" => reader.rules(RuleEffect::Allow, value, &mut rules)?,
+            "ask" => reader.rules(RuleEffect::Ask, value, &mut rules)?,
+            "deny" => reader.rules(RuleEffect::Deny, value, &mut rules)?,
             other => return Err(reader.fault(key.span(), unknown_key(other, &TOP_KEYS))),
         }
     }
@@ -79,7 +79,7 @@ impl PolicyRule {
     /// Reads a rule back from the text under which it was offered.
     pub fn from_text(
         text: &str,
-        stance: Stance,
+        stance: RuleEffect,
         home: Option<&Path>,
     ) -> Result<PolicyRule, PolicyError> {
         let document = format!("rule = {{ {text} }}\n");
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
 
     fn rules(
         &self,
-        stance: Stance,
+        stance: RuleEffect,
         value: &Spanned<DeValue<'_>>,
         rules: &mut Vec<PolicyRule>,
     ) -> Result<(), PolicyError> {
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
 
     fn rule(
         &self,
-        stance: Stance,
+        stance: RuleEffect,
         value: &Spanned<DeValue<'_>>,
     ) -> Result<PolicyRule, PolicyError> {
         let DeValue::Table(table) = value.get_ref() else {
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
 
     fn field<'t, 'i>(
         &self,
-        stance: Stance,
+        stance: RuleEffect,
         key: &Spanned<std::borrow::Cow<'i, str>>,
         value: &'t Spanned<DeValue<'i>>,
         body: &mut Body,

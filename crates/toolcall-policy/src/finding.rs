@@ -8,11 +8,11 @@ use std::sync::Arc;
 use toolcall::Part;
 use toolcall_shell::quoted;
 
-use crate::mode::{Deed, Mode};
+use crate::mode::{ActionClass, Mode};
 use crate::protected::Protection;
 use crate::reach::mode_name;
 use crate::rule::PolicyRule;
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 
 /// What somebody does with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) enum Verb {
 /// One thing and what is said about it.
 pub(crate) struct Finding<'a> {
     pub(crate) subject: Subject<'a>,
-    pub(crate) stance: Stance,
+    pub(crate) stance: RuleEffect,
     pub(crate) cause: Cause<'a>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Cause<'a> {
     /// The mode decides what no rule covers, or holds in spite of one.
     Mode {
         mode: Mode,
-        deed: Deed,
+        deed: ActionClass,
         gap: Option<Gap>,
     },
     Limit(&'static str),
@@ -117,22 +117,22 @@ impl Cause<'_> {
     }
 
     /// What would have to be different for another verdict.
-    pub(crate) fn change(&self, stance: Stance) -> Option<String> {
+    pub(crate) fn change(&self, stance: RuleEffect) -> Option<String> {
         match (self, stance) {
-            (Cause::Rule(rule), Stance::Ask | Stance::Deny) => {
+            (Cause::Rule(rule), RuleEffect::Ask | RuleEffect::Deny) => {
                 Some(format!("change or take out the rule `{}`", rule.name))
             }
-            (Cause::Mode { gap: Some(gap), .. }, Stance::Ask) => {
+            (Cause::Mode { gap: Some(gap), .. }, RuleEffect::Ask) => {
                 Some(format!("{}, or answer the question", gap.change))
             }
-            (Cause::Mode { .. }, Stance::Ask) => {
+            (Cause::Mode { .. }, RuleEffect::Ask) => {
                 Some("add an `[[allow]]` rule, or answer the question".to_owned())
             }
-            (Cause::Mode { mode, .. }, Stance::Deny) => {
+            (Cause::Mode { mode, .. }, RuleEffect::Deny) => {
                 Some(format!("choose another mode than {}", mode.as_str()))
             }
             (Cause::Broken(_), _) => Some("mend the policy file".to_owned()),
-            (Cause::Rule(_) | Cause::Mode { .. }, Stance::Allow)
+            (Cause::Rule(_) | Cause::Mode { .. }, RuleEffect::Allow)
             | (Cause::Protected(_) | Cause::Limit(_) | Cause::NoMode(_), _) => None,
         }
     }
@@ -165,7 +165,7 @@ fn shown(part: &Part) -> String {
 /// The strongest finding so far, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    pub(crate) stance: Stance,
+    pub(crate) stance: RuleEffect,
     pub(crate) rule: String,
     pub(crate) reason: Arc<str>,
 }

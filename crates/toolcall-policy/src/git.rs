@@ -28,7 +28,7 @@ const RUNNING: [&str; 22] = [
 ];
 
 /// Keys of a `.git/config` that make `git` run programs or read settings elsewhere. Where there is
-/// one, no rule allows `git` (see [`crate::Facts`]).
+/// one, no rule allows `git` (see [`crate::RuleContext`]).
 ///
 /// ```
 /// let config = "[core]\n\tbare = false\n\tfsmonitor = touch x\n";

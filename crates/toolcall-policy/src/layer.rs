@@ -9,11 +9,11 @@ use crate::error::PolicyError;
 use crate::file;
 use crate::mode::Mode;
 use crate::rule::PolicyRule;
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 
 /// Where a layer comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Scope {
+pub enum LayerSource {
     /// The person's own file.
     User,
     /// A file of the project that is worked on.
@@ -35,13 +35,13 @@ pub enum Trust {
 
 /// The text of a policy file, and what there is to know about it.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct PolicyText<'a> {
     /// The name of the file, for messages.
     pub file: &'a str,
     /// What is in it.
     pub text: &'a str,
     /// Where it comes from.
-    pub scope: Scope,
+    pub scope: LayerSource,
     /// Whether it may allow anything.
     pub trust: Trust,
     /// What `~` stands for.
@@ -51,7 +51,7 @@ pub struct Source<'a> {
 /// One layer of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
-    pub(crate) scope: Scope,
+    pub(crate) scope: LayerSource,
     pub(crate) trust: Trust,
     pub(crate) mode: Option<Mode>,
     pub(crate) rules: Vec<PolicyRule>,
@@ -61,18 +61,18 @@ impl Layer {
     /// Reads a policy file. One thing wrong in it, and there is no layer.
     ///
     /// ```
-    /// use toolcall_policy::{Layer, Scope, Source, Trust};
+    /// use toolcall_policy::{Layer, LayerSource, PolicyText, Trust};
     ///
-    /// let source = Source {
+    /// let source = PolicyText {
     ///     file: "policy.toml",
     ///     text: "[[allow]]\nrun = 'git status'\nmatches = ['git status -s']\n",
-    ///     scope: Scope::User,
+    ///     scope: LayerSource::User,
     ///     trust: Trust::Trusted,
     ///     home: None,
     /// };
     /// assert_eq!(Layer::parse(source).unwrap().rules().len(), 1);
     /// ```
-    pub fn parse(source: Source<'_>) -> Result<Self, PolicyError> {
+    pub fn parse(source: PolicyText<'_>) -> Result<Self, PolicyError> {
         let (mode, rules) = file::parse(source.file, source.text, source.home)?;
         Ok(Self {
             scope: source.scope,
@@ -83,7 +83,7 @@ impl Layer {
     }
 
     /// A layer that says nothing but how much is done without asking.
-    pub fn of_mode(scope: Scope, mode: Mode) -> Self {
+    pub fn of_mode(scope: LayerSource, mode: Mode) -> Self {
         Self {
             scope,
             trust: Trust::Trusted,
@@ -99,13 +99,13 @@ impl Layer {
     ) -> Result<Self, PolicyError> {
         let rules = answers.into_iter().map(|(rule, effect)| {
             let stance = match effect {
-                Effect::Allow => Stance::Allow,
-                Effect::Deny => Stance::Deny,
+                Effect::Allow => RuleEffect::Allow,
+                Effect::Deny => RuleEffect::Deny,
             };
             PolicyRule::from_text(&rule.text, stance, home)
         });
         Ok(Self {
-            scope: Scope::Remembered,
+            scope: LayerSource::Remembered,
             trust: Trust::Trusted,
             mode: None,
             rules: rules.collect::<Result<_, _>>()?,
@@ -121,6 +121,6 @@ impl Layer {
     pub(crate) fn effective(self) -> impl Iterator<Item = PolicyRule> {
         let is_trusted = self.trust == Trust::Trusted;
         let rules = self.rules.into_iter();
-        rules.filter(move |rule| is_trusted || rule.stance != Stance::Allow)
+        rules.filter(move |rule| is_trusted || rule.stance != RuleEffect::Allow)
     }
 }

@@ -4,21 +4,21 @@
 //! - [`Layer`] is one policy file, or the answers that were kept. A broken one is a [`PolicyError`].
 //! - [`Rules`] is all layers together, an immutable snapshot that judges (`toolcall::Policy`).
 //! - [`Rules::explain`] tells how a verdict came about, part by part.
-//! - [`Book`] is the rulebook of a session (`toolcall::Rulebook`): files, trust and kept answers, always
+//! - [`PolicyStore`] is the rulebook of a session (`toolcall::Rulebook`): files, trust and kept answers, always
 //!   as they are now.
+//! - [`replay`] judges recorded calls again.
 //! - [`helpers_named`] finds what a repository makes `git` run.
 
-mod book;
 mod checks;
 mod command;
 mod error;
+mod evaluation;
 mod example;
 mod explain;
 mod file;
 mod finding;
 mod fold;
 mod git;
-mod hearing;
 mod layer;
 mod mode;
 mod names;
@@ -28,23 +28,25 @@ mod position;
 mod programs;
 mod protected;
 mod reach;
+pub mod replay;
 mod rule;
+mod rule_effect;
 mod rules;
 mod runs;
-mod stance;
+mod store;
 mod text;
 mod wordpaths;
 mod words;
 
-pub use book::{
-    Book, BookSettings, Change, FileState, KeptId, KeptRule, Places, PolicyFile, Project,
-    ProjectFile, Sources, TrustRecord, Trusts, read_own,
-};
 pub use error::PolicyError;
 pub use explain::{Explanation, Step};
 pub use git::helpers_named;
-pub use layer::{Layer, Scope, Source, Trust};
+pub use layer::{Layer, LayerSource, PolicyText, Trust};
 pub use mode::Mode;
 pub use rule::PolicyRule;
-pub use rules::{Facts, Rules};
-pub use stance::Stance;
+pub use rule_effect::RuleEffect;
+pub use rules::{RuleContext, Rules};
+pub use store::{
+    Change, FileState, PolicyFile, PolicySources, PolicyStore, PolicyStoreConfig, Project,
+    ProjectFile, RememberedRule, RememberedRuleId, TrustRecord, TrustStore, UserDirs, read_own,
+};

@@ -1,7 +1,7 @@
 //! Modes: what is done about things that no rule covers, and what no rule may allow.
 //! A mode never lifts a deny rule, an ask rule or the protection of a path.
 
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 
 /// How much is done without asking. The greater one is stricter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,7 +21,7 @@ pub enum Mode {
 
 /// What something amounts to, as far as modes care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum ActionClass {
     Nothing,
     ReadInside,
     ReadOutside,
@@ -88,10 +88,10 @@ impl Mode {
     }
 
     /// What a switch from this mode to another amounts to.
-    pub(crate) fn switching_to(self, other: Mode) -> Deed {
+    pub(crate) fn switching_to(self, other: Mode) -> ActionClass {
         match other < self {
-            true => Deed::Loosen,
-            false => Deed::Tighten,
+            true => ActionClass::Loosen,
+            false => ActionClass::Tighten,
         }
     }
 
@@ -107,66 +107,68 @@ impl Mode {
     }
 
     /// What is done about something that no rule covers.
-    pub(crate) fn stance(self, deed: Deed) -> Stance {
+    pub(crate) fn stance(self, deed: ActionClass) -> RuleEffect {
         match self {
-            Mode::AllowAll => Stance::Allow,
-            Mode::AcceptEdits if deed == Deed::WriteInside => Stance::Allow,
+            Mode::AllowAll => RuleEffect::Allow,
+            Mode::AcceptEdits if deed == ActionClass::WriteInside => RuleEffect::Allow,
             Mode::AcceptEdits | Mode::Ask => match deed {
-                Deed::Nothing | Deed::ReadInside | Deed::Tighten => Stance::Allow,
-                Deed::ReadOutside
-                | Deed::WriteInside
-                | Deed::WriteOutside
-                | Deed::Delete
-                | Deed::Inspect
-                | Deed::Command
-                | Deed::Reach
-                | Deed::Loosen
-                | Deed::Unknown => Stance::Ask,
+                ActionClass::Nothing | ActionClass::ReadInside | ActionClass::Tighten => {
+                    RuleEffect::Allow
+                }
+                ActionClass::ReadOutside
+                | ActionClass::WriteInside
+                | ActionClass::WriteOutside
+                | ActionClass::Delete
+                | ActionClass::Inspect
+                | ActionClass::Command
+                | ActionClass::Reach
+                | ActionClass::Loosen
+                | ActionClass::Unknown => RuleEffect::Ask,
             },
             Mode::ReadOnly => Mode::Ask.stance(deed).max(self.floor(deed)),
-            Mode::DenyAll => Stance::Deny,
+            Mode::DenyAll => RuleEffect::Deny,
         }
     }
 
     /// The least that is done about it, even if a rule allows it.
-    pub(crate) fn floor(self, deed: Deed) -> Stance {
+    pub(crate) fn floor(self, deed: ActionClass) -> RuleEffect {
         match self {
-            Mode::AllowAll | Mode::AcceptEdits | Mode::Ask => Stance::Allow,
+            Mode::AllowAll | Mode::AcceptEdits | Mode::Ask => RuleEffect::Allow,
             Mode::ReadOnly => match deed {
-                Deed::Nothing
-                | Deed::ReadInside
-                | Deed::ReadOutside
-                | Deed::Inspect
-                | Deed::Reach
-                | Deed::Loosen
-                | Deed::Tighten => Stance::Allow,
-                Deed::WriteInside
-                | Deed::WriteOutside
-                | Deed::Delete
-                | Deed::Command
-                | Deed::Unknown => Stance::Deny,
+                ActionClass::Nothing
+                | ActionClass::ReadInside
+                | ActionClass::ReadOutside
+                | ActionClass::Inspect
+                | ActionClass::Reach
+                | ActionClass::Loosen
+                | ActionClass::Tighten => RuleEffect::Allow,
+                ActionClass::WriteInside
+                | ActionClass::WriteOutside
+                | ActionClass::Delete
+                | ActionClass::Command
+                | ActionClass::Unknown => RuleEffect::Deny,
             },
-            Mode::DenyAll => Stance::Deny,
+            Mode::DenyAll => RuleEffect::Deny,
         }
     }
 }
 
-impl Deed {
+impl ActionClass {
     /// In words, after "no rule covers".
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Deed::Nothing => "a call that touches nothing",
-            Deed::ReadInside => "reading in the roots",
-            Deed::ReadOutside => "reading outside the roots",
-            Deed::WriteInside => "writing in the roots",
-            Deed::WriteOutside => "writing outside the roots",
-            Deed::Delete => "deleting",
-            Deed::Inspect => "a command that only reads",
-            Deed::Command => "a command",
-            Deed::Reach => "reaching out",
-            Deed::Loosen => "switching to a looser mode",
-            Deed::Tighten => "switching to a mode that is no looser",
-            Deed::Unknown => "a tool that does not say what it does",
+            ActionClass::Nothing => "a call that touches nothing",
+            ActionClass::ReadInside => "reading in the roots",
+            ActionClass::ReadOutside => "reading outside the roots",
+            ActionClass::WriteInside => "writing in the roots",
+            ActionClass::WriteOutside => "writing outside the roots",
+            ActionClass::Delete => "deleting",
+            ActionClass::Inspect => "a command that only reads",
+            ActionClass::Command => "a command",
+            ActionClass::Reach => "reaching out",
+            ActionClass::Loosen => "switching to a looser mode",
+            ActionClass::Tighten => "switching to a mode that is no looser",
+            ActionClass::Unknown => "a tool that does not say what it does",
         }
     }
 }

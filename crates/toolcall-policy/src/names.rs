@@ -4,7 +4,7 @@
 use toolcall::{Origin, ToolIdentity};
 
 use crate::error::Fault;
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 
 /// A tool or tools, as somebody wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl ToolName {
             Origin::Mcp(server) => format!("mcp:{server}/{}", tool.name),
         };
         let name = Self::parse(&source).ok()?;
-        let is_exact = name.name != "*" && name.names(tool, Stance::Allow);
+        let is_exact = name.name != "*" && name.names(tool, RuleEffect::Allow);
         is_exact.then_some(name)
     }
 
@@ -67,8 +67,8 @@ impl ToolName {
     }
 
     /// Whether it names this tool. A plain name that denies or asks names it wherever it comes from.
-    pub(crate) fn names(&self, tool: &ToolIdentity, stance: Stance) -> bool {
-        let is_wide = stance != Stance::Allow;
+    pub(crate) fn names(&self, tool: &ToolIdentity, stance: RuleEffect) -> bool {
+        let is_wide = stance != RuleEffect::Allow;
         let is_from = match (&self.origin, &tool.origin) {
             (OriginName::Plain, Origin::Local) | (OriginName::Agent, Origin::Agent) => true,
             (OriginName::Plain, Origin::Mcp(_) | Origin::Agent) => is_wide,

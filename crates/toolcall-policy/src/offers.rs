@@ -5,14 +5,14 @@ use toolcall::{Command, Lifetime, Part, Reading, Rule, Touch};
 use toolcall_shell::{Words, touches};
 
 use crate::command::everything;
+use crate::evaluation::Evaluation;
 use crate::finding::Verb;
-use crate::hearing::Hearing;
 use crate::names::ToolName;
 use crate::paths::Pattern;
 use crate::programs::{Reach, is_never_offered, offered_words, runs_anything};
 use crate::reach::{ReachPattern, mode_name};
 use crate::rule::{Body, PolicyRule};
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 use crate::text::text;
 
 /// How a command is put into a rule.
@@ -25,7 +25,7 @@ enum Breadth {
 }
 
 /// The rules that "always" may write for this intent, the narrowest lifetime first.
-pub(crate) fn offers(hearing: &Hearing<'_>) -> Vec<Rule> {
+pub(crate) fn offers(hearing: &Evaluation<'_>) -> Vec<Rule> {
     let has_command = hearing
         .intent
         .touches
@@ -57,19 +57,19 @@ pub(crate) fn offers(hearing: &Hearing<'_>) -> Vec<Rule> {
 }
 
 /// Whether a rule of this text, read back, allows what asked.
-fn settles(hearing: &Hearing<'_>, text: &str) -> bool {
-    let Ok(rule) = PolicyRule::from_text(text, Stance::Allow, None) else {
+fn settles(hearing: &Evaluation<'_>, text: &str) -> bool {
+    let Ok(rule) = PolicyRule::from_text(text, RuleEffect::Allow, None) else {
         return false;
     };
-    let tried = Hearing {
+    let tried = Evaluation {
         extra: Some(&rule),
         ..*hearing
     };
-    rule.text() == text && tried.outcome().stance == Stance::Allow
+    rule.text() == text && tried.outcome().stance == RuleEffect::Allow
 }
 
 /// Rules about places hold where the places are; a text that nobody understood, for now only.
-fn lifetimes(hearing: &Hearing<'_>, body: &Body) -> &'static [Lifetime] {
+fn lifetimes(hearing: &Evaluation<'_>, body: &Body) -> &'static [Lifetime] {
     let is_unclear = |touch: &Touch| match touch {
         Touch::Runs(command) => matches!(command.reading, Reading::Unclear(_)),
         Touch::Reads(_)
@@ -92,7 +92,7 @@ fn lifetimes(hearing: &Hearing<'_>, body: &Body) -> &'static [Lifetime] {
 }
 
 /// What a rule would have to be about; none where something in it is never offered.
-fn body(hearing: &Hearing<'_>, breadth: Breadth) -> Option<Body> {
+fn body(hearing: &Evaluation<'_>, breadth: Breadth) -> Option<Body> {
     let mut body = Body::default();
     for touch in &hearing.intent.touches {
         add(hearing, touch, breadth, &mut body)?;
@@ -100,7 +100,7 @@ fn body(hearing: &Hearing<'_>, breadth: Breadth) -> Option<Body> {
     Some(body)
 }
 
-fn add(hearing: &Hearing<'_>, touch: &Touch, breadth: Breadth, body: &mut Body) -> Option<()> {
+fn add(hearing: &Evaluation<'_>, touch: &Touch, breadth: Breadth, body: &mut Body) -> Option<()> {
     match touch {
         Touch::Reads(path) => add_path(hearing, Verb::Read, path, body),
         Touch::Writes(path) => add_path(hearing, Verb::Write, path, body),
@@ -135,14 +135,14 @@ fn add(hearing: &Hearing<'_>, touch: &Touch, breadth: Breadth, body: &mut Body) 
 
 /// A path that nothing settles yet.
 fn add_path(
-    hearing: &Hearing<'_>,
+    hearing: &Evaluation<'_>,
     verb: Verb,
     path: &std::path::Path,
     body: &mut Body,
 ) -> Option<()> {
-    let mut worst = Stance::Allow;
+    let mut worst = RuleEffect::Allow;
     hearing.file(verb, path, &mut |finding| worst = worst.max(finding.stance));
-    if worst == Stance::Allow {
+    if worst == RuleEffect::Allow {
         return Some(());
     }
     let pattern = Pattern::of(path, hearing.setting)?;
@@ -158,7 +158,7 @@ fn add_path(
 }
 
 /// The tool as it is defined now: there is nothing narrower to go by.
-fn add_tool(hearing: &Hearing<'_>, body: &mut Body) -> Option<()> {
+fn add_tool(hearing: &Evaluation<'_>, body: &mut Body) -> Option<()> {
     let tool = &hearing.intent.tool;
     body.tool = Some(ToolName::of(tool)?);
     body.definition = Some(tool.digest.to_string()).filter(|digest| !digest.is_empty());
@@ -166,7 +166,7 @@ fn add_tool(hearing: &Hearing<'_>, body: &mut Body) -> Option<()> {
 }
 
 /// The first words of every program that no rule covers yet.
-fn add_words(hearing: &Hearing<'_>, command: &Command, body: &mut Body) -> Option<()> {
+fn add_words(hearing: &Evaluation<'_>, command: &Command, body: &mut Body) -> Option<()> {
     for part in programs(command)? {
         if hearing.covering_one(&part).is_ok() {
             continue;

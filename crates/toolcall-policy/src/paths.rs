@@ -4,11 +4,11 @@
 use std::path::{Component, Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
-use toolcall::Setting;
+use toolcall::SessionContext;
 
 use crate::error::Fault;
 use crate::fold::{fold_letters, fold_path, normal};
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 
 /// Longer patterns are not taken.
 const LONGEST_PATTERN: usize = 1024;
@@ -58,7 +58,7 @@ impl Pattern {
     }
 
     /// The pattern of exactly this path, relative to a root where it is in one.
-    pub(crate) fn of(path: &Path, setting: &Setting) -> Option<Self> {
+    pub(crate) fn of(path: &Path, setting: &SessionContext) -> Option<Self> {
         let in_root = setting
             .roots
             .iter()
@@ -148,7 +148,7 @@ pub(crate) struct PathSet {
     roots: Globs,
     machine: Globs,
     literals: Vec<(Base, PathBuf, usize)>,
-    stance: Stance,
+    stance: RuleEffect,
 }
 
 #[derive(Clone, Debug)]
@@ -160,7 +160,7 @@ struct Globs {
 impl PathSet {
     /// Each pattern with the number of its rule. What denies or asks is also searched by folded names.
     pub(crate) fn new(
-        stance: Stance,
+        stance: RuleEffect,
         patterns: &[(&Pattern, usize)],
     ) -> Result<Self, globset::Error> {
         let of_base = |base: Base| {
@@ -168,7 +168,7 @@ impl PathSet {
                 .iter()
                 .filter(move |(pattern, _)| pattern.base == base)
         };
-        let literals = patterns.iter().filter(|_| stance != Stance::Allow);
+        let literals = patterns.iter().filter(|_| stance != RuleEffect::Allow);
         Ok(Self {
             roots: Globs::new(stance, of_base(Base::Roots))?,
             machine: Globs::new(stance, of_base(Base::Machine))?,
@@ -180,15 +180,15 @@ impl PathSet {
     }
 
     /// The rules that match a path, in their order.
-    pub(crate) fn find(&self, path: &Path, setting: &Setting) -> Vec<usize> {
+    pub(crate) fn find(&self, path: &Path, setting: &SessionContext) -> Vec<usize> {
         if self.roots.rules.is_empty() && self.machine.rules.is_empty() {
             return Vec::new();
         }
         let mut found = Vec::new();
         match self.stance {
-            Stance::Allow if path.components().any(|part| part == Component::ParentDir) => {}
-            Stance::Allow => self.collect(path, &setting.roots, &mut found),
-            Stance::Ask | Stance::Deny => {
+            RuleEffect::Allow if path.components().any(|part| part == Component::ParentDir) => {}
+            RuleEffect::Allow => self.collect(path, &setting.roots, &mut found),
+            RuleEffect::Ask | RuleEffect::Deny => {
                 let path = normal(path);
                 let roots: Vec<_> = setting.roots.iter().map(|root| fold_path(root)).collect();
                 self.collect(&path, &setting.roots, &mut found);
@@ -202,7 +202,7 @@ impl PathSet {
 
     /// The rules whose patterns lie beneath a folder. A name that may be anywhere in a root lies
     /// beneath the root; whether it lies beneath a folder in it nobody can tell.
-    pub(crate) fn beneath(&self, path: &Path, setting: &Setting) -> Vec<usize> {
+    pub(crate) fn beneath(&self, path: &Path, setting: &SessionContext) -> Vec<usize> {
         let path = normal(path);
         let lies_beneath = |base: Base, literal: &Path| match base {
             Base::Machine => literal.starts_with(&path),
@@ -230,17 +230,19 @@ impl PathSet {
 
 impl Globs {
     fn new<'a>(
-        stance: Stance,
+        stance: RuleEffect,
         patterns: impl Iterator<Item = &'a (&'a Pattern, usize)>,
     ) -> Result<Self, globset::Error> {
         let (mut set, mut rules) = (GlobSetBuilder::new(), Vec::new());
         for (pattern, rule) in patterns {
             let folded = fold_letters(&pattern.glob);
             let texts = match stance {
-                Stance::Ask | Stance::Deny if folded != pattern.glob => {
+                RuleEffect::Ask | RuleEffect::Deny if folded != pattern.glob => {
                     vec![pattern.glob.as_str(), &folded]
                 }
-                Stance::Allow | Stance::Ask | Stance::Deny => vec![pattern.glob.as_str()],
+                RuleEffect::Allow | RuleEffect::Ask | RuleEffect::Deny => {
+                    vec![pattern.glob.as_str()]
+                }
             };
             for text in texts {
                 for glob in pattern.globs(text)? {

@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::fold::{fold, fold_path, is_short_beginning, is_short_form};
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 
 /// What would be done with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum Act {
 /// Why a path is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Protection {
-    pub(crate) stance: Stance,
+    pub(crate) stance: RuleEffect,
     pub(crate) name: &'static str,
 }
 
@@ -142,14 +142,14 @@ fn pieces(word: &str) -> impl Iterator<Item = &str> {
 
 fn asked(name: &[&'static str]) -> Protection {
     Protection {
-        stance: Stance::Ask,
+        stance: RuleEffect::Ask,
         name: name[name.len() - 1],
     }
 }
 
 fn denied(name: &'static str) -> Protection {
     Protection {
-        stance: Stance::Deny,
+        stance: RuleEffect::Deny,
         name,
     }
 }

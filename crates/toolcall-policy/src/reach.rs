@@ -6,7 +6,7 @@ use url::{Host, Url};
 use crate::error::Fault;
 use crate::file::unknown_mode;
 use crate::mode::Mode;
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 
 /// A pattern of what is reached, as somebody wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +65,8 @@ impl ReachPattern {
 
     /// Whether it covers a target. What allows is compared to the letter; what denies covers all
     /// ports of a host and everything below it.
-    pub(crate) fn covers(&self, target: &Target, stance: Stance) -> bool {
-        let is_wide = stance != Stance::Allow;
+    pub(crate) fn covers(&self, target: &Target, stance: RuleEffect) -> bool {
+        let is_wide = stance != RuleEffect::Allow;
         match (&self.shape, target) {
             (Shape::Anything, Target::Host { .. } | Target::Odd) => true,
             (Shape::Anything, Target::Mcp { .. } | Target::Mode(_)) => is_wide,

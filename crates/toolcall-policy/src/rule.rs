@@ -9,12 +9,12 @@ use toolcall::{Command, Intent};
 use crate::names::ToolName;
 use crate::paths::Pattern;
 use crate::reach::ReachPattern;
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 
 /// A rule of a policy. It covers whatever one of its keys matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyRule {
-    pub(crate) stance: Stance,
+    pub(crate) stance: RuleEffect,
     pub(crate) body: Body,
     /// What decisions by this rule are called.
     pub(crate) name: Arc<str>,
@@ -43,7 +43,7 @@ pub(crate) struct Body {
 
 impl PolicyRule {
     /// What it says.
-    pub fn stance(&self) -> Stance {
+    pub fn stance(&self) -> RuleEffect {
         self.stance
     }
 
@@ -76,7 +76,9 @@ impl PolicyRule {
 
     /// Whether it covers what the tool does unseen: it names the tool as it is defined now.
     pub(crate) fn grants_tool(&self) -> bool {
-        self.stance == Stance::Allow && self.body.tool.is_some() && self.body.definition.is_some()
+        self.stance == RuleEffect::Allow
+            && self.body.tool.is_some()
+            && self.body.definition.is_some()
     }
 
     /// Whether it means this command to the letter.

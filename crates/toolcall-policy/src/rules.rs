@@ -5,24 +5,24 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use toolcall::{Intent, Policy, Setting, Verdict};
+use toolcall::{Intent, Policy, SessionContext, Verdict};
 
 use crate::error::{Fault, PolicyError};
+use crate::evaluation::Evaluation;
 use crate::explain::Explanation;
 use crate::finding::{Outcome, Verb};
-use crate::hearing::Hearing;
-use crate::layer::{Layer, Scope, Trust};
+use crate::layer::{Layer, LayerSource, Trust};
 use crate::mode::Mode;
 use crate::offers::offers;
 use crate::paths::{PathSet, Pattern};
 use crate::position::Position;
 use crate::rule::PolicyRule;
+use crate::rule_effect::RuleEffect;
 use crate::runs::{Anywhere, Prefixes};
-use crate::stance::Stance;
 
 /// What is known about the surroundings when the rules are put together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct RuleContext {
     /// Our own files and folders: policies, trust, history. Nobody writes there through us.
     pub own_files: Vec<PathBuf>,
     /// What the repositories of the roots make `git` run ([`crate::helpers_named`]). If there is
@@ -33,21 +33,21 @@ pub struct Facts {
 /// A policy of rules.
 ///
 /// ```
-/// use toolcall::{Command, Intent, Kind, Policy, SessionId, Setting, Verdict};
-/// use toolcall_policy::{Facts, Layer, Rules, Scope, Source, Trust};
+/// use toolcall::{Command, Intent, Kind, Policy, SessionId, SessionContext, Verdict};
+/// use toolcall_policy::{RuleContext, Layer, Rules, LayerSource, PolicyText, Trust};
 ///
-/// let layer = Layer::parse(Source {
+/// let layer = Layer::parse(PolicyText {
 ///     file: "policy.toml",
 ///     text: "[[allow]]\nrun = ['cargo test', 'tail']\n",
-///     scope: Scope::User,
+///     scope: LayerSource::User,
 ///     trust: Trust::Trusted,
 ///     home: None,
 /// })?;
-/// let rules = Rules::new([layer], Facts::default())?;
+/// let rules = Rules::new([layer], RuleContext::default())?;
 /// let text = "cargo test 2>&1 | tail -20";
 /// let command = Command::new(text, "/w", toolcall_shell::read(text, "/w".as_ref()));
 /// let intent = Intent::new(Kind::Execute, text).running(command);
-/// let verdict = rules.judge(&intent, &Setting::new(SessionId::new("s"), "/w"));
+/// let verdict = rules.judge(&intent, &SessionContext::new(SessionId::new("s"), "/w"));
 /// assert!(matches!(verdict, Verdict::Allow { .. }));
 /// # Ok::<(), toolcall_policy::PolicyError>(())
 /// ```
@@ -63,7 +63,7 @@ pub struct Rules {
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) rules: Vec<PolicyRule>,
-    pub(crate) facts: Facts,
+    pub(crate) facts: RuleContext,
     /// Why there are no rules to go by.
     pub(crate) broken: Option<String>,
     /// Programs that are allowed.
@@ -87,7 +87,10 @@ impl Rules {
     ///
     /// The mode is that of the flags, or else the person's own, or else [`Mode::Ask`]; a project's
     /// mode only makes it stricter.
-    pub fn new(layers: impl IntoIterator<Item = Layer>, facts: Facts) -> Result<Self, PolicyError> {
+    pub fn new(
+        layers: impl IntoIterator<Item = Layer>,
+        facts: RuleContext,
+    ) -> Result<Self, PolicyError> {
         let layers: Vec<_> = layers.into_iter().collect();
         let least = tightened(&layers);
         let mode = chosen(&layers).max(least);
@@ -133,12 +136,12 @@ impl Rules {
     }
 
     /// How the verdict on an intent comes about, part by part.
-    pub fn explain(&self, intent: &Intent, setting: &Setting) -> Explanation {
+    pub fn explain(&self, intent: &Intent, setting: &SessionContext) -> Explanation {
         Explanation::of(&self.hearing(intent, setting))
     }
 
-    fn hearing<'a>(&'a self, intent: &'a Intent, setting: &'a Setting) -> Hearing<'a> {
-        Hearing {
+    fn hearing<'a>(&'a self, intent: &'a Intent, setting: &'a SessionContext) -> Evaluation<'a> {
+        Evaluation {
             rules: &self.snapshot,
             mode: self.mode,
             intent,
@@ -149,27 +152,27 @@ impl Rules {
 }
 
 impl Policy for Rules {
-    fn judge(&self, intent: &Intent, setting: &Setting) -> Verdict {
+    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
         let hearing = self.hearing(intent, setting);
         let outcome = hearing.outcome();
         match outcome.stance {
-            Stance::Allow => Verdict::allow(outcome.rule),
-            Stance::Ask => Verdict::Ask {
+            RuleEffect::Allow => Verdict::allow(outcome.rule),
+            RuleEffect::Ask => Verdict::Ask {
                 rule: toolcall::RuleName::new(outcome.rule),
                 offers: offers(&hearing),
             },
-            Stance::Deny => Verdict::deny(outcome.rule, outcome.reason),
+            RuleEffect::Deny => Verdict::deny(outcome.rule, outcome.reason),
         }
     }
 }
 
-impl Hearing<'_> {
+impl Evaluation<'_> {
     /// The strongest of all findings. Where there is none, a person decides.
     pub(crate) fn outcome(&self) -> Outcome {
         let mut best = None;
         self.hear(&mut |finding| Outcome::keep(&mut best, &finding));
         best.unwrap_or_else(|| Outcome {
-            stance: Stance::Ask,
+            stance: RuleEffect::Ask,
             rule: "nothing to go by".to_owned(),
             reason: "nothing to go by".into(),
         })
@@ -178,26 +181,26 @@ impl Hearing<'_> {
 
 /// The mode of the flags, or else the person's own.
 fn chosen(layers: &[Layer]) -> Mode {
-    let strictest = |scope: Scope| {
+    let strictest = |scope: LayerSource| {
         let is_own = move |layer: &&Layer| layer.scope == scope && layer.trust == Trust::Trusted;
         let own = layers.iter().filter(is_own);
         own.filter_map(|layer| layer.mode).max()
     };
-    let chosen = strictest(Scope::Flags).or_else(|| strictest(Scope::User));
+    let chosen = strictest(LayerSource::Flags).or_else(|| strictest(LayerSource::User));
     chosen.unwrap_or_default()
 }
 
 /// The strictest mode of layers that may only tighten.
 fn tightened(layers: &[Layer]) -> Mode {
     let only_tightens =
-        |layer: &&Layer| layer.scope == Scope::Project || layer.trust == Trust::Untrusted;
+        |layer: &&Layer| layer.scope == LayerSource::Project || layer.trust == Trust::Untrusted;
     let modes = layers.iter().filter(only_tightens);
     let modes = modes.filter_map(|layer| layer.mode);
     modes.fold(Mode::AllowAll, Mode::max)
 }
 
 impl Snapshot {
-    fn new(mut rules: Vec<PolicyRule>, facts: Facts) -> Result<Self, globset::Error> {
+    fn new(mut rules: Vec<PolicyRule>, facts: RuleContext) -> Result<Self, globset::Error> {
         // The same rules are the same snapshot, whatever order they came in.
         rules.sort_by(|one, other| one.name.cmp(&other.name));
         let mut snapshot = Self {
@@ -207,10 +210,10 @@ impl Snapshot {
         for (at, rule) in rules.iter().enumerate() {
             snapshot.index(at, rule);
         }
-        for stance in Stance::ALL {
+        for stance in RuleEffect::ALL {
             for verb in [Verb::Read, Verb::Write, Verb::Delete] {
                 let patterns = patterns(&rules, stance, verb);
-                snapshot.has_path_rules |= stance != Stance::Allow && !patterns.is_empty();
+                snapshot.has_path_rules |= stance != RuleEffect::Allow && !patterns.is_empty();
                 snapshot.paths.push(PathSet::new(stance, &patterns)?);
             }
         }
@@ -220,9 +223,9 @@ impl Snapshot {
 
     fn index(&mut self, at: usize, rule: &PolicyRule) {
         let anywhere = match rule.stance {
-            Stance::Allow => None,
-            Stance::Ask => Some(&mut self.asked),
-            Stance::Deny => Some(&mut self.denied),
+            RuleEffect::Allow => None,
+            RuleEffect::Ask => Some(&mut self.asked),
+            RuleEffect::Deny => Some(&mut self.denied),
         };
         match anywhere {
             None => rule
@@ -241,16 +244,16 @@ impl Snapshot {
             }
         }
         match rule.stance {
-            Stance::Allow => rule.body.exactly.iter().for_each(|text| {
+            RuleEffect::Allow => rule.body.exactly.iter().for_each(|text| {
                 self.exactly.entry(text.clone()).or_default().push(at);
             }),
-            Stance::Ask | Stance::Deny if rule.body.exactly.is_empty() => {}
-            Stance::Ask | Stance::Deny => self.barriers.push(at),
+            RuleEffect::Ask | RuleEffect::Deny if rule.body.exactly.is_empty() => {}
+            RuleEffect::Ask | RuleEffect::Deny => self.barriers.push(at),
         }
         if !rule.body.reaches.is_empty() {
             self.reaches[rule.stance as usize].push(at);
         }
-        if rule.stance != Stance::Allow && rule.is_about_tool_alone() {
+        if rule.stance != RuleEffect::Allow && rule.is_about_tool_alone() {
             self.tools.push(at);
         }
         if rule.grants_tool() {
@@ -258,10 +261,10 @@ impl Snapshot {
         }
     }
 
-    pub(crate) fn anywhere(&self, stance: Stance) -> &Anywhere {
+    pub(crate) fn anywhere(&self, stance: RuleEffect) -> &Anywhere {
         match stance {
-            Stance::Deny => &self.denied,
-            Stance::Ask | Stance::Allow => &self.asked,
+            RuleEffect::Deny => &self.denied,
+            RuleEffect::Ask | RuleEffect::Allow => &self.asked,
         }
     }
 
@@ -269,11 +272,11 @@ impl Snapshot {
         self.exactly.get(text).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn paths(&self, stance: Stance, verb: Verb) -> &PathSet {
+    pub(crate) fn paths(&self, stance: RuleEffect, verb: Verb) -> &PathSet {
         &self.paths[stance as usize * 3 + verb as usize]
     }
 
-    pub(crate) fn reaches(&self, stance: Stance) -> &[usize] {
+    pub(crate) fn reaches(&self, stance: RuleEffect) -> &[usize] {
         &self.reaches[stance as usize]
     }
 
@@ -282,7 +285,7 @@ impl Snapshot {
     }
 }
 
-fn patterns(rules: &[PolicyRule], stance: Stance, verb: Verb) -> Vec<(&Pattern, usize)> {
+fn patterns(rules: &[PolicyRule], stance: RuleEffect, verb: Verb) -> Vec<(&Pattern, usize)> {
     let of_stance = rules
         .iter()
         .enumerate()

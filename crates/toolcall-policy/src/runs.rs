@@ -9,25 +9,25 @@ use toolcall_shell::{Words, read, unwrapped};
 
 use crate::error::Fault;
 use crate::programs::is_shell;
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 
 /// Longer patterns in texts may match any word.
 const LONGEST_PATTERN: usize = 256;
 
 /// The words of a `run` text; none for `*`, which means every command.
-pub(crate) fn words_of(text: &str, stance: Stance) -> Result<Vec<String>, Fault> {
+pub(crate) fn words_of(text: &str, stance: RuleEffect) -> Result<Vec<String>, Fault> {
     if text == "*" {
         return match stance {
-            Stance::Allow => Err(Fault::new(
+            RuleEffect::Allow => Err(Fault::new(
                 "`*` allows every command",
                 "name the programs, or set `mode = \"allow-all\"`",
             )),
-            Stance::Ask | Stance::Deny => Ok(Vec::new()),
+            RuleEffect::Ask | RuleEffect::Deny => Ok(Vec::new()),
         };
     }
     match (read(text, Path::new("/")), stance) {
         (Reading::Understood(parts), _) => one_program(text, &parts, stance),
-        (Reading::Unclear(_), Stance::Ask | Stance::Deny) if is_plain(text) => {
+        (Reading::Unclear(_), RuleEffect::Ask | RuleEffect::Deny) if is_plain(text) => {
             Ok(text.split_whitespace().map(str::to_owned).collect())
         }
         (Reading::Unclear(why), _) => Err(Fault::new(
@@ -37,7 +37,7 @@ pub(crate) fn words_of(text: &str, stance: Stance) -> Result<Vec<String>, Fault>
     }
 }
 
-fn one_program(text: &str, parts: &[Part], stance: Stance) -> Result<Vec<String>, Fault> {
+fn one_program(text: &str, parts: &[Part], stance: RuleEffect) -> Result<Vec<String>, Fault> {
     let [part] = parts else {
         let problem = format!("`{text}` is more than one program");
         return Err(Fault::new(
@@ -52,7 +52,7 @@ fn one_program(text: &str, parts: &[Part], stance: Stance) -> Result<Vec<String>
             "leave redirects and `cd` out; files are matched by `read` and `write`",
         ));
     }
-    match stance == Stance::Allow && never_clear(&part.argv) {
+    match stance == RuleEffect::Allow && never_clear(&part.argv) {
         true => {
             let name = &part.argv[0];
             Err(Fault::new(

@@ -4,19 +4,19 @@
 use toolcall::Part;
 use toolcall_shell::{Words, unwrapped};
 
+use crate::evaluation::{Evaluation, FindingSink, by_rule};
 use crate::finding::{Cause, Finding, Subject, Verb};
-use crate::hearing::{Hearing, Listener, by_rule};
 use crate::programs::{
     FolderUse, WordUse, folder_use, path_words, searches_here, takes_texts, word_use,
 };
 use crate::protected::{Act, Protection, protection, word_protection};
 use crate::reach::host_of_word;
-use crate::stance::Stance;
+use crate::rule_effect::RuleEffect;
 use crate::wordpaths::named;
 
-impl Hearing<'_> {
+impl Evaluation<'_> {
     /// What the words of a program name: protected paths, paths and hosts that rules are about.
-    pub(crate) fn words(&self, part: &Part, is_nested: bool, tell: Listener<'_>) {
+    pub(crate) fn words(&self, part: &Part, is_nested: bool, tell: FindingSink<'_>) {
         let act = match word_use(&part.argv) {
             WordUse::Text => return,
             WordUse::Reads => Act::Read,
@@ -59,7 +59,7 @@ impl Hearing<'_> {
             .max_by_key(|found| found.stance)
     }
 
-    fn word_paths(&self, part: &Part, word: &str, act: Act, tell: Listener<'_>) {
+    fn word_paths(&self, part: &Part, word: &str, act: Act, tell: FindingSink<'_>) {
         if !self.rules.has_path_rules() {
             return;
         }
@@ -84,12 +84,12 @@ impl Hearing<'_> {
     }
 
     /// A folder that is searched or taken as a whole, with whatever rules are about beneath it.
-    fn folder(&self, part: &Part, word: &str, verbs: &[Verb], tell: Listener<'_>) {
+    fn folder(&self, part: &Part, word: &str, verbs: &[Verb], tell: FindingSink<'_>) {
         for path in named(part, word) {
             self.rules_beneath(verbs, &path, &mut |rule| {
                 tell(Finding {
                     subject: Subject::Word(part, word),
-                    stance: Stance::Ask,
+                    stance: RuleEffect::Ask,
                     cause: Cause::Rule(rule),
                 });
             });
@@ -97,7 +97,7 @@ impl Hearing<'_> {
     }
 
     /// A host that a word names by an address.
-    fn word_host(&self, part: &Part, word: &str, tell: Listener<'_>) {
+    fn word_host(&self, part: &Part, word: &str, tell: FindingSink<'_>) {
         if let Some(host) = host_of_word(word) {
             self.reach_rules(&host, &mut |rule| {
                 tell(by_rule(Subject::Word(part, word), rule));
@@ -107,10 +107,10 @@ impl Hearing<'_> {
 
     /// A text that somebody else takes apart: a protected name in it is reason enough to ask, and
     /// rules that deny hold for whatever may be a path or an address in it.
-    pub(crate) fn text(&self, part: &Part, text: &str, tell: Listener<'_>) {
+    pub(crate) fn text(&self, part: &Part, text: &str, tell: FindingSink<'_>) {
         if let Some(found) = mentioned(text) {
             let asked = Protection {
-                stance: Stance::Ask,
+                stance: RuleEffect::Ask,
                 ..found
             };
             tell(protected(Subject::Part(part), asked));

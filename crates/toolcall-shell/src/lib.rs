@@ -21,7 +21,7 @@ mod unwrap;
 
 pub use quote::quoted;
 pub use read::{LONGEST_TEXT, MOST_PARTS, read, touches};
-pub use run::{DiskFiles, Files, RunError, Surroundings, run};
+pub use run::{DiskFiles, Files, RunEnvironment, RunError, run};
 #[cfg(unix)]
 pub use run::{OutputPipe, run_into};
 pub use scan::Words;

@@ -29,7 +29,7 @@ pub use output::OutputPipe;
 
 /// What a command finds around it.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct RunEnvironment<'a> {
     /// Its whole environment. `PATH` says where programs are; only absolute folders in it count.
     pub env: &'a BTreeMap<OsString, OsString>,
     /// What opens the files of its redirects.
@@ -85,7 +85,7 @@ pub enum RunError {
 #[cfg(unix)]
 pub async fn run(
     parts: &[Part],
-    surroundings: &Surroundings<'_>,
+    surroundings: &RunEnvironment<'_>,
     mut print: impl FnMut(&[u8]) + Send,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<Exit, RunError> {
@@ -100,7 +100,7 @@ pub async fn run(
 #[cfg(unix)]
 pub async fn run_into(
     parts: &[Part],
-    surroundings: &Surroundings<'_>,
+    surroundings: &RunEnvironment<'_>,
     output: OwnedFd,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<Exit, RunError> {
@@ -130,7 +130,7 @@ const KILLED: i32 = 9;
 #[cfg(not(unix))]
 pub async fn run(
     _parts: &[Part],
-    _surroundings: &Surroundings<'_>,
+    _surroundings: &RunEnvironment<'_>,
     _print: impl FnMut(&[u8]) + Send,
     _stop: impl Future<Output = ()> + Send,
 ) -> Result<Exit, RunError> {

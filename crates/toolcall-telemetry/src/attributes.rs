@@ -40,38 +40,19 @@ pub(crate) fn of_call(call: &ToolCall) -> Vec<KeyValue> {
 
 /// Of the span of a wait that this event ended.
 pub(crate) fn of_wait(call: &ToolCall, event: &Event) -> Vec<KeyValue> {
-    match event {
-        Event::Decided(decision) => {
-            let mut told = vec![text("toolcall.wait.for", "permission")];
-            told.extend(of_decision(decision));
-            told
-        }
-        Event::FormAnswered(answered) => vec![
+    if let Event::Decided(decision) = event {
+        let mut told = vec![text("toolcall.wait.for", "permission")];
+        told.extend(of_decision(decision));
+        return told;
+    }
+    if let Event::FormAnswered(answered) = event {
+        return vec![
             text("toolcall.wait.for", "form"),
             text("toolcall.form.answer", reply(&answered.reply)),
-        ],
-        // It ended unanswered: no other event ends a wait.
-        Event::Announced(_)
-        | Event::InputGrew(_)
-        | Event::InputArrived(_)
-        | Event::Prepared(_)
-        | Event::Asked(_)
-        | Event::Started
-        | Event::FormAsked(_)
-        | Event::Progressed(_)
-        | Event::Showed(_)
-        | Event::Printed(_)
-        | Event::Beat(_)
-        | Event::Held(_)
-        | Event::Resumed
-        | Event::Planned(_)
-        | Event::Noted { .. }
-        | Event::Located(_)
-        | Event::Exited(_)
-        | Event::Restated(_)
-        | Event::StatusUnknown(_)
-        | Event::Finished(_) => vec![text("toolcall.wait.for", unanswered(call))],
+        ];
     }
+    // It ended unanswered: no other event ends a wait.
+    vec![text("toolcall.wait.for", unanswered(call))]
 }
 
 fn unanswered(call: &ToolCall) -> &'static str {

@@ -25,7 +25,6 @@ mod attributes;
 mod collector;
 mod content;
 mod delivery;
-mod locked;
 mod node;
 mod phase;
 mod queue;

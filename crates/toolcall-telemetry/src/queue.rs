@@ -2,15 +2,15 @@
 //! Whoever puts one in never waits; what does not fit is dropped and counted.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use opentelemetry_proto::tonic::trace::v1::Span;
+use parking_lot::Mutex;
 use prost::Message as _;
 use tokio::sync::{Notify, watch};
 
 use crate::collector::DeliveryError;
-use crate::locked::locked;
 
 /// How many spans go out together at most.
 const BATCH: usize = 512;
@@ -70,7 +70,7 @@ impl Queue {
     /// Puts a span in, or drops it.
     pub(crate) fn push(&self, span: Span) {
         let bytes = span.encoded_len();
-        let mut waiting = locked(&self.waiting);
+        let mut waiting = self.waiting.lock();
         if waiting.is_closed {
             return waiting.tally.lose(1, DeliveryError::Closed);
         }
@@ -110,14 +110,14 @@ impl Queue {
 
     /// So many of those under way arrived.
     pub(crate) fn sent(&self, spans: u64) {
-        let mut waiting = locked(&self.waiting);
+        let mut waiting = self.waiting.lock();
         waiting.under_way = waiting.under_way.saturating_sub(spans);
         waiting.tally.sent += spans;
     }
 
     /// So many of those under way were lost.
     pub(crate) fn lost(&self, spans: u64, why: DeliveryError) {
-        let mut waiting = locked(&self.waiting);
+        let mut waiting = self.waiting.lock();
         waiting.under_way = waiting.under_way.saturating_sub(spans);
         waiting.tally.lose(spans, why);
     }
@@ -141,7 +141,7 @@ impl Queue {
 
     /// Drops what is left and takes nothing any more.
     pub(crate) fn give_up(&self) -> Tally {
-        let mut waiting = locked(&self.waiting);
+        let mut waiting = self.waiting.lock();
         waiting.is_closed = true;
         let left = waiting.spans.len() as u64 + waiting.under_way;
         waiting.spans.clear();
@@ -154,18 +154,18 @@ impl Queue {
 
     /// What became of the spans so far.
     pub(crate) fn tally(&self) -> Tally {
-        locked(&self.waiting).tally.clone()
+        self.waiting.lock().tally.clone()
     }
 
     /// Everything that waits.
     #[cfg(test)]
     pub(crate) fn drain(&self) -> Vec<Span> {
-        let spans = std::mem::take(&mut locked(&self.waiting).spans);
+        let spans = std::mem::take(&mut self.waiting.lock().spans);
         spans.into_iter().map(|(span, _)| span).collect()
     }
 
     fn load(&self) -> Load {
-        match locked(&self.waiting).spans.len() {
+        match self.waiting.lock().spans.len() {
             0 => Load::Nothing,
             some if some < self.batch() => Load::Some,
             _enough => Load::Batch,
@@ -173,7 +173,7 @@ impl Queue {
     }
 
     fn take(&self) -> Vec<Span> {
-        let mut waiting = locked(&self.waiting);
+        let mut waiting = self.waiting.lock();
         let count = waiting.spans.len().min(self.batch());
         let taken: Vec<_> = waiting.spans.drain(..count).collect();
         waiting.bytes -= taken.iter().map(|(_, bytes)| bytes).sum::<usize>();
@@ -251,7 +251,7 @@ mod tests {
         let large = named(&"x".repeat(MOST_BYTES / 4));
         (0..10).for_each(|_| queue.push(large.clone()));
         assert_eq!(queue.tally(), tally(0, 7, Some(DeliveryError::Behind)));
-        assert!(locked(&queue.waiting).bytes <= MOST_BYTES);
+        assert!(queue.waiting.lock().bytes <= MOST_BYTES);
     }
 
     #[test]

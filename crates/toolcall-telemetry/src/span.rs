@@ -6,7 +6,7 @@ use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use opentelemetry_proto::tonic::trace::v1::{Span, Status};
-use toolcall::Moment;
+use toolcall::Timestamp;
 
 use crate::node::{Node, Origin};
 use crate::trace::Sampling;
@@ -21,8 +21,8 @@ const FROM_ELSEWHERE: u32 = 1 << 9;
 /// From when to when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
-    pub(crate) from: Moment,
-    pub(crate) to: Moment,
+    pub(crate) from: Timestamp,
+    pub(crate) to: Timestamp,
 }
 
 /// A span of this name and place.
@@ -99,6 +99,6 @@ fn flags(node: &Node) -> u32 {
     sampled | KNOWS_ORIGIN | origin
 }
 
-fn nanos(moment: Moment) -> u64 {
+fn nanos(moment: Timestamp) -> u64 {
     moment.as_micros().saturating_mul(1000)
 }

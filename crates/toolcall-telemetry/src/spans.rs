@@ -2,14 +2,14 @@
 //! Times are those of the journal; no clock is read here, and nothing waits.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use opentelemetry_proto::tonic::trace::v1::Span;
-use toolcall::{CallId, Event, Moment, SessionId, ToolCall};
+use parking_lot::Mutex;
+use toolcall::{CallId, Event, SessionId, Timestamp, ToolCall};
 
 use crate::attributes;
 use crate::content::{self, Content};
-use crate::locked::locked;
 use crate::node::{Node, Origin, SpanIds};
 use crate::phase::Phase;
 use crate::queue::Queue;
@@ -38,16 +38,16 @@ struct OpenCall {
     node: Node,
     phase: Phase,
     /// When the phase began.
-    since: Moment,
+    since: Timestamp,
 }
 
 struct OpenTurn {
     number: TurnNumber,
     start: TurnStart,
     node: Node,
-    began: Moment,
+    began: Timestamp,
     /// The latest ending of a call in it.
-    latest: Moment,
+    latest: Timestamp,
 }
 
 /// Which turn.
@@ -57,7 +57,7 @@ pub(crate) struct TurnNumber(u64);
 /// When a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TurnEnd {
-    At(Moment),
+    At(Timestamp),
     /// With the last call that ended in it.
     WithItsCalls,
 }
@@ -75,7 +75,7 @@ impl Spans {
 
     /// A call was announced.
     pub(crate) fn announced(&self, call: &ToolCall) {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let node = match open.above(call) {
             Some(above) => self.ids.below(above, Origin::Here),
             None => self.ids.root(),
@@ -92,7 +92,7 @@ impl Spans {
     pub(crate) fn happened(&self, call: &ToolCall, event: &Event) {
         let phase = Phase::of(call);
         let at = latest(call);
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let Some(opened) = open.calls.get_mut(&key(call)) else {
             return;
         };
@@ -108,7 +108,7 @@ impl Spans {
     /// It ended.
     pub(crate) fn finished(&self, call: &ToolCall, event: &Event) {
         let at = latest(call);
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let Some(opened) = open.calls.remove(&key(call)) else {
             return;
         };
@@ -121,13 +121,13 @@ impl Spans {
     }
 
     /// A turn began: the calls of its session that are announced from now on belong to it.
-    pub(crate) fn begin_turn(&self, start: TurnStart, at: Moment) -> (TurnNumber, TraceParent) {
+    pub(crate) fn begin_turn(&self, start: TurnStart, at: Timestamp) -> (TurnNumber, TraceParent) {
         let node = match &start.parent {
             Some(above) => self.ids.below(above, Origin::Elsewhere),
             None => self.ids.root(),
         };
         let trace = node.own.clone();
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         open.turns_so_far += 1;
         let number = TurnNumber(open.turns_so_far);
         open.turns.push(OpenTurn {
@@ -142,7 +142,7 @@ impl Spans {
 
     /// A turn ended.
     pub(crate) fn end_turn(&self, number: TurnNumber, end: TurnEnd) {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let Some(place) = open.turns.iter().position(|turn| turn.number == number) else {
             return;
         };
@@ -157,7 +157,7 @@ impl Spans {
 
     /// Where an open call stands.
     pub(crate) fn trace_of(&self, session: &SessionId, call: &CallId) -> Option<TraceParent> {
-        let open = locked(&self.open);
+        let open = self.open.lock();
         let opened = open.calls.get(&(session.clone(), call.clone()))?;
         Some(opened.node.own.clone())
     }
@@ -170,7 +170,13 @@ impl Spans {
 
     /// The span of the part of a call's life that this event ended. Of no length, only a person's
     /// wait is worth one: it says what was answered.
-    fn part(&self, opened: &OpenCall, call: &ToolCall, event: &Event, to: Moment) -> Option<Span> {
+    fn part(
+        &self,
+        opened: &OpenCall,
+        call: &ToolCall,
+        event: &Event,
+        to: Timestamp,
+    ) -> Option<Span> {
         let extent = Extent {
             from: opened.since,
             to,
@@ -185,7 +191,7 @@ impl Spans {
         Some(span(opened.phase.name(), &node, extent, told))
     }
 
-    fn whole(&self, node: &Node, call: &ToolCall, to: Moment) -> Option<Span> {
+    fn whole(&self, node: &Node, call: &ToolCall, to: Timestamp) -> Option<Span> {
         is_kept(node)?;
         let extent = Extent {
             from: call.announced_at(),
@@ -232,7 +238,7 @@ impl Open {
     }
 }
 
-fn of_turn(turn: &OpenTurn, to: Moment) -> Option<Span> {
+fn of_turn(turn: &OpenTurn, to: Timestamp) -> Option<Span> {
     is_kept(&turn.node)?;
     let extent = Extent {
         from: turn.began,
@@ -260,7 +266,7 @@ fn key(call: &ToolCall) -> (SessionId, CallId) {
 }
 
 /// When the latest event happened: until then its life is accounted for, whatever the time is now.
-fn latest(call: &ToolCall) -> Moment {
+fn latest(call: &ToolCall) -> Timestamp {
     let began = call.announced_at();
     began.plus(call.timing(began).total)
 }

@@ -1,17 +1,17 @@
 //! Telemetry as a whole: started once, shown to engines, closed at the end.
 //! It puts the parts together and holds nobody up but the one who closes it, for as long as they allow.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
-use toolcall::{CallId, Moment, SessionId};
+use toolcall::{CallId, SessionId, Timestamp};
 
 use crate::collector::Collector;
 use crate::delivery::Delivery;
-use crate::locked::locked;
 use crate::queue::{Queue, Tally};
 use crate::reader::SpanReader;
 use crate::settings::Settings;
@@ -65,7 +65,7 @@ impl Telemetry {
     }
 
     /// Begins the span of a turn at this moment of its journal.
-    pub fn turn(&self, start: TurnStart, at: Moment) -> TurnSpan {
+    pub fn turn(&self, start: TurnStart, at: Timestamp) -> TurnSpan {
         TurnSpan::begin(self.spans.clone(), start, at)
     }
 
@@ -82,7 +82,7 @@ impl Telemetry {
     /// Sends what is left, for at most this long, and drops the rest. After that nothing is taken.
     pub async fn close(&self, limit: Duration) -> Tally {
         self.queue.close();
-        let delivering = locked(&self.delivering).take();
+        let delivering = self.delivering.lock().take();
         if let Some(mut delivering) = delivering
             && tokio::time::timeout(limit, &mut delivering).await.is_err()
         {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use toolcall::{Moment, SessionId};
+use toolcall::{SessionId, Timestamp};
 
 use crate::spans::{Spans, TurnEnd, TurnNumber};
 use crate::trace::TraceParent;
@@ -48,7 +48,7 @@ pub struct TurnSpan {
 }
 
 impl TurnSpan {
-    pub(crate) fn begin(spans: Arc<Spans>, start: TurnStart, at: Moment) -> Self {
+    pub(crate) fn begin(spans: Arc<Spans>, start: TurnStart, at: Timestamp) -> Self {
         let (number, trace) = spans.begin_turn(start, at);
         Self {
             spans,
@@ -63,7 +63,7 @@ impl TurnSpan {
     }
 
     /// It ended at this moment of its journal.
-    pub fn end(self, at: Moment) {
+    pub fn end(self, at: Timestamp) {
         self.spans.end_turn(self.number, TurnEnd::At(at));
     }
 }

@@ -4,7 +4,7 @@
 use serde_json::json;
 use toolcall::{AskDangerous, Engine, Registry, ToolRequest};
 use toolcall_tools::command::Supervisor;
-use toolcall_tools::{Kit, KitSettings};
+use toolcall_tools::{Toolset, ToolsetConfig};
 
 type Done = Result<(), Box<dyn std::error::Error>>;
 
@@ -17,9 +17,9 @@ fn main() -> Done {
 async fn list(supervisor: Supervisor) -> Done {
     let folder = std::env::current_dir()?;
     let state = std::env::temp_dir().join("toolcall-example");
-    let mut settings = KitSettings::new(vec![folder.clone()], state);
+    let mut settings = ToolsetConfig::new(vec![folder.clone()], state);
     settings.supervisor = Some(supervisor);
-    let kit = Kit::open(settings)?;
+    let kit = Toolset::open(settings)?;
     let mut tools = Registry::new();
     kit.add_to(&mut tools)?;
     let engine = Engine::builder(tools).cwd(folder).host(kit.host());

@@ -16,14 +16,12 @@ mod editing;
 #[cfg(unix)]
 mod host;
 #[cfg(unix)]
-mod kit;
-#[cfg(unix)]
 pub mod local;
-#[cfg(unix)]
-mod locked;
 #[cfg(all(unix, feature = "mcp"))]
 pub mod mcp;
 pub mod tools;
+#[cfg(unix)]
+mod toolset;
 #[cfg(feature = "web")]
 pub mod web;
 #[cfg(unix)]
@@ -32,4 +30,4 @@ mod window;
 #[cfg(unix)]
 pub use host::LocalHost;
 #[cfg(unix)]
-pub use kit::{Kit, KitError, KitSettings};
+pub use toolset::{Toolset, ToolsetConfig, ToolsetError};

@@ -1,7 +1,6 @@
 //! This machine, as a host offers it: files beneath the session's roots, a place for long output.
 //! It never opens a path of a caller but through a directory handle that is held.
 
-mod bin;
 mod changes;
 mod failure;
 mod files;
@@ -13,12 +12,13 @@ mod redirecting;
 mod roots;
 mod spill;
 mod temporary;
+mod trash;
 pub(crate) mod tree;
 mod walk;
 
-pub use bin::Bin;
 pub use files::{Durability, Files};
-pub use reading::Portion;
+pub use reading::FilePart;
 pub use roots::RootId;
 pub use spill::Spills;
 pub(crate) use temporary::fresh_name;
+pub use trash::Trash;

@@ -10,7 +10,6 @@ mod client;
 mod connection;
 mod decode;
 mod dial;
-mod ears;
 mod edit;
 mod form;
 mod http;
@@ -18,6 +17,7 @@ mod lines;
 mod listing;
 mod log;
 mod names;
+mod notifications;
 mod parse;
 mod process;
 mod result;
@@ -25,11 +25,11 @@ mod serve;
 mod server;
 mod servers;
 mod settings;
-mod shelf;
 mod status;
 #[cfg(test)]
 mod tests;
 mod tool;
+mod tool_cache;
 mod transport;
 
 pub use url::Url;

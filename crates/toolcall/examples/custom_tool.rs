@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use toolcall::{AllowAll, Engine, Registry, Scope, Tool, ToolError, ToolRequest};
+use toolcall::{AllowAll, Engine, Registry, RunContext, Tool, ToolError, ToolRequest};
 
 #[derive(Deserialize, JsonSchema)]
 struct Text {
@@ -20,7 +20,7 @@ impl Tool for CountWords {
     type Input = Text;
     type Output = String;
 
-    async fn run(&self, input: Text, _scope: &Scope) -> Result<String, ToolError> {
+    async fn run(&self, input: Text, _scope: &RunContext) -> Result<String, ToolError> {
         Ok(format!("{} words", input.text.split_whitespace().count()))
     }
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde_json::json;
 use toolcall::{
     Answer, CustomTool, Definition, Engine, Intent, Judge, Kind, Outcome, Question, Registry,
-    Setting, ToolRequest, Touch, Verdict,
+    SessionContext, ToolRequest, Touch, Verdict,
 };
 
 /// Reads inside the project pass; a person decides about the rest.
-fn careful(intent: &Intent, setting: &Setting) -> Verdict {
+fn careful(intent: &Intent, setting: &SessionContext) -> Verdict {
     let is_read = |touch: &Touch| matches!(touch, Touch::Reads(path) if setting.contains(path));
     match intent.touches.iter().all(is_read) {
         true => Verdict::allow("reads"),

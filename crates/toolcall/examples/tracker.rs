@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolcall::{Counted, Event, Journal, Progress, SessionId, ToolCall, Tracker};
+use toolcall::{CallIds, Event, Journal, Progress, SessionId, ToolCall, Tracker};
 
 fn print(call: &ToolCall, event: &Event) {
     let ending = call.ending().map(|ending| format!("{ending:?}"));
@@ -19,7 +19,7 @@ fn print(call: &ToolCall, event: &Event) {
 
 fn main() {
     let journal = Journal::new(SessionId::new("example")).with_reader(print);
-    let tracker = Tracker::new(Arc::new(journal), Arc::new(Counted::new("call")));
+    let tracker = Tracker::new(Arc::new(journal), Arc::new(CallIds::new("call")));
 
     let download = tracker.start("download", json!({"url": "https://example.com/data.csv"}));
     download.progress(Progress::at(1.0).of(2.0).saying("first half"));

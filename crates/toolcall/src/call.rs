@@ -17,11 +17,11 @@ use crate::event::{
 use crate::ids::{CallId, QuestionId, SessionId};
 use crate::intent::{Input, Kind, Location, Plan, Sketch};
 use crate::irregularity::Irregularity;
-use crate::moment::Moment;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::timestamp::Timestamp;
 
-pub use forms::FormAsking;
+pub use forms::AskedForm;
 use timing::Steps;
 pub use timing::Timing;
 
@@ -35,8 +35,8 @@ pub struct ToolCall {
     input: Option<Input>,
     prepared: Option<Arc<Prepared>>,
     restated: Option<Arc<Restatement>>,
-    questions: Vec<Asking>,
-    forms: Vec<FormAsking>,
+    questions: Vec<AskedQuestion>,
+    forms: Vec<AskedForm>,
     decision: Option<Arc<Decision>>,
     foreign_status: Option<Arc<str>>,
     /// It started, or once had a status that is not known here. Never unset.
@@ -55,7 +55,7 @@ pub struct ToolCall {
 
 /// A question and, once there is one, its answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asking {
+pub struct AskedQuestion {
     /// The question.
     pub question: Arc<Question>,
     /// The answer.
@@ -94,7 +94,7 @@ impl ToolCall {
         session: SessionId,
         announced: Arc<Announced>,
         output: Arc<Output>,
-        at: Moment,
+        at: Timestamp,
     ) -> Self {
         Self {
             id,
@@ -127,7 +127,7 @@ impl ToolCall {
     }
 
     /// Folds one event in, or says why it has no place here and changes nothing.
-    pub fn apply(&mut self, event: &Event, at: Moment) -> Result<(), Irregularity> {
+    pub fn apply(&mut self, event: &Event, at: Timestamp) -> Result<(), Irregularity> {
         self.require_open(event)?;
         let at = at.max(self.steps.latest);
         match event {
@@ -145,7 +145,7 @@ impl ToolCall {
                 self.require_running(event)?;
                 self.shown = Some(content.clone());
             }
-            Event::Printed(_) | Event::Beat(_) => self.require_running(event)?,
+            Event::Printed(_) | Event::Heartbeat(_) => self.require_running(event)?,
             Event::Held(reason) => self.held(event, reason)?,
             Event::Resumed => self.resumed()?,
             Event::Planned(plan) => self.plan = Some(plan.clone()),
@@ -244,12 +244,12 @@ impl ToolCall {
         self.restated = Some(restated.clone());
     }
 
-    fn asked(&mut self, question: &Arc<Question>, at: Moment) -> Result<(), Irregularity> {
+    fn asked(&mut self, question: &Arc<Question>, at: Timestamp) -> Result<(), Irregularity> {
         self.require_new(&question.id)?;
         if self.decision.is_some() && self.steps.started.is_none() {
             return Err(Irregularity::AskedLate);
         }
-        self.questions.push(Asking {
+        self.questions.push(AskedQuestion {
             question: question.clone(),
             answer: None,
         });
@@ -257,7 +257,7 @@ impl ToolCall {
         Ok(())
     }
 
-    fn decided(&mut self, decision: &Arc<Decision>, at: Moment) -> Result<(), Irregularity> {
+    fn decided(&mut self, decision: &Arc<Decision>, at: Timestamp) -> Result<(), Irregularity> {
         match &decision.question {
             Some(id) => self.answer(id, decision)?,
             None if self.has_open_question() => return Err(Irregularity::QuestionOpen),
@@ -300,7 +300,7 @@ impl ToolCall {
         self.questions.iter().any(|asking| asking.answer.is_none())
     }
 
-    fn started(&mut self, at: Moment) -> Result<(), Irregularity> {
+    fn started(&mut self, at: Timestamp) -> Result<(), Irregularity> {
         if self.steps.started.is_some() {
             return Err(Irregularity::StartedTwice);
         }
@@ -339,7 +339,7 @@ impl ToolCall {
         self.held.take().map(drop).ok_or(Irregularity::NotHeld)
     }
 
-    fn finished(&mut self, finish: &Arc<Finish>, at: Moment) -> Result<(), Irregularity> {
+    fn finished(&mut self, finish: &Arc<Finish>, at: Timestamp) -> Result<(), Irregularity> {
         if finish.ending == Ending::Completed && self.steps.started.is_none() {
             return Err(Irregularity::CompletedUnstarted);
         }
@@ -458,7 +458,7 @@ impl ToolCall {
     }
 
     /// Its questions, oldest first.
-    pub fn questions(&self) -> &[Asking] {
+    pub fn questions(&self) -> &[AskedQuestion] {
         &self.questions
     }
 
@@ -527,12 +527,12 @@ impl ToolCall {
     }
 
     /// When it was announced.
-    pub fn announced_at(&self) -> Moment {
+    pub fn announced_at(&self) -> Timestamp {
         self.steps.announced
     }
 
     /// How long each step took; for an open call, until `now`.
-    pub fn timing(&self, now: Moment) -> Timing {
+    pub fn timing(&self, now: Timestamp) -> Timing {
         self.steps.timing(now)
     }
 

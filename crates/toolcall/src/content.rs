@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base64::Engine as _;
+use sha2::{Digest as _, Sha256};
 
 use crate::intent::Touch;
 
@@ -95,6 +96,13 @@ impl FileBody {
 /// A SHA-256 hash that tells one content from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// The hash of these bytes.
+    pub fn of(bytes: impl AsRef<[u8]>) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
 
 impl fmt::Display for Digest {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -188,6 +196,22 @@ impl Content {
             | Content::Audio(_)
             | Content::Resource(_)
             | Content::Link(_)
+            | Content::Terminal(_) => None,
+        }
+    }
+
+    /// The text that it is or carries, if it is one.
+    pub fn as_text(&self) -> Option<&Arc<str>> {
+        match self {
+            Content::Text(text) => Some(text),
+            Content::Resource(resource) => match &resource.body {
+                ResourceBody::Text(text) => Some(text),
+                ResourceBody::Base64(_) => None,
+            },
+            Content::Image(_)
+            | Content::Audio(_)
+            | Content::Link(_)
+            | Content::Edit(_)
             | Content::Terminal(_) => None,
         }
     }

@@ -8,14 +8,15 @@ use serde_json::Value;
 use crate::event::ToolResult;
 use crate::host::BoxFuture;
 use crate::intent::{Intent, Origin};
-use crate::look::Look;
+use crate::prepare_context::PrepareContext;
 use crate::registry::{Registry, RegistryError};
-use crate::scope::Scope;
+use crate::run_context::RunContext;
 use crate::tool::{AnyTool, Definition, ToolError};
 
-type Prepare = dyn Fn(&Look) -> Result<Intent, ToolError> + Send + Sync;
-type Run =
-    dyn Fn(Arc<Value>, Scope) -> BoxFuture<'static, Result<ToolResult, ToolError>> + Send + Sync;
+type Prepare = dyn Fn(&PrepareContext) -> Result<Intent, ToolError> + Send + Sync;
+type Run = dyn Fn(Arc<Value>, RunContext) -> BoxFuture<'static, Result<ToolResult, ToolError>>
+    + Send
+    + Sync;
 
 /// A tool made from a definition and a closure.
 pub struct CustomTool {
@@ -28,7 +29,7 @@ impl CustomTool {
     /// Runs this closure with the checked input.
     pub fn new<F, Fut, R>(definition: Definition, run: F) -> Self
     where
-        F: Fn(Arc<Value>, Scope) -> Fut + Send + Sync + 'static,
+        F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
         R: Into<ToolResult>,
     {
@@ -47,7 +48,7 @@ impl CustomTool {
     /// States the intent with this closure. Without one it is inferred, and may touch anything.
     pub fn preparing(
         mut self,
-        prepare: impl Fn(&Look) -> Result<Intent, ToolError> + Send + Sync + 'static,
+        prepare: impl Fn(&PrepareContext) -> Result<Intent, ToolError> + Send + Sync + 'static,
     ) -> Self {
         self.prepare = Some(Box::new(prepare));
         self
@@ -59,7 +60,7 @@ impl AnyTool for CustomTool {
         &self.definition
     }
 
-    fn prepare<'a>(&'a self, look: &'a Look) -> BoxFuture<'a, Result<Intent, ToolError>> {
+    fn prepare<'a>(&'a self, look: &'a PrepareContext) -> BoxFuture<'a, Result<Intent, ToolError>> {
         let intent = match &self.prepare {
             Some(prepare) => prepare(look),
             None => Ok(look.infer()),
@@ -70,7 +71,7 @@ impl AnyTool for CustomTool {
     fn run<'a>(
         &'a self,
         input: Arc<Value>,
-        scope: &'a Scope,
+        scope: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         (self.run)(input, scope.clone())
     }

@@ -43,7 +43,7 @@ pub enum Event {
     /// The tool printed; the bytes are in the call's output.
     Printed(Printed),
     /// Nothing new for a while, but the tool is alive.
-    Beat(Beat),
+    Heartbeat(Heartbeat),
     /// The call was paused.
     Held(Arc<str>),
     /// The call goes on.
@@ -85,7 +85,7 @@ impl Event {
             Event::Progressed(_) => "progressed",
             Event::Showed(_) => "showed",
             Event::Printed(_) => "printed",
-            Event::Beat(_) => "beat",
+            Event::Heartbeat(_) => "beat",
             Event::Held(_) => "held",
             Event::Resumed => "resumed",
             Event::Planned(_) => "planned",
@@ -98,33 +98,57 @@ impl Event {
         }
     }
 
-    /// Whether only the latest of its sort matters, so that a store may skip the earlier ones.
-    pub fn is_passing(&self) -> bool {
+    /// Which part of a call's life it belongs to.
+    pub fn kind(&self) -> EventKind {
         match self {
+            Event::Announced(_) => EventKind::Announcement,
+            Event::InputArrived(_) | Event::Prepared(_) => EventKind::Preparation,
+            Event::Asked(_) | Event::Decided(_) => EventKind::Permission,
+            Event::Started => EventKind::Start,
+            Event::FormAsked(_) | Event::FormAnswered(_) => EventKind::Form,
             Event::InputGrew(_)
             | Event::Progressed(_)
             | Event::Showed(_)
             | Event::Printed(_)
-            | Event::Beat(_) => true,
-            Event::Announced(_)
-            | Event::InputArrived(_)
-            | Event::Prepared(_)
-            | Event::Asked(_)
-            | Event::Decided(_)
-            | Event::Started
-            | Event::FormAsked(_)
-            | Event::FormAnswered(_)
-            | Event::Held(_)
+            | Event::Heartbeat(_) => EventKind::Passing,
+            Event::Held(_)
             | Event::Resumed
             | Event::Planned(_)
             | Event::Noted { .. }
             | Event::Located(_)
             | Event::Exited(_)
             | Event::Restated(_)
-            | Event::StatusUnknown(_)
-            | Event::Finished(_) => false,
+            | Event::StatusUnknown(_) => EventKind::Detail,
+            Event::Finished(_) => EventKind::Finish,
         }
     }
+
+    /// Whether only the latest of its sort matters, so that a store may skip the earlier ones.
+    pub fn is_passing(&self) -> bool {
+        self.kind() == EventKind::Passing
+    }
+}
+
+/// The part of a call's life that an event belongs to. Readers of some events match this whole,
+/// and then look at the events of that part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    /// The call began.
+    Announcement,
+    /// Its input is complete, or the tool said what it will do.
+    Preparation,
+    /// Somebody was asked for permission, or it was decided.
+    Permission,
+    /// The tool began to act.
+    Start,
+    /// A server's form was asked or answered.
+    Form,
+    /// Only the latest of its sort matters: input so far, progress, what is shown or printed.
+    Passing,
+    /// Something else about the call that lasts, such as a plan, a note or a pause.
+    Detail,
+    /// The call ended.
+    Finish,
 }
 
 /// How a call begins.
@@ -303,6 +327,17 @@ pub enum Lifetime {
     Everywhere,
 }
 
+impl Lifetime {
+    /// Returns how long and where the rule holds, in words.
+    pub fn description(self) -> &'static str {
+        match self {
+            Lifetime::Session => "in this session",
+            Lifetime::Project => "in this project",
+            Lifetime::Everywhere => "everywhere",
+        }
+    }
+}
+
 /// A decision about a call, and who made it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
@@ -312,6 +347,21 @@ pub struct Decision {
     pub effect: Effect,
     /// Who decided.
     pub by: Judge,
+}
+
+impl Decision {
+    /// Whether a person or a rule of theirs said yes. What a foreign agent decided is no such yes.
+    pub fn is_approval(&self) -> bool {
+        match self.by {
+            Judge::Person(_) | Judge::Rule(_) => self.effect == Effect::Allow,
+            Judge::Unseen => false,
+        }
+    }
+
+    /// Whether a person said yes to this very call.
+    pub fn is_approval_of_a_person(&self) -> bool {
+        matches!(self.by, Judge::Person(_)) && self.is_approval()
+    }
 }
 
 /// Yes or no.
@@ -361,7 +411,7 @@ pub struct Printed {
 
 /// A sign of life of a silent tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beat {
+pub struct Heartbeat {
     /// How long it has been running.
     pub elapsed: Duration,
     /// How much it printed so far.

@@ -43,16 +43,16 @@ pub struct Field {
     /// What it means.
     pub description: Option<Arc<str>>,
     /// What it takes.
-    pub takes: Takes,
+    pub takes: FieldType,
     /// Whether it may be left out.
-    pub need: Need,
+    pub need: FieldRequirement,
     /// What the server proposes.
     pub default: Option<Value>,
 }
 
 /// Whether a field may be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum FieldRequirement {
     /// It may not.
     Required,
     /// It may.
@@ -61,7 +61,7 @@ pub enum Need {
 
 /// What a field takes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Takes {
+pub enum FieldType {
     /// A text.
     Text(TextRules),
     /// A number between these bounds, both included.
@@ -318,8 +318,8 @@ impl Form {
                 (Some(value), _) => field
                     .check(value)
                     .map_err(|problem| format!("`{}`: {problem}", clean_line(&field.name, 80)))?,
-                (None, Need::Optional) => {}
-                (None, Need::Required) => {
+                (None, FieldRequirement::Optional) => {}
+                (None, FieldRequirement::Required) => {
                     return Err(format!("`{}` is missing", clean_line(&field.name, 80)));
                 }
             }
@@ -334,7 +334,7 @@ impl Form {
 
 impl Field {
     /// A field of this name that takes this.
-    pub fn new(name: impl Into<Arc<str>>, takes: Takes, need: Need) -> Self {
+    pub fn new(name: impl Into<Arc<str>>, takes: FieldType, need: FieldRequirement) -> Self {
         Self {
             name: name.into(),
             title: None,
@@ -403,17 +403,19 @@ fn repeats(chosen: &[Value]) -> bool {
     places.any(|(place, value)| chosen[..place].contains(value))
 }
 
-impl Takes {
+impl FieldType {
     fn bounded(self) -> Result<Self, FormError> {
         match &self {
-            Takes::Text(rules) => {
+            FieldType::Text(rules) => {
                 let pattern = rules.pattern.as_ref().map_or(0, |pattern| pattern.len());
                 if pattern > LONGEST_PATTERN {
                     return Err(FormError::TooMuch(format!("a pattern of {pattern} bytes")));
                 }
             }
-            Takes::OneOf(choices) | Takes::SomeOf { choices, .. } => check_choices(choices)?,
-            Takes::Number { .. } | Takes::Integer { .. } | Takes::Flag => {}
+            FieldType::OneOf(choices) | FieldType::SomeOf { choices, .. } => {
+                check_choices(choices)?
+            }
+            FieldType::Number { .. } | FieldType::Integer { .. } | FieldType::Flag => {}
         }
         Ok(self)
     }

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use thiserror::Error;
 
 use crate::command::Command;
@@ -14,7 +15,6 @@ use crate::content::{Change, Content, FileBody, FileEdit};
 use crate::event::{Decision, Exit};
 use crate::ids::CallId;
 use crate::intent::Touch;
-use crate::locked::locked;
 use crate::output::{Completeness, Spill};
 
 /// A boxed future that can move between threads.
@@ -190,7 +190,9 @@ impl Default for MemoryHost {
 impl MemoryHost {
     /// Adds a file.
     pub fn with_file(self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> Self {
-        locked(&self.files).insert(path.into(), FileBody::Text(text.into()));
+        self.files
+            .lock()
+            .insert(path.into(), FileBody::Text(text.into()));
         self
     }
 
@@ -209,16 +211,16 @@ impl MemoryHost {
 
     /// A file's content, if it is there.
     pub fn file(&self, path: impl AsRef<Path>) -> Option<FileBody> {
-        locked(&self.files).get(path.as_ref()).cloned()
+        self.files.lock().get(path.as_ref()).cloned()
     }
 
     /// What was kept of a call's output.
     pub fn kept(&self, call: &CallId) -> Option<Vec<u8>> {
-        locked(&self.kept).get(call).map(|(all, _)| all.clone())
+        self.kept.lock().get(call).map(|(all, _)| all.clone())
     }
 
     fn change(&self, edit: &FileEdit) -> Result<(), HostError> {
-        let mut files = locked(&self.files);
+        let mut files = self.files.lock();
         let unchanged = |before: &FileBody| match files.get(&edit.path) {
             None => Err(HostError::Missing(edit.path.clone())),
             Some(now) if now != before => Err(HostError::Changed(edit.path.clone())),
@@ -291,7 +293,7 @@ impl Host for MemoryHost {
     }
 
     fn keep(&self, call: &CallId, bytes: &[u8]) -> Result<Spill, HostError> {
-        let mut kept = locked(&self.kept);
+        let mut kept = self.kept.lock();
         let fresh = || (Vec::new(), Completeness::Whole);
         let (all, completeness) = kept.entry(call.clone()).or_insert_with(fresh);
         let room = self.keep_limit.saturating_sub(all.len());

@@ -13,7 +13,7 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Takes the text as the id.
+            /// FieldType the text as the id.
             pub fn new(text: impl Into<Arc<str>>) -> Self {
                 Self(text.into())
             }
@@ -63,20 +63,14 @@ fn random() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
-/// Where the ids of new calls come from.
-pub trait Ids: Send + Sync + 'static {
-    /// A call id that was never given before.
-    fn next_call(&self) -> CallId;
-}
-
-/// Ids of one prefix and a counter.
+/// Where the ids of new calls come from: one prefix and a counter.
 #[derive(Debug)]
-pub struct Counted {
+pub struct CallIds {
     prefix: Box<str>,
     next: AtomicU64,
 }
 
-impl Counted {
+impl CallIds {
     /// Counts from 1 behind the given prefix: the same ids in every run.
     pub fn new(prefix: impl Into<Box<str>>) -> Self {
         Self {
@@ -89,10 +83,9 @@ impl Counted {
     pub fn random() -> Self {
         Self::new(format!("call-{:012x}", random() >> 16))
     }
-}
 
-impl Ids for Counted {
-    fn next_call(&self) -> CallId {
+    /// A call id that was never given before.
+    pub(crate) fn next_call(&self) -> CallId {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         // Every call gets an id: this costs a third of formatting it.
         let mut digits = itoa::Buffer::new();

@@ -81,6 +81,19 @@ impl Intent {
 }
 
 impl Intent {
+    /// The commands that it runs.
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        self.touches.iter().filter_map(|touch| match touch {
+            Touch::Runs(command) => Some(command),
+            Touch::Reads(_)
+            | Touch::Writes(_)
+            | Touch::Deletes(_)
+            | Touch::Moves { .. }
+            | Touch::Reaches(_)
+            | Touch::Unknown => None,
+        })
+    }
+
     /// Makes every relative path absolute.
     pub(crate) fn resolve(&mut self, absolute: impl Fn(&Path) -> PathBuf) {
         let fix = |path: &mut PathBuf| {

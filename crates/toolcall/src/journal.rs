@@ -3,19 +3,19 @@
 
 use std::collections::hash_map::Entry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 
 use crate::call::ToolCall;
 use crate::event::{Announced, Ending, Event, Finish, ToolResult};
 use crate::ids::{CallId, SessionId};
 use crate::irregularity::Irregularity;
-use crate::locked::locked;
 use crate::map::Map;
-use crate::moment::{Clock, Moment, SystemClock};
 use crate::output::{Output, OutputBudget, Spill};
 use crate::store::{NoStore, Receipt, Record, Store};
+use crate::timestamp::{Clock, SystemClock, Timestamp};
 
 /// Sees every event, with the call as it is after it. Must not block: it is called while the
 /// journal writes. One that may be slow keeps a bounded queue, or [follows](Journal::follow).
@@ -45,7 +45,7 @@ impl Ticket {
 
 /// An event as a follower sees it.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct JournalEntry {
     /// The call after the event.
     pub call: Arc<ToolCall>,
     /// The event.
@@ -90,7 +90,7 @@ struct OpenCall {
 #[derive(Default)]
 struct Audience {
     readers: Vec<Box<dyn Reader>>,
-    followers: Option<broadcast::Sender<Shown>>,
+    followers: Option<broadcast::Sender<JournalEntry>>,
 }
 
 impl Journal {
@@ -111,7 +111,7 @@ impl Journal {
         self
     }
 
-    /// Takes the time from here.
+    /// FieldType the time from here.
     pub fn with_clock(mut self, clock: impl Clock) -> Self {
         self.clock = Box::new(clock);
         self
@@ -125,7 +125,7 @@ impl Journal {
 
     /// Shows every event to this reader.
     pub fn with_reader(self, reader: impl Reader) -> Self {
-        locked(&self.open).audience.readers.push(Box::new(reader));
+        self.open.lock().audience.readers.push(Box::new(reader));
         self
     }
 
@@ -140,15 +140,15 @@ impl Journal {
     }
 
     /// Now, by the journal's clock.
-    pub fn now(&self) -> Moment {
+    pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
     /// Every event from now on, for a reader of its own pace. One that falls more than `capacity`
     /// events behind misses the oldest and is told how many; the writer never waits for it.
     /// The first follower sets the capacity.
-    pub fn follow(&self, capacity: usize) -> broadcast::Receiver<Shown> {
-        let mut open = locked(&self.open);
+    pub fn follow(&self, capacity: usize) -> broadcast::Receiver<JournalEntry> {
+        let mut open = self.open.lock();
         let sender = open
             .audience
             .followers
@@ -158,15 +158,12 @@ impl Journal {
 
     /// An open call, as it is now.
     pub fn call(&self, id: &CallId) -> Option<Arc<ToolCall>> {
-        locked(&self.open)
-            .calls
-            .get(id)
-            .map(|open| open.call.clone())
+        self.open.lock().calls.get(id).map(|open| open.call.clone())
     }
 
     /// Every open call.
     pub fn open_calls(&self) -> Vec<Arc<ToolCall>> {
-        let open = locked(&self.open);
+        let open = self.open.lock();
         open.calls.values().map(|open| open.call.clone()).collect()
     }
 
@@ -179,7 +176,7 @@ impl Journal {
     ) -> Result<(), Irregularity> {
         let announced = Arc::new(announced);
         let event = Event::Announced(announced.clone());
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let Open { calls, audience } = &mut *open;
         let Entry::Vacant(place) = calls.entry(id.clone()) else {
             return Err(Irregularity::AnnouncedTwice);
@@ -203,7 +200,7 @@ impl Journal {
         if let Event::Finished(finish) = event {
             return self.end(id, |_| finish).map(|(_, receipt)| receipt);
         }
-        self.write_open(&mut locked(&self.open), id, self.clock.now(), &event)
+        self.write_open(&mut self.open.lock(), id, self.clock.now(), &event)
     }
 
     /// Writes two events of an open call that happened at once. The receipt is that of the second.
@@ -212,7 +209,7 @@ impl Journal {
         id: &CallId,
         events: [Event; 2],
     ) -> Result<Receipt, Irregularity> {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let at = self.clock.now();
         let [first, second] = events;
         self.write_open(&mut open, id, at, &first)?;
@@ -223,7 +220,7 @@ impl Journal {
         &self,
         open: &mut Open,
         id: &CallId,
-        at: Moment,
+        at: Timestamp,
         event: &Event,
     ) -> Result<Receipt, Irregularity> {
         let Open { calls, audience } = open;
@@ -246,7 +243,7 @@ impl Journal {
 
     /// Adds to the call's output.
     pub(crate) fn print(&self, id: &CallId, bytes: &[u8]) -> Result<Room, Irregularity> {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let Open { calls, audience } = &mut *open;
         let OpenCall { call, ticket } = calls.get_mut(id).ok_or(not_open("printed"))?;
         let room = room_for(call, bytes);
@@ -257,7 +254,7 @@ impl Journal {
 
     /// How many bytes an open call printed.
     pub(crate) fn printed(&self, id: &CallId) -> u64 {
-        let open = locked(&self.open);
+        let open = self.open.lock();
         open.calls
             .get(id)
             .map_or(0, |open| open.call.output().total())
@@ -265,7 +262,7 @@ impl Journal {
 
     /// Says where the whole of a call's output is kept.
     pub(crate) fn set_spill(&self, id: &CallId, spill: Spill) {
-        if let Some(open) = locked(&self.open).calls.get_mut(id) {
+        if let Some(open) = self.open.lock().calls.get_mut(id) {
             Arc::make_mut(&mut open.call).output_mut().set_spill(spill);
         }
     }
@@ -293,7 +290,7 @@ impl Journal {
         id: &CallId,
         finish: impl FnOnce(&ToolCall) -> Arc<Finish>,
     ) -> Result<(Arc<ToolCall>, Receipt), Irregularity> {
-        let mut open = locked(&self.open);
+        let mut open = self.open.lock();
         let at = self.clock.now();
         let OpenCall { mut call, ticket } = open.calls.remove(id).ok_or(not_open("finished"))?;
         let event = Event::Finished(finish(&call));
@@ -308,7 +305,7 @@ impl Journal {
     }
 
     /// Passing events are stored once, at the end: only the latest of each sort is in the call.
-    fn store_passing(&self, call: &ToolCall, at: Moment) {
+    fn store_passing(&self, call: &ToolCall, at: Timestamp) {
         if let Some(growth) = call.input_growth().filter(|_| call.input().is_none()) {
             self.store(call.id(), at, &Event::InputGrew(growth.clone()));
         }
@@ -320,7 +317,7 @@ impl Journal {
         }
     }
 
-    fn store(&self, id: &CallId, at: Moment, event: &Event) -> Receipt {
+    fn store(&self, id: &CallId, at: Timestamp, event: &Event) -> Receipt {
         let record = Record {
             session: self.session.clone(),
             call: id.clone(),
@@ -353,7 +350,7 @@ impl Audience {
             catch_unwind(AssertUnwindSafe(|| reader.read(call, event, ticket))).is_ok()
         });
         if let Some(followers) = self.followers.as_ref().filter(|f| f.receiver_count() > 0) {
-            let _nobody_listens = followers.send(Shown {
+            let _nobody_listens = followers.send(JournalEntry {
                 call: call.clone(),
                 event: event.clone(),
             });

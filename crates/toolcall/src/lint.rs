@@ -15,7 +15,7 @@ const VAGUE: [&str; 24] = [
 
 /// Something an author should mend.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Advised {
+pub struct AuthorAdvice {
     /// The tool.
     pub tool: String,
     /// What to mend.
@@ -24,12 +24,12 @@ pub struct Advised {
 
 impl Registry {
     /// What the authors of these tools should mend, tool by tool.
-    pub fn lint(&self) -> Vec<Advised> {
+    pub fn lint(&self) -> Vec<AuthorAdvice> {
         self.definitions().flat_map(lint).collect()
     }
 }
 
-fn lint(definition: &Definition) -> Vec<Advised> {
+fn lint(definition: &Definition) -> Vec<AuthorAdvice> {
     let mut whats = Vec::new();
     if explains_nothing(&definition.name) {
         whats.push(
@@ -40,7 +40,7 @@ fn lint(definition: &Definition) -> Vec<Advised> {
         whats.push("it has no description; say what it does and when to use it".to_owned());
     }
     lint_properties(&definition.input_schema, "", &mut whats);
-    let advised = |what| Advised {
+    let advised = |what| AuthorAdvice {
         tool: definition.name.to_string(),
         what,
     };

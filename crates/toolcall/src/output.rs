@@ -30,7 +30,7 @@ impl OutputBudget {
         self.head + self.tail
     }
 
-    /// Takes bytes off, first from the tail.
+    /// FieldType bytes off, first from the tail.
     pub(crate) fn spend(&mut self, bytes: usize) {
         let from_head = bytes.saturating_sub(self.tail);
         self.tail = self.tail.saturating_sub(bytes);

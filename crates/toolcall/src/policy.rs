@@ -4,21 +4,21 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::command::{Command, Reading};
 use crate::event::{Effect, Lifetime, Rule, RuleName};
 use crate::ids::{CallId, SessionId};
 use crate::intent::{Intent, Origin, Touch};
-use crate::locked::locked;
-use crate::moment::Moment;
 use crate::text::is_hidden;
+use crate::timestamp::Timestamp;
 
 /// Where a call takes place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
+pub struct SessionContext {
     /// The session.
     pub session: SessionId,
     /// The folder that relative paths start from.
@@ -29,7 +29,7 @@ pub struct Setting {
     pub agent: Arc<str>,
 }
 
-impl Setting {
+impl SessionContext {
     /// A session that works in one folder.
     pub fn new(session: SessionId, cwd: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();
@@ -76,15 +76,15 @@ pub enum Verdict {
 /// Judges intents. An immutable snapshot: the same intent gets the same verdict.
 pub trait Policy: Send + Sync + 'static {
     /// Judges one intent.
-    fn judge(&self, intent: &Intent, setting: &Setting) -> Verdict;
+    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict;
 }
 
 /// A closure is a policy.
 impl<F> Policy for F
 where
-    F: Fn(&Intent, &Setting) -> Verdict + Send + Sync + 'static,
+    F: Fn(&Intent, &SessionContext) -> Verdict + Send + Sync + 'static,
 {
-    fn judge(&self, intent: &Intent, setting: &Setting) -> Verdict {
+    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
         self(intent, setting)
     }
 }
@@ -94,7 +94,7 @@ where
 pub struct AllowAll;
 
 impl Policy for AllowAll {
-    fn judge(&self, _intent: &Intent, _setting: &Setting) -> Verdict {
+    fn judge(&self, _intent: &Intent, _setting: &SessionContext) -> Verdict {
         Verdict::allow("allow-all")
     }
 }
@@ -104,7 +104,7 @@ impl Policy for AllowAll {
 pub struct DenyAll;
 
 impl Policy for DenyAll {
-    fn judge(&self, _intent: &Intent, _setting: &Setting) -> Verdict {
+    fn judge(&self, _intent: &Intent, _setting: &SessionContext) -> Verdict {
         Verdict::deny("deny-all", "this policy denies everything")
     }
 }
@@ -114,7 +114,7 @@ impl Policy for DenyAll {
 pub struct AskAll;
 
 impl Policy for AskAll {
-    fn judge(&self, intent: &Intent, _setting: &Setting) -> Verdict {
+    fn judge(&self, intent: &Intent, _setting: &SessionContext) -> Verdict {
         Verdict::ask("ask-all", intent)
     }
 }
@@ -124,7 +124,7 @@ impl Policy for AskAll {
 pub struct AskDangerous;
 
 impl Policy for AskDangerous {
-    fn judge(&self, intent: &Intent, setting: &Setting) -> Verdict {
+    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
         let is_harmless = |touch: &Touch| match touch {
             Touch::Reads(path) => setting.contains(path),
             Touch::Writes(_)
@@ -264,15 +264,15 @@ pub trait Rulebook: Send + Sync + 'static {
         &self,
         rule: &Rule,
         effect: Effect,
-        occasion: &Occasion,
+        occasion: &AnswerContext,
     ) -> Result<(), RulebookError>;
 }
 
 /// When and for which call an answer was given, for whoever reads the kept rule later.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Occasion {
+pub struct AnswerContext {
     /// When.
-    pub when: Moment,
+    pub when: Timestamp,
     /// In which session.
     pub session: SessionId,
     /// For which call.
@@ -320,14 +320,14 @@ impl SessionRulebook {
     }
 
     fn change(&self, change: impl FnOnce(&mut WithAnswers)) {
-        change(Arc::make_mut(&mut locked(&self.current)));
+        change(Arc::make_mut(&mut self.current.lock()));
         self.generation.send_modify(|generation| *generation += 1);
     }
 }
 
 impl Rulebook for SessionRulebook {
     fn policy(&self) -> Arc<dyn Policy> {
-        locked(&self.current).clone()
+        self.current.lock().clone()
     }
 
     fn changes(&self) -> watch::Receiver<u64> {
@@ -338,7 +338,7 @@ impl Rulebook for SessionRulebook {
         &self,
         rule: &Rule,
         effect: Effect,
-        _occasion: &Occasion,
+        _occasion: &AnswerContext,
     ) -> Result<(), RulebookError> {
         self.change(|current| {
             let kept = current.kept.entry(rule.clone()).or_insert(effect);
@@ -352,7 +352,7 @@ impl Rulebook for SessionRulebook {
 
 /// A kept answer answers a question that the policy still asks. It never lifts a denial.
 impl Policy for WithAnswers {
-    fn judge(&self, intent: &Intent, setting: &Setting) -> Verdict {
+    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
         let verdict = self.policy.judge(intent, setting);
         if self.kept.is_empty() {
             return verdict;

@@ -88,7 +88,7 @@ impl Registry {
         Ok(self)
     }
 
-    /// Takes the tool of this name or alias away. Says whether there was one.
+    /// FieldType the tool of this name or alias away. Says whether there was one.
     pub fn remove(&mut self, name: &str) -> bool {
         let Some(gone) = self.places.get(name).copied() else {
             return false;

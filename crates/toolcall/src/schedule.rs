@@ -88,7 +88,7 @@ enum Clarity {
 }
 
 impl Schedule {
-    /// Takes the next place, within the place of the call it belongs to.
+    /// FieldType the next place, within the place of the call it belongs to.
     pub(crate) fn enter(&mut self, parent: Option<Place>) -> Place {
         let place = Place(self.next);
         self.next += 1;

@@ -1,11 +1,11 @@
 //! A registry that changes while engines use it: tools of servers come, change and go.
 //! Whoever looks sees one state as a whole; a call keeps the tool that it found.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::locked::locked;
 use crate::registry::{Entry, Registry};
 
 /// A registry that several share and any of them may change. Cheap to clone.
@@ -28,12 +28,12 @@ impl SharedRegistry {
 
     /// The tools as they are now.
     pub fn snapshot(&self) -> Arc<Registry> {
-        locked(&self.0.current).clone()
+        self.0.current.lock().clone()
     }
 
     /// Changes the tools in one step. Calls that found their tool before keep it.
     pub fn change<T>(&self, change: impl FnOnce(&mut Registry) -> T) -> T {
-        let mut current = locked(&self.0.current);
+        let mut current = self.0.current.lock();
         let result = change(Arc::make_mut(&mut current));
         drop(current);
         self.0.generation.send_modify(|generation| *generation += 1);
@@ -47,7 +47,7 @@ impl SharedRegistry {
 
     /// The tool of this name or alias.
     pub(crate) fn find(&self, name: &str) -> Option<Arc<Entry>> {
-        locked(&self.0.current).find(name).cloned()
+        self.0.current.lock().find(name).cloned()
     }
 }
 

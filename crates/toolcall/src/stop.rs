@@ -1,14 +1,13 @@
 //! The switch that stops a call, once, for a stated cause.
 //! It signals; what runs must look at it or is dropped by the engine.
 
-use std::sync::Mutex;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::event::{Canceller, Ending};
-use crate::locked::locked;
 
 /// Why a call was stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub(crate) struct Stop {
 impl Stop {
     /// Stops the call. Only the first cause counts.
     pub(crate) fn stop(&self, cause: Cause) -> bool {
-        let mut current = locked(&self.cause);
+        let mut current = self.cause.lock();
         let is_first = current.is_none();
         current.get_or_insert_with(|| (cause, Instant::now()));
         drop(current);
@@ -48,12 +47,12 @@ impl Stop {
 
     /// The cause, once there is one.
     pub(crate) fn cause(&self) -> Option<Cause> {
-        locked(&self.cause).as_ref().map(|(cause, _)| cause.clone())
+        self.cause.lock().as_ref().map(|(cause, _)| cause.clone())
     }
 
     /// The cause, if it came at least this long ago.
     pub(crate) fn overdue(&self, after: Duration) -> Option<Cause> {
-        let current = locked(&self.cause);
+        let current = self.cause.lock();
         let (cause, since) = current.as_ref()?;
         (since.elapsed() >= after).then(|| cause.clone())
     }
@@ -71,7 +70,7 @@ impl Stop {
 
     /// Does something unless the call was stopped; while it does, nobody can stop the call.
     pub(crate) fn unless_stopped<T>(&self, act: impl FnOnce() -> T) -> Result<T, Cause> {
-        let current = locked(&self.cause);
+        let current = self.cause.lock();
         match &*current {
             Some((cause, _)) => Err(cause.clone()),
             None => Ok(act()),

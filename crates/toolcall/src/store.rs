@@ -2,17 +2,17 @@
 //! A store keeps what it is given; it never judges or changes a record.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::oneshot;
 
 use crate::call::ToolCall;
 use crate::event::Event;
 use crate::ids::{CallId, SessionId};
-use crate::locked::locked;
 use crate::map::Map;
-use crate::moment::Moment;
+use crate::timestamp::Timestamp;
 
 /// One thing that happened to one call.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Record {
     /// The call.
     pub call: CallId,
     /// When.
-    pub at: Moment,
+    pub at: Timestamp,
     /// What.
     pub event: Event,
 }
@@ -30,7 +30,7 @@ pub struct Record {
 /// Keeps records. `append` must not block: a store with slow media queues within a bound and
 /// tells by the receipt when a record is safe.
 pub trait Store: Send + Sync + 'static {
-    /// Takes a record. Records of one call arrive in order.
+    /// FieldType a record. Records of one call arrive in order.
     fn append(&self, record: Record) -> Receipt;
 
     /// Every record of a session, in order.
@@ -119,7 +119,7 @@ const PIECE: usize = 256;
 
 impl Store for MemoryStore {
     fn append(&self, record: Record) -> Receipt {
-        let mut sessions = locked(&self.sessions);
+        let mut sessions = self.sessions.lock();
         let pieces = match sessions.get_mut(&record.session) {
             Some(pieces) => pieces,
             None => sessions.entry(record.session.clone()).or_default(),
@@ -136,7 +136,7 @@ impl Store for MemoryStore {
     }
 
     fn load(&self, session: &SessionId) -> Result<Vec<Record>, StoreError> {
-        let sessions = locked(&self.sessions);
+        let sessions = self.sessions.lock();
         let pieces = sessions.get(session).into_iter().flatten();
         Ok(pieces.flatten().cloned().collect())
     }

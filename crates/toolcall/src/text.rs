@@ -2,6 +2,7 @@
 //! It must not drop a hidden character silently, nor look further into a long text than it shows.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -48,6 +49,21 @@ pub fn clean_block(text: &str) -> String {
         }
     }
     out
+}
+
+/// How long something took, in at most seven characters.
+pub fn duration(span: Duration) -> String {
+    match span {
+        Duration::ZERO => "-".to_owned(),
+        short if short < Duration::from_millis(1) => format!("{} µs", short.as_micros()),
+        medium if medium < Duration::from_secs(1) => format!("{} ms", medium.as_millis()),
+        long if long < Duration::from_secs(100) => format!("{:.2} s", long.as_secs_f64()),
+        long if long < Duration::from_secs(2 * 60 * 60) => format!("{} min", long.as_secs() / 60),
+        long if long < Duration::from_secs(100 * 60 * 60) => {
+            format!("{:.1} h", long.as_secs_f64() / 3600.0)
+        }
+        long => format!("{} d", long.as_secs() / (24 * 60 * 60)),
+    }
 }
 
 /// Whether a character shows nothing, looks like a space without being one, or reorders its neighbours.
@@ -291,5 +307,16 @@ mod tests {
         let endless = format!("a{}", "\u{301}".repeat(100_000));
         check(&endless, 10, expect!["…"]);
         check(&"\n".repeat(100_000), 10, expect!["…"]);
+    }
+
+    #[test]
+    fn durations_take_seven_characters() {
+        let shown = [0, 999, 999_999, 99_990_000, 7_199_000_000, 359_000_000_000]
+            .map(|micros| duration(Duration::from_micros(micros)));
+        assert_eq!(
+            shown,
+            ["-", "999 µs", "999 ms", "99.99 s", "119 min", "99.7 h"]
+        );
+        assert_eq!(duration(Duration::from_secs(864_000)), "10 d");
     }
 }

@@ -9,13 +9,13 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
+use crate::content::Digest;
 use crate::event::ToolResult;
 use crate::host::BoxFuture;
 use crate::intent::{Annotations, Intent, Kind, Origin, Sketch, ToolIdentity};
-use crate::look::Look;
-use crate::scope::Scope;
+use crate::prepare_context::PrepareContext;
+use crate::run_context::RunContext;
 
 /// A tool, as its author writes it.
 ///
@@ -42,7 +42,7 @@ pub trait Tool: Send + Sync + 'static {
     fn prepare(
         &self,
         input: &Self::Input,
-        look: &Look,
+        look: &PrepareContext,
     ) -> impl Future<Output = Result<Intent, ToolError>> + Send {
         let _ = input;
         std::future::ready(Ok(look.infer()))
@@ -59,7 +59,7 @@ pub trait Tool: Send + Sync + 'static {
     fn run(
         &self,
         input: Self::Input,
-        scope: &Scope,
+        scope: &RunContext,
     ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 }
 
@@ -212,12 +212,7 @@ impl Definition {
         if self.annotations != Annotations::default() {
             let _infallible = write!(text, "{:?}", self.annotations);
         }
-        let hash = Sha256::digest(text.as_bytes());
-        hash.iter()
-            .fold(String::with_capacity(64), |mut hex, byte| {
-                let _infallible = write!(hex, "{byte:02x}");
-                hex
-            })
+        Digest::of(text).to_string()
     }
 }
 
@@ -261,8 +256,8 @@ pub trait AnyTool: Send + Sync + 'static {
         None
     }
 
-    /// Says what a call with [`Look::input`] will do.
-    fn prepare<'a>(&'a self, look: &'a Look) -> BoxFuture<'a, Result<Intent, ToolError>> {
+    /// Says what a call with [`PrepareContext::input`] will do.
+    fn prepare<'a>(&'a self, look: &'a PrepareContext) -> BoxFuture<'a, Result<Intent, ToolError>> {
         Box::pin(std::future::ready(Ok(look.infer())))
     }
 
@@ -270,7 +265,7 @@ pub trait AnyTool: Send + Sync + 'static {
     fn run<'a>(
         &'a self,
         input: Arc<Value>,
-        scope: &'a Scope,
+        scope: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
 }
 
@@ -318,7 +313,7 @@ impl<T: Tool> AnyTool for Typed<T> {
         self.tool.sketch(partial)
     }
 
-    fn prepare<'a>(&'a self, look: &'a Look) -> BoxFuture<'a, Result<Intent, ToolError>> {
+    fn prepare<'a>(&'a self, look: &'a PrepareContext) -> BoxFuture<'a, Result<Intent, ToolError>> {
         Box::pin(async move {
             let input = parse::<T::Input>(look.input())?;
             self.tool.prepare(&input, look).await
@@ -328,7 +323,7 @@ impl<T: Tool> AnyTool for Typed<T> {
     fn run<'a>(
         &'a self,
         input: Arc<Value>,
-        scope: &'a Scope,
+        scope: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
             let typed = parse::<T::Input>(&input)?;

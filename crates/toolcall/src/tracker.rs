@@ -11,7 +11,7 @@ use crate::event::{
     Announced, Decision, Effect, Ending, Event, Judge, Outline, Prepared, ToolResult,
 };
 use crate::fit::fit_result;
-use crate::ids::{CallId, Ids};
+use crate::ids::{CallId, CallIds};
 use crate::infer;
 use crate::intent::{Input, Kind, Origin};
 use crate::journal::{Journal, Ticket};
@@ -23,7 +23,7 @@ use crate::tool::{Definition, ToolError};
 #[derive(Clone)]
 pub struct Tracker {
     journal: Arc<Journal>,
-    ids: Arc<dyn Ids>,
+    ids: Arc<CallIds>,
     /// Places for calls whose ending is not reported yet, shared with the engine.
     unreported: Arc<Semaphore>,
 }
@@ -37,7 +37,7 @@ pub struct Tracked {
 
 impl Tracker {
     /// Writes into this journal, with ids from here.
-    pub fn new(journal: Arc<Journal>, ids: Arc<dyn Ids>) -> Self {
+    pub fn new(journal: Arc<Journal>, ids: Arc<CallIds>) -> Self {
         let most = Limits::default().unreported;
         Self {
             journal,

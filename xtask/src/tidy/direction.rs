@@ -4,7 +4,7 @@
 use super::file::{Fault, File};
 
 /// Each crate of the workspace and the crates of the workspace it may depend on.
-const DIRECTION: [(&str, &[&str]); 10] = [
+const DIRECTION: [(&str, &[&str]); 11] = [
     ("toolcall", &[]),
     ("toolcall-shell", &["toolcall"]),
     ("toolcall-policy", &["toolcall", "toolcall-shell"]),
@@ -12,6 +12,7 @@ const DIRECTION: [(&str, &[&str]); 10] = [
     ("toolcall-acp", &["toolcall"]),
     ("toolcall-history", &["toolcall"]),
     ("toolcall-telemetry", &["toolcall"]),
+    ("toolcall-testkit", &["toolcall"]),
     ("toolcall-agent", MIDDLE),
     ("toolcall-wrap", MIDDLE),
     ("toolcall-cli", EVERYTHING),

@@ -5,6 +5,8 @@ use super::code::{bracketed, words};
 use super::file::{Fault, File};
 
 const HEART: &str = "crates/toolcall/src/";
+/// Forms that mirror values of the heart; none of it may use them.
+const FORMS: &str = "crates/toolcall/src/serde_forms.rs";
 /// Files of pure values.
 const PURE: [&str; 3] = [
     "crates/toolcall/src/call.rs",
@@ -16,11 +18,12 @@ const WORLD: [&str; 6] = ["tokio", "Instant", "SystemTime", "fs", "async", "awai
 
 /// No type of the heart can be serialized; tests may define types of their own.
 pub(crate) fn no_wire(file: &File) -> Vec<Fault> {
-    if !file.path.starts_with(HEART) {
+    if !file.path.starts_with(HEART) || file.path == FORMS {
         return Vec::new();
     }
     let code = file.code_before_tests();
     let found = words(code).filter(|word| match word.text {
+        "serde_forms" => !file.path.ends_with("/lib.rs"),
         "derive" => derives_serialize(&code[word.end()..]),
         "Serialize" => is_implemented(&code[word.end()..]),
         _ => false,
@@ -78,6 +81,15 @@ mod tests {
             struct B;\n\
             impl serde::Serialize for A {}";
         assert_eq!(lines(no_wire, STORE, bad), [1, 3, 7]);
+    }
+
+    #[test]
+    fn forms_may_serialize_and_the_heart_may_not_use_them() {
+        assert_eq!(lines(no_wire, FORMS, "#[derive(Serialize)] struct A;"), []);
+        let use_of_forms = "use crate::serde_forms::KindForm;";
+        assert_eq!(lines(no_wire, STORE, use_of_forms), [1]);
+        let declared = "pub mod serde_forms;";
+        assert_eq!(lines(no_wire, "crates/toolcall/src/lib.rs", declared), []);
     }
 
     #[test]

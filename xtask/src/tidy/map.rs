@@ -1,10 +1,12 @@
-//! The rule that `ARCHITECTURE.md` names only what exists: paths, functions, and a guard for every invariant.
+//! The rule that `ARCHITECTURE.md` and `docs/invariants.md` name only what exists: paths, functions, and a guard for every invariant.
 //! It cannot tell whether what is said about them is true.
 //!
 //! The convention, for backticked tokens and for the words of code blocks:
 //! - a token that ends in `.rs`, `.md`, `.toml` or `/`, or that begins with a folder of the root or of `crates/` and a
 //!   slash, is a path, from the root or the end of one: `call.rs`, `toolcall-tools/src/mcp`, `v1/{ask,encode}.rs`;
 //! - `PATH.rs::NAME` is a function in that file, `CRATE::…::tests::NAME` one in that crate;
+//! - a line of a code block that begins with the path of a Rust file from the root says of it what the file's own
+//!   header begins with;
 //! - in a table with a column `guard`, each row names at least one guard in backticks there, and a plain `name` is a
 //!   function anywhere in the tree.
 
@@ -14,16 +16,43 @@ use super::code::{is_word, words};
 use super::file::{Fault, File};
 use super::tree::Tree;
 
-/// `ARCHITECTURE.md` names only what exists.
+/// The pages that are judged.
+const PAGES: [&str; 2] = ["ARCHITECTURE.md", "docs/invariants.md"];
+
+/// `ARCHITECTURE.md` and `docs/invariants.md` name only what exists, and say of a file what it says of itself.
 pub(crate) fn map(file: &File, tree: &Tree) -> Vec<Fault> {
-    if file.path != "ARCHITECTURE.md" {
+    if !PAGES.contains(&file.path.as_str()) {
         return Vec::new();
     }
     let named = mentions(&file.text).filter_map(|(line, token)| missing(token, line, tree));
     let mut faults: Vec<_> = named.collect();
+    faults.extend(header_faults(&file.text, tree));
     faults.extend(guard_faults(&file.text, tree));
     faults.sort_by_key(|fault| fault.line);
     faults
+}
+
+/// Lines of the map that do not say what the header of their file begins with.
+fn header_faults(text: &str, tree: &Tree) -> Vec<Fault> {
+    let lines = text.lines().enumerate();
+    let rows = lines.filter_map(|(at, line)| {
+        let (path, said) = line.strip_prefix("    ")?.split_once(char::is_whitespace)?;
+        let file = tree.files.iter().find(|file| file.path == path)?;
+        Some((at + 1, said.trim(), header(&file.text)?))
+    });
+    let wrong = rows.filter(|(_, said, header)| said != header);
+    wrong
+        .map(|(line, _, header)| Fault::new(line, format!("say what the file says: {header}")))
+        .collect()
+}
+
+/// The first sentence of a file's header, without its end.
+fn header(text: &str) -> Option<&str> {
+    let first = text.lines().next()?.strip_prefix("//! ")?;
+    let sentence = first
+        .split_once(". ")
+        .map_or(first, |(sentence, _)| sentence);
+    Some(sentence.trim_end_matches('.'))
 }
 
 /// Every token that may name something, with its line.
@@ -223,6 +252,17 @@ mod tests {
         );
         check("```\nv1/{ask,gone}.rs\n```\n    gone/  a room", &[2, 4]);
         check("`all.rs` is not the end of `call.rs`", &[1]);
+    }
+
+    #[test]
+    fn a_row_of_the_map_says_what_its_file_says() {
+        let tree = Tree::of(&[("crates/a/src/lib.rs", "//! What a call is. No wire.\n")]);
+        let lines = |text: &str| -> Vec<usize> {
+            let faults = map(&File::new("ARCHITECTURE.md", text), &tree);
+            faults.iter().map(|fault| fault.line).collect()
+        };
+        assert_eq!(lines("    crates/a/src/lib.rs   What a call is"), []);
+        assert_eq!(lines("    crates/a/src/lib.rs   The heart"), [1]);
     }
 
     #[test]

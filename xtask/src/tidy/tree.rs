@@ -1,12 +1,14 @@
 //! The files of the workspace as the rules see them.
 //! It judges nothing and changes nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::file::File;
+use super::unique::by_name;
 
 /// Folders that are not ours to judge.
 const FOREIGN: [&str; 3] = [".git", "node_modules", "target"];
@@ -17,6 +19,8 @@ pub(crate) struct Tree {
     /// Files and folders, from the root, written with `/`.
     pub(crate) paths: BTreeSet<String>,
     pub(crate) files: Vec<File>,
+    /// Where each public type is defined, once somebody asked for it.
+    public_types: OnceLock<BTreeMap<String, Vec<String>>>,
 }
 
 impl Tree {
@@ -38,6 +42,11 @@ impl Tree {
             tree.files.push(File::new(path, text));
         }
         tree
+    }
+
+    /// Where each public type is defined; gathered once, for it takes every file apart.
+    pub(crate) fn public_types(&self) -> &BTreeMap<String, Vec<String>> {
+        self.public_types.get_or_init(|| by_name(&self.files))
     }
 
     fn enter(&mut self, folder: &Path, prefix: &str) -> Result<(), String> {
@@ -84,7 +93,8 @@ fn is_foreign(folder: &Path, name: &str) -> bool {
 }
 
 fn is_read(path: &str) -> bool {
-    path.ends_with(".rs") || path.ends_with("Cargo.toml") || path == "ARCHITECTURE.md"
+    let pages = ["ARCHITECTURE.md", "README.md", "docs/invariants.md"];
+    path.ends_with(".rs") || path.ends_with("Cargo.toml") || pages.contains(&path)
 }
 
 #[cfg(test)]

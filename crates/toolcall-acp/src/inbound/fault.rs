@@ -1,12 +1,12 @@
 //! What is wrong with a line, and the one error it is answered with.
 //! It must not quote more than a glance of the line, nor anything hidden in it.
 
-use agent_client_protocol::RawJsonRpcId;
 use serde_json::value::RawValue;
 use toolcall::text::clean_line;
 
 use super::envelope::{Envelope, Member};
-use crate::wire::{self, ErrorObject};
+use crate::inbound::RequestId;
+use crate::wire::{self, RpcError};
 
 /// How many characters of a line are quoted at most.
 const GLANCE: usize = 40;
@@ -64,12 +64,7 @@ impl<'a> Fault<'a> {
 
     /// The error that this line is answered with.
     pub(super) fn answer(&self) -> Vec<u8> {
-        let error = ErrorObject {
-            code: self.code,
-            message: &self.reason,
-            data: None,
-        };
-        wire::refusal(self.id, error)
+        wire::refusal(self.id, &RpcError::new(self.code, self.reason.as_str()))
     }
 }
 
@@ -93,10 +88,10 @@ pub(super) fn beginning(text: &str) -> String {
     glance(text, 0)
 }
 
-/// The SDK knows no fractions as ids; whoever uses them can still be told.
+/// Fractions are no ids; whoever uses them can still be told.
 fn can_be_returned(id: &RawValue) -> bool {
     let id = id.get();
-    let is_id = || serde_json::from_str::<RawJsonRpcId>(id).is_ok();
+    let is_id = || serde_json::from_str::<RequestId>(id).is_ok();
     let is_number = || serde_json::from_str::<f64>(id).is_ok();
     id.len() <= LONGEST_ID && (is_id() || is_number())
 }

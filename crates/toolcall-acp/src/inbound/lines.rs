@@ -7,7 +7,7 @@ use std::mem;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
 /// How much is read at a time, and how much is handed on before others get a chance to work it
-/// off: the queue of the SDK has no bound of its own.
+/// off.
 const CHUNK: usize = 64 * 1024;
 /// How much is kept of a line that is too long.
 const HEAD: usize = 4 * 1024;

@@ -1,15 +1,16 @@
 //! From a line to the message it carries, or to what is wrong with it.
-//! What passes here the SDK accepts, too; it must not be asked to judge, as it echoes bad lines whole.
+//! It accepts nothing that another reader of JSON-RPC would refuse, and must not echo a bad line whole.
 
 use std::borrow::Cow;
 
-use agent_client_protocol::{RawJsonRpcError, RawJsonRpcId};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::envelope::{Envelope, Member};
 use super::fault::{Fault, LONGEST_ID, not_json};
+use super::incoming::RequestId;
 use super::scan::{Doubt, TooDeep, scan};
 use super::sound;
 
@@ -24,7 +25,7 @@ pub(super) enum Message<'a> {
     },
     /// The answer to a request.
     Response {
-        id: RawJsonRpcId,
+        id: RequestId,
         answer: Result<&'a RawValue, &'a RawValue>,
     },
 }
@@ -32,7 +33,7 @@ pub(super) enum Message<'a> {
 /// An id as it is meant and as it is written.
 #[derive(Debug)]
 pub(super) struct Id<'a> {
-    pub(super) id: RawJsonRpcId,
+    pub(super) id: RequestId,
     pub(super) raw: &'a RawValue,
 }
 
@@ -149,7 +150,7 @@ fn response<'a>(envelope: &Envelope<'a>, id: Option<Id<'a>>) -> Result<Message<'
 }
 
 fn text(value: &RawValue) -> Option<Cow<'_, str>> {
-    #[derive(serde::Deserialize)]
+    #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     serde_json::from_str::<Text<'_>>(value.get())
         .ok()
@@ -166,9 +167,15 @@ fn read_id(raw: &RawValue) -> Result<Id<'_>, String> {
     }
 }
 
-/// Through a value, as the SDK does it: there the last of two equal names counts.
+/// Through a value, as most readers do it: there the last of two equal names counts.
 fn is_error(error: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    #[expect(dead_code, reason = "only its shape is checked")]
+    struct Shape {
+        code: i32,
+        message: String,
+    }
     serde_json::from_str::<Value>(error.get())
-        .and_then(serde_json::from_value::<RawJsonRpcError>)
+        .and_then(serde_json::from_value::<Shape>)
         .is_ok()
 }

@@ -1,18 +1,21 @@
 //! Properties of what comes in: whatever the bytes are, only messages go on.
-//! Which bad line gets which error is told in the tests of the connection.
+//! SessionSelector bad line gets which error is told in the tests of the connection.
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Mutex;
 use std::task::{Context, Poll};
 
 use agent_client_protocol::TransportFrame;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
-use super::{Inbound, Unanswered};
+use super::{Inbound, Incoming, message};
+use crate::dispatch::{Dispatch, Handled, Responder};
 use crate::lane::Lane;
 use crate::peer::Peer;
 use crate::requests::Requests;
@@ -41,10 +44,37 @@ impl AsyncRead for Pieces {
     }
 }
 
-/// What went on to the SDK, and what went back to the peer.
+/// What was handed on, and what went back to the peer.
 struct Outcome {
-    handed_on: Vec<String>,
+    handed_on: Vec<Value>,
     replies: Vec<Value>,
+}
+
+/// Keeps what it is handed, and answers nothing.
+#[derive(Default)]
+struct Keeping {
+    messages: Mutex<Vec<Value>>,
+    responders: Mutex<Vec<Responder>>,
+}
+
+impl Keeping {
+    fn keep(&self, method: &str, params: Option<&RawValue>) {
+        let params = params.map(|params| serde_json::from_str::<Value>(params.get()).unwrap());
+        let message = json!({"method": method, "params": params});
+        self.messages.lock().unwrap().push(message);
+    }
+}
+
+impl Dispatch for Keeping {
+    fn request(&self, method: &str, params: Option<&RawValue>, to: Responder) -> Handled {
+        self.keep(method, params);
+        self.responders.lock().unwrap().push(to);
+        Handled::Later
+    }
+
+    fn notification(&self, method: &str, params: Option<&RawValue>) {
+        self.keep(method, params);
+    }
 }
 
 fn run(bytes: Vec<u8>, piece: usize) -> Outcome {
@@ -55,20 +85,18 @@ fn run(bytes: Vec<u8>, piece: usize) -> Outcome {
         let peer = Peer::new(
             lane.clone(),
             Requests::new(1),
-            Unanswered::new(LIMITS.requests),
+            Incoming::new(LIMITS.requests),
         );
         let source = Box::new(Pieces(bytes, piece));
-        let mut inbound = Inbound::new(source, &LIMITS, peer);
-        let mut handed_on = Vec::new();
-        while let Some(line) = inbound.next().await {
-            handed_on.push(line);
-        }
+        let keeping = Keeping::default();
+        Inbound::new(source, &LIMITS, peer).run(&keeping).await;
         lane.close();
         let mut written = Vec::new();
         outlet.drain(&mut written).await.unwrap();
         let written = String::from_utf8(written).unwrap();
         let replies = written.lines().map(serde_json::from_str);
         let replies = replies.collect::<Result<_, _>>().unwrap();
+        let handed_on = keeping.messages.into_inner().unwrap();
         Outcome { handed_on, replies }
     })
 }
@@ -190,10 +218,6 @@ proptest! {
     ) {
         let most = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
         let outcome = run(bytes, piece);
-        for line in &outcome.handed_on {
-            let frame = TransportFrame::parse_json(line);
-            prop_assert!(matches!(frame, TransportFrame::Single(_)), "{line}");
-        }
         for reply in &outcome.replies {
             let message = reply["error"]["message"].as_str().unwrap();
             prop_assert!(message.len() < 500 && !message.contains(char::is_control), "{reply}");
@@ -202,10 +226,23 @@ proptest! {
     }
 
     #[test]
+    fn what_is_accepted_here_the_sdk_accepts_too(line in line()) {
+        if let Ok(line) = std::str::from_utf8(&line)
+            && message::read(line, LIMITS.depth).is_ok()
+        {
+            let frame = TransportFrame::parse_json(line);
+            prop_assert!(matches!(frame, TransportFrame::Single(_)), "{line}");
+        }
+    }
+
+    #[test]
     fn every_good_message_goes_on_unchanged(message in good_message(), piece in 1..200_usize) {
         let line = message.to_string();
         prop_assume!(line.len() <= LIMITS.line && !line.contains("\"toolcall-"));
-        let outcome = run(line.clone().into_bytes(), piece);
-        prop_assert_eq!((outcome.handed_on, outcome.replies), (vec![line], vec![]));
+        prop_assert!(message::read(&line, LIMITS.depth).is_ok());
+        let outcome = run(line.into_bytes(), piece);
+        let method = message.get("method").filter(|method| *method != "$/cancel_request");
+        let handed_on = method.map(|method| json!({"method": method, "params": message["params"]}));
+        prop_assert_eq!((outcome.handed_on, outcome.replies), (Vec::from_iter(handed_on), vec![]));
     }
 }

@@ -22,7 +22,7 @@ async fn what_can_never_be_written_costs_no_memory() {
     let (lane, outlet) = Lane::new(100);
     lane.send(b"never written").await.unwrap();
     drop(outlet);
-    assert_eq!(locked(&lane.0.state).pending.capacity(), 0);
+    assert_eq!(lane.0.state.lock().pending.capacity(), 0);
 }
 
 #[tokio::test]

@@ -8,8 +8,8 @@ use serde_json::Value;
 use toolcall::text::clean_command;
 use toolcall::{Content, Effect, Kind};
 
+use crate::decode::{Report, ReportedStatus, UpdateName};
 use crate::finding::{Findings, Rule, quoted};
-use crate::v1::decode::{Named, Report, Told};
 
 /// What passed by of one call.
 #[derive(Debug)]
@@ -77,28 +77,28 @@ impl Seen {
     /// It was reported under this name.
     pub(super) fn named(
         &mut self,
-        named: Option<Named>,
+        named: Option<UpdateName>,
         report: &Report<'_>,
         findings: &mut Findings,
     ) {
         match named {
-            Some(Named::ToolCall) if self.announced => findings.note(
+            Some(UpdateName::ToolCall) if self.announced => findings.note(
                 Rule::AnnouncedTwice,
                 || "`tool_call` came again for the same id",
             ),
-            Some(Named::ToolCall) => {
+            Some(UpdateName::ToolCall) => {
                 self.announced = true;
                 if report.title.is_none() && !findings.has(Rule::NoTitle) {
                     findings.note(Rule::NoTitle, || "`tool_call` has no title");
                 }
             }
-            Some(Named::ToolCallUpdate) if !self.reported => {
+            Some(UpdateName::ToolCallUpdate) if !self.reported => {
                 findings.note(
                     Rule::AnnouncedFirst,
                     || "`tool_call_update` came before any `tool_call`",
                 );
             }
-            Some(Named::ToolCallUpdate) | None => {}
+            Some(UpdateName::ToolCallUpdate) | None => {}
         }
     }
 
@@ -110,17 +110,17 @@ impl Seen {
         }
         self.take(report);
         match report.status {
-            Some(Told::InProgress) => {
+            Some(ReportedStatus::InProgress) => {
                 self.in_progress = true;
                 self.check_answer("in progress", findings);
             }
-            Some(Told::Completed) => {
+            Some(ReportedStatus::Completed) => {
                 self.check_answer("completed", findings);
                 self.completed(findings);
                 self.ended();
             }
-            Some(Told::Failed) => self.ended(),
-            Some(Told::Pending | Told::Unknown(_)) | None => {}
+            Some(ReportedStatus::Failed) => self.ended(),
+            Some(ReportedStatus::Pending | ReportedStatus::Unknown(_)) | None => {}
         }
     }
 

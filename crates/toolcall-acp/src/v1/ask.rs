@@ -1,159 +1,74 @@
-//! Asks the client for permission: `session/request_permission` as an approver.
+//! A permission question on the wire of v1: `session/request_permission` and its answer.
 //! Only a chosen option that was offered is an answer; nothing else is ever a yes.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::Value;
+use serde_json::value::to_raw_value;
 use toolcall::text::clean_line;
-use toolcall::{
-    Answer, Approver, BoxFuture, FormAnswer, FormQuestion, Input, Lifetime, Question, Rule,
-};
+use toolcall::{Answer, Input, Question, QuestionOption};
 
-use super::fill::{self, FormRequest, NO_FORMS};
 use super::subject;
 use super::update::{Locations, write_input};
-use super::{Reports, Session};
+use crate::codec::Ask;
 use crate::meta;
-use crate::peer::{Peer, PeerError};
+use crate::peer::PeerError;
 use crate::trace::TraceContext;
+use crate::wire::REQUEST_CANCELLED;
 
-/// Asks the person behind a client.
-pub(crate) struct Asker {
-    pub(crate) peer: Peer,
-    pub(crate) reports: Reports,
-    /// Whether the client shows forms.
-    pub(crate) forms: Forms,
-    /// Whose calls it asks about, once there is one.
-    pub(crate) session: Arc<OnceLock<Weak<Session>>>,
-}
-
-/// Whether a client shows forms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Forms {
-    Shown,
-    Unknown,
-}
-
-impl Asker {
-    async fn show(&self, question: &FormQuestion) -> FormAnswer {
-        if self.forms == Forms::Unknown {
-            return FormAnswer::declined_because(NO_FORMS);
-        }
-        // What the tool did until it asked is told first.
-        self.reports.told(&question.call).await;
-        let request = FormRequest {
-            question,
-            trace: self.reports.current_trace(),
-        };
-        let answer = self.peer.request("elicitation/create", &request);
-        fill::read_answer(answer.await)
-    }
-
-    /// A client answers so when it cancels the turn. Its `session/cancel` may reach us later, for
-    /// it takes another way than answers do.
-    fn cancel_turn(&self) {
-        if let Some(session) = self.session.get().and_then(Weak::upgrade) {
-            session.cancel();
-        }
+/// Asks for permission.
+pub(super) fn permission(question: &Arc<Question>, trace: &TraceContext) -> Ask<Answer> {
+    let request = PermissionRequest {
+        question,
+        options: &choices(question),
+        trace,
+    };
+    let params = to_raw_value(&request);
+    let question = question.clone();
+    Ask {
+        method: "session/request_permission",
+        params,
+        read: Box::new(move |answer| read_answer(answer, &choices(&question))),
     }
 }
 
-impl Approver for Asker {
-    fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
-        Box::pin(async move {
-            // The call is announced, and complete, before it is asked about.
-            self.reports.told(&question.call).await;
-            let options = options(&question.offers);
-            let request = PermissionRequest {
-                question,
-                options: &options,
-                trace: self.reports.current_trace(),
-            };
-            let answer = self.peer.request("session/request_permission", &request);
-            let answer = read_answer(answer.await, &options);
-            if answer == Answer::Cancelled {
-                self.cancel_turn();
-            }
-            answer
-        })
-    }
-
-    fn fill<'a>(&'a self, question: &'a Arc<FormQuestion>) -> BoxFuture<'a, FormAnswer> {
-        Box::pin(self.show(question))
-    }
-}
-
-/// What a person may choose.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// An option as v1 writes it.
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Choice {
+struct Choice<'a> {
     option_id: String,
     name: String,
     kind: &'static str,
     #[serde(skip)]
-    answer: Answer,
+    option: QuestionOption<'a>,
 }
 
-impl Choice {
-    fn new(
-        id: impl Into<String>,
-        name: impl Into<String>,
-        kind: &'static str,
-        answer: Answer,
-    ) -> Self {
+impl<'a> Choice<'a> {
+    fn new(option: QuestionOption<'a>) -> Self {
+        let (option_id, kind) = match option {
+            QuestionOption::AllowOnce => ("allow-once".to_owned(), "allow_once"),
+            QuestionOption::AllowAlways { number, .. } => {
+                (format!("allow-always-{number}"), "allow_always")
+            }
+            QuestionOption::RejectOnce => ("reject-once".to_owned(), "reject_once"),
+            QuestionOption::RejectAlways(_) => ("reject-always".to_owned(), "reject_always"),
+        };
         Self {
-            option_id: id.into(),
-            name: name.into(),
+            option_id,
+            name: option.label(|rule| clean_line(rule, subject::LONGEST_LABEL)),
             kind,
-            answer,
+            option,
         }
     }
 }
 
-/// Once and always, each way; "always" names the rule it would keep and for how long.
-fn options(offers: &[Rule]) -> Vec<Choice> {
-    let always_allow = offers.iter().enumerate().map(|(number, rule)| {
-        let id = format!("allow-always-{}", number + 1);
-        let answer = Answer::AllowAlways(rule.clone());
-        Choice::new(id, label("Always allow", rule), "allow_always", answer)
-    });
-    let always_reject = offers.first().map(|rule| {
-        let answer = Answer::RejectAlways {
-            rule: rule.clone(),
-            reason: None,
-        };
-        Choice::new(
-            "reject-always",
-            label("Always reject", rule),
-            "reject_always",
-            answer,
-        )
-    });
-    let once = Choice::new("allow-once", "Allow once", "allow_once", Answer::AllowOnce);
-    let reject = Choice::new("reject-once", "Reject", "reject_once", Answer::reject());
-    std::iter::once(once)
-        .chain(always_allow)
-        .chain([reject])
-        .chain(always_reject)
-        .collect()
+fn choices(question: &Question) -> Vec<Choice<'_>> {
+    question.options().into_iter().map(Choice::new).collect()
 }
 
-fn label(verb: &str, rule: &Rule) -> String {
-    let text = clean_line(&rule.text, subject::LONGEST_LABEL);
-    format!("{verb} {} {text}", lifetime(rule.lifetime))
-}
-
-fn lifetime(lifetime: Lifetime) -> &'static str {
-    match lifetime {
-        Lifetime::Session => "in this session:",
-        Lifetime::Project => "in this project:",
-        Lifetime::Everywhere => "everywhere:",
-    }
-}
-
-fn read_answer(response: Result<Value, PeerError>, options: &[Choice]) -> Answer {
+fn read_answer(response: Result<Value, PeerError>, options: &[Choice<'_>]) -> Answer {
     let response = match response {
         Ok(response) => response,
         Err(error) => return not_answered(&error),
@@ -166,7 +81,7 @@ fn read_answer(response: Result<Value, PeerError>, options: &[Choice]) -> Answer
             .iter()
             .find(|choice| Some(&*choice.option_id) == chosen)
         {
-            Some(choice) => with_reason(choice.answer.clone(), reason_of(&response)),
+            Some(choice) => choice.option.answer(reason_of(&response)),
             None => unknown("an option that was not offered", chosen),
         },
         other => unknown("an outcome that is not known", other),
@@ -179,10 +94,9 @@ fn unknown(what: &str, said: Option<&str>) -> Answer {
 }
 
 fn not_answered(error: &PeerError) -> Answer {
-    const REQUEST_CANCELLED: i64 = -32800;
     match error {
-        PeerError::Answered { code, .. } if *code == REQUEST_CANCELLED => Answer::Cancelled,
-        PeerError::Answered { .. } | PeerError::Gone | PeerError::Malformed => {
+        PeerError::Answered(error) if error.code == REQUEST_CANCELLED => Answer::Cancelled,
+        PeerError::Answered(_) | PeerError::Gone | PeerError::Malformed => {
             let error = clean_line(&error.to_string(), 300);
             Answer::unanswered(format!("permission could not be asked for: {error}"))
         }
@@ -197,27 +111,11 @@ fn reason_of(response: &Value) -> Option<Arc<str>> {
     found.map(Arc::from)
 }
 
-fn with_reason(answer: Answer, said: Option<Arc<str>>) -> Answer {
-    match answer {
-        Answer::RejectOnce { reason } => Answer::RejectOnce {
-            reason: said.or(reason),
-        },
-        Answer::RejectAlways { rule, reason } => Answer::RejectAlways {
-            rule,
-            reason: said.or(reason),
-        },
-        Answer::AllowOnce
-        | Answer::AllowAlways(_)
-        | Answer::Cancelled
-        | Answer::Unanswered { .. } => answer,
-    }
-}
-
 /// The request: the call complete once more, and what may be chosen.
 struct PermissionRequest<'a> {
     question: &'a Question,
-    options: &'a [Choice],
-    trace: TraceContext,
+    options: &'a [Choice<'a>],
+    trace: &'a TraceContext,
 }
 
 impl Serialize for PermissionRequest<'_> {
@@ -227,7 +125,7 @@ impl Serialize for PermissionRequest<'_> {
         map.serialize_entry("toolCall", &Subject(self.question))?;
         map.serialize_entry("options", self.options)?;
         if !self.trace.entries().is_empty() {
-            map.serialize_entry("_meta", &self.trace)?;
+            map.serialize_entry("_meta", self.trace)?;
         }
         map.end()
     }
@@ -257,8 +155,26 @@ impl Serialize for Subject<'_> {
 mod tests {
     use expect_test::{Expect, expect};
     use serde_json::json;
+    use toolcall::{
+        CallId, Intent, Kind, Lifetime, Prepared, QuestionId, Rule, RuleName, SessionId,
+    };
 
     use super::*;
+
+    fn question(offers: Vec<Rule>) -> Question {
+        let subject = Prepared {
+            input: Arc::new(Value::Null),
+            intent: Intent::new(Kind::Edit, "Edit a"),
+        };
+        Question {
+            id: QuestionId::new("q"),
+            session: SessionId::new("s"),
+            call: CallId::new("c"),
+            subject: Arc::new(subject),
+            offers,
+            because: RuleName::new("a test"),
+        }
+    }
 
     fn offers() -> Vec<Rule> {
         let rule = |lifetime| Rule {
@@ -269,7 +185,7 @@ mod tests {
     }
 
     fn check(response: Value, expected: Expect) {
-        let answer = read_answer(Ok(response), &options(&offers()));
+        let answer = read_answer(Ok(response), &choices(&question(offers())));
         expected.assert_eq(&format!("{answer:?}"));
     }
 
@@ -279,7 +195,7 @@ mod tests {
 
     #[test]
     fn all_four_kinds_are_offered_and_always_says_what_it_keeps() {
-        let shown: Vec<_> = options(&offers())
+        let shown: Vec<_> = choices(&question(offers()))
             .into_iter()
             .map(|choice| format!("{} {} {}", choice.option_id, choice.kind, choice.name))
             .collect();
@@ -290,7 +206,11 @@ mod tests {
             reject-once reject_once Reject
             reject-always reject_always Always reject in this session: "edit_file" writing "/w/a""#]]
         .assert_eq(&shown.join("\n"));
-        let kinds: Vec<_> = options(&[]).into_iter().map(|choice| choice.kind).collect();
+        let question = question(Vec::new());
+        let kinds: Vec<_> = choices(&question)
+            .iter()
+            .map(|choice| choice.kind)
+            .collect();
         assert_eq!(kinds, ["allow_once", "reject_once"]);
     }
 

@@ -41,7 +41,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Which part of our own making a text is.
+/// SessionSelector part of our own making a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// Why it did not complete.

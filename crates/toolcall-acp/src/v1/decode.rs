@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use toolcall::{
-    Announced, CallId, Event, Input, Kind, Moment, Outline, Output, SessionId, Sketch, ToolCall,
-    title,
+    Announced, CallId, Input, Kind, Outline, Output, SessionId, Sketch, Timestamp, ToolCall, title,
 };
 
+use crate::decode::{Announcement, Decoded, Report};
 use crate::finding::{Finding, Findings, Rule};
 use crate::meta;
 
@@ -18,6 +18,7 @@ mod ending;
 mod extras;
 mod fields;
 mod members;
+mod message;
 mod output;
 mod places;
 mod plan;
@@ -26,40 +27,10 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{DecodedPlan, decode_plan};
+pub(crate) use message::message;
+pub use plan::decode_plan;
 
-pub(crate) use fields::{Fields, Named};
-pub(crate) use report::{Report, Told};
-
-/// Where a call's metadata keeps a raw output that came before the ending.
-pub const RAW_OUTPUT: &str = "toolcall/raw-output";
-
-/// A call that was reported for the first time.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Announcement {
-    /// The call, as the agent names it.
-    pub id: CallId,
-    /// How it begins.
-    pub announced: Announced,
-    /// What the same report says beyond that, to be applied in this order.
-    pub then: Vec<Event>,
-    /// What it printed, to be added to its output after those events.
-    pub printed: Option<String>,
-    /// What is wrong with the report.
-    pub findings: Vec<Finding>,
-}
-
-/// What a report means for a call that is known.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Decoded {
-    /// What happened, to be applied in this order. Every one has its place.
-    pub events: Vec<Event>,
-    /// What the call printed, to be added to its output after those events. A report that ends
-    /// the call has it in its ending instead.
-    pub printed: Option<String>,
-    /// What is wrong with the report.
-    pub findings: Vec<Finding>,
-}
+use fields::Fields;
 
 /// Reads a `tool_call`, or whatever else first tells of a call: a `tool_call_update`, or the
 /// `toolCall` of a permission request, which has no `sessionUpdate`.
@@ -67,7 +38,7 @@ pub fn announce(update: &Value) -> Result<Announcement, Finding> {
     let fields = Fields::of(update)?;
     let id = fields.id()?;
     let mut findings = Findings::about(&id);
-    let report = Report::read(&fields, &mut findings);
+    let report = report::read(&fields, &mut findings);
     if report.title.is_none() && !findings.has(Rule::NoTitle) {
         findings.note(
             Rule::NoTitle,
@@ -97,16 +68,16 @@ pub fn decode(call: &ToolCall, update: &Value) -> Decoded {
             let how = ending.name();
             format!("a report came after the call had ended ({how}); it changed nothing")
         });
-        return Decoded::only(findings.into_vec());
+        return only(findings.into_vec());
     }
     let fields = match Fields::of(update) {
         Ok(fields) => fields,
         Err(mut finding) => {
             finding.call = Some(call.id().clone());
-            return Decoded::only(vec![finding]);
+            return only(vec![finding]);
         }
     };
-    let report = Report::read(&fields, &mut findings);
+    let report = report::read(&fields, &mut findings);
     let steps = steps::read(call, report, &mut findings);
     Decoded {
         events: steps.events,
@@ -115,12 +86,10 @@ pub fn decode(call: &ToolCall, update: &Value) -> Decoded {
     }
 }
 
-impl Decoded {
-    fn only(findings: Vec<Finding>) -> Self {
-        Self {
-            findings,
-            ..Self::default()
-        }
+fn only(findings: Vec<Finding>) -> Decoded {
+    Decoded {
+        findings,
+        ..Decoded::default()
     }
 }
 
@@ -160,7 +129,7 @@ fn just_announced(id: &CallId, announced: &Arc<Announced>) -> ToolCall {
         SessionId::new(""),
         announced.clone(),
         Arc::new(Output::default()),
-        Moment::default(),
+        Timestamp::default(),
     )
 }
 

@@ -3,11 +3,29 @@
 
 use toolcall::{Event, ToolCall};
 
-use super::Dialect;
-use super::fields::{Fields, changed};
+use super::changed::changed;
 use super::printed::{Chunk, Stage, chunk};
 use super::update::Update;
 use super::view::{Terminals, View};
+use super::{Dialect, Printing};
+use crate::report::Fields;
+use crate::trace::TraceContext;
+
+/// A [`Dialect`], borrowed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DialectRef<'a> {
+    pub(crate) printing: Printing,
+    pub(crate) trace: &'a TraceContext,
+}
+
+impl<'a> From<&'a Dialect> for DialectRef<'a> {
+    fn from(dialect: &'a Dialect) -> Self {
+        Self {
+            printing: dialect.printing,
+            trace: &dialect.trace,
+        }
+    }
+}
 
 /// The updates that tell a client of one event: none where there is nothing new to tell.
 ///
@@ -24,13 +42,19 @@ pub fn encode<'a>(
     } else {
         call.output().total()
     };
-    updates(call, fields, dialect, Terminals::There, from)
+    updates(call, fields, dialect.into(), Terminals::There, from)
 }
 
 /// The updates that tell everything about a call at once, as a replay does. What it printed into a
 /// terminal of the client, which is gone, is told as the client takes output otherwise.
 pub fn snapshot<'a>(call: &'a ToolCall, dialect: &'a Dialect) -> impl Iterator<Item = Update<'a>> {
-    updates(call, all_of(call, dialect), dialect, Terminals::Gone, 0)
+    updates(
+        call,
+        all_of(call, dialect),
+        dialect.into(),
+        Terminals::Gone,
+        0,
+    )
 }
 
 /// The first report has what was printed already, unless a terminal takes it.
@@ -53,7 +77,7 @@ fn all_of(call: &ToolCall, dialect: &Dialect) -> Fields {
 pub(crate) fn updates<'a>(
     call: &'a ToolCall,
     fields: Fields,
-    dialect: &'a Dialect,
+    dialect: DialectRef<'a>,
     terminals: Terminals,
     from: u64,
 ) -> impl Iterator<Item = Update<'a>> {
@@ -86,7 +110,7 @@ fn chunk_of(call: &ToolCall, step: Fields, view: View, from: u64) -> Option<Chun
     }
 }
 
-/// Which parts go into which update. What ran is told as pending, in progress and ended, one after
+/// SessionSelector parts go into which update. What ran is told as pending, in progress and ended, one after
 /// the other, also where all of it is told at once.
 fn steps(fields: Fields) -> impl Iterator<Item = Fields> {
     let (first, ends) = (fields.only(Fields::ANNOUNCED), fields.only(Fields::ENDED));

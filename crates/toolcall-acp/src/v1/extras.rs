@@ -7,12 +7,12 @@ use std::time::Duration;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
-use toolcall::{Canceller, Ending, Exit, Moment, Progress, Timing, ToolCall, Touch};
+use toolcall::{Canceller, Ending, Exit, Progress, Timestamp, Timing, ToolCall, Touch};
 
-use super::fields::Fields;
 use super::signal;
 use super::update::Update;
 use crate::meta;
+use crate::report::Fields;
 
 /// The `_meta` of one update.
 pub(crate) struct Extras<'a, 'u>(&'u Update<'a>);
@@ -132,7 +132,7 @@ impl<'a, 'u> Extras<'a, 'u> {
             map.serialize_entry(meta::ENDING, &ending_value(ending))?;
         }
         // An ended call's times no longer depend on now.
-        let times = Times::from(call.timing(Moment::default()));
+        let times = Times::from(call.timing(Timestamp::default()));
         map.serialize_entry(meta::TIMING, &times)
     }
 }

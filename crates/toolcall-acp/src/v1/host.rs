@@ -7,34 +7,24 @@ use std::sync::Arc;
 use serde_json::json;
 use toolcall::text::clean_line;
 use toolcall::{
-    Applied, BoxFuture, CallId, Change, Command, Console, Effect, Exit, FileBody, FileEdit, Host,
-    HostError, Judge, Reading, SessionId, Spill,
+    Applied, BoxFuture, CallId, Change, Command, Console, Exit, FileBody, FileEdit, Host,
+    HostError, Reading, SessionId, Spill,
 };
 
-use super::client::Capabilities;
+use super::Capabilities;
 use super::terminal::{Run, Terminal};
 use crate::peer::{Peer, PeerError};
+use crate::service::CommandPlacement;
 
 /// The protocol's code for a file that is not there.
 const NOT_FOUND: i64 = -32002;
-
-/// Where commands run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Commands {
-    /// In the client's terminal if it has one and the command is simple or a person approved its
-    /// text; else here.
-    #[default]
-    InClient,
-    /// Here: a sandbox is on, which the client's terminal would be outside of.
-    Here,
-}
 
 /// A host that asks the client first.
 pub(crate) struct ClientHost {
     pub(crate) session: SessionId,
     pub(crate) peer: Peer,
     pub(crate) offers: Capabilities,
-    pub(crate) commands: Commands,
+    pub(crate) commands: CommandPlacement,
     pub(crate) local: Arc<dyn Host>,
 }
 
@@ -76,7 +66,7 @@ impl ClientHost {
         match self.read_there(path).await {
             Ok(text) => Ok(FileBody::Text(text)),
             // Many clients have no code of their own for a file that is not there.
-            Err(PeerError::Answered { .. }) if saved.is_err() => saved,
+            Err(PeerError::Answered(_)) if saved.is_err() => saved,
             Err(error) => Err(from_client(path, &error)),
         }
     }
@@ -133,9 +123,11 @@ impl ClientHost {
 
     /// How the client's terminal would run a command, if it may.
     fn run_there(&self, command: &Command, console: &dyn Console) -> Option<Run> {
-        if !self.offers.terminal || self.commands == Commands::Here {
+        if !self.offers.terminal || self.commands == CommandPlacement::Here {
             return None;
         }
+        let decision = console.decision();
+        let was_approved = decision.is_some_and(|decision| decision.is_approval_of_a_person());
         match &command.reading {
             // A client takes one program and its arguments, and knows no redirects.
             Reading::Understood(parts) => match parts.as_slice() {
@@ -144,7 +136,7 @@ impl ClientHost {
                 }
                 [] | [_, ..] => None,
             },
-            Reading::Unclear(_) if was_approved(console) => {
+            Reading::Unclear(_) if was_approved => {
                 Some(Run::shell(&command.text, &command.cwd).with_env(&command.env))
             }
             Reading::Unclear(_) => None,
@@ -152,18 +144,11 @@ impl ClientHost {
     }
 }
 
-/// Whether a person said yes to exactly this text.
-fn was_approved(console: &dyn Console) -> bool {
-    console.decision().is_some_and(|decision| {
-        decision.effect == Effect::Allow && matches!(decision.by, Judge::Person(_))
-    })
-}
-
 /// What a client's error means for a file.
 fn from_client(path: &Path, error: &PeerError) -> HostError {
     match error {
-        PeerError::Answered { code, .. } if *code == NOT_FOUND => HostError::Missing(path.into()),
-        PeerError::Answered { .. } | PeerError::Gone | PeerError::Malformed => {
+        PeerError::Answered(error) if error.code == NOT_FOUND => HostError::Missing(path.into()),
+        PeerError::Answered(_) | PeerError::Gone | PeerError::Malformed => {
             let error = clean_line(&error.to_string(), 300);
             let path = path.display();
             HostError::Other(format!("the client could not handle `{path}`: {error}").into())

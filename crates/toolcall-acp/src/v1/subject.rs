@@ -1,12 +1,9 @@
-//! What a person who is asked about a call is shown: every command, every diff, what else it touches.
-//! Nothing hidden: what cannot be seen in a text is named beside it.
+//! Renders the items of a question as v1 content: every command, every diff, what else it touches.
+//! Nothing is left out or hidden; what cannot be seen in a diff is named beside it.
 
 use serde_json::Value;
-use toolcall::text::{clean_block, clean_line, is_hidden};
-use toolcall::{
-    Change, Command, Content, FileBody, FileEdit, Intent, OutputBudget, Prepared, Question, Rule,
-    Touch,
-};
+use toolcall::text::{clean_block, clean_line};
+use toolcall::{Command, OutputBudget, Question, QuestionItem, Rule, Touch};
 
 use super::content::{Item, named, on_one_line, push_all};
 use super::printed::fenced;
@@ -16,17 +13,20 @@ const INPUT: OutputBudget = OutputBudget {
     head: 6 * 1024,
     tail: 2 * 1024,
 };
-const MOST_WARNINGS: usize = 8;
-
-/// Everything a person needs to see before saying yes.
-pub(crate) fn shown(question: &Question) -> Vec<Item<'_>> {
-    let mut items = intended(&question.subject);
-    items.extend(rules_in_full(&question.offers).map(Item::note));
-    items
-}
 
 /// A label longer than this is cut; the rule then stands in full beside it.
 pub(crate) const LONGEST_LABEL: usize = 160;
+
+/// Everything a user needs to see before saying yes.
+pub(crate) fn shown(question: &Question) -> Vec<Item<'_>> {
+    let mut rendering = Rendering::default();
+    for item in question.items() {
+        rendering.add(item);
+    }
+    let mut items = rendering.finish();
+    items.extend(rules_in_full(&question.offers).map(Item::note));
+    items
+}
 
 /// Rules that do not fit into their label.
 fn rules_in_full(offers: &[Rule]) -> impl Iterator<Item = String> {
@@ -35,33 +35,72 @@ fn rules_in_full(offers: &[Rule]) -> impl Iterator<Item = String> {
     offers.map(|rule| format!("\"Always\" means: {}", on_one_line(&rule.text)))
 }
 
-fn intended(prepared: &Prepared) -> Vec<Item<'_>> {
-    let intent = &prepared.intent;
-    let mut items = Vec::new();
-    let commands = commands(intent);
-    items.extend(commands.map(|command| Item::note(command_text(command))));
-    let touched: Vec<String> = others(intent).collect();
-    if !touched.is_empty() {
-        items.push(Item::note(touched.join("\n")));
-    }
-    push_all(&mut items, &intent.preview);
-    items.extend(edits(intent).filter_map(warning).map(Item::note));
-    if items.is_empty() || is_vague(intent) {
-        items.push(Item::note(input_text(&prepared.input)));
-    }
-    items
+/// The content so far. Short lines that follow each other are one note.
+#[derive(Default)]
+struct Rendering<'a> {
+    items: Vec<Item<'a>>,
+    lines: Vec<String>,
 }
 
-fn commands(intent: &Intent) -> impl Iterator<Item = &Command> {
-    intent.touches.iter().filter_map(|touch| match touch {
-        Touch::Runs(command) => Some(command),
-        Touch::Reads(_)
-        | Touch::Writes(_)
-        | Touch::Deletes(_)
-        | Touch::Moves { .. }
-        | Touch::Reaches(_)
-        | Touch::Unknown => None,
-    })
+impl<'a> Rendering<'a> {
+    fn add(&mut self, item: QuestionItem<'a>) {
+        match item {
+            QuestionItem::Touch(Touch::Runs(command)) => self.note(command_text(command)),
+            QuestionItem::Touch(Touch::Reads(path)) => {
+                self.line(format!("Reads `{}`", named(path)))
+            }
+            QuestionItem::Touch(Touch::Writes(path)) => {
+                self.line(format!("Writes `{}`", named(path)));
+            }
+            QuestionItem::Touch(Touch::Deletes(path)) => {
+                self.line(format!("Deletes `{}`", named(path)));
+            }
+            QuestionItem::Touch(Touch::Moves { from, to }) => {
+                self.line(format!("Moves `{}` to `{}`", named(from), named(to)));
+            }
+            QuestionItem::Touch(Touch::Reaches(target)) => {
+                self.line(format!("Reaches `{}`", on_one_line(target)));
+            }
+            QuestionItem::Touch(Touch::Unknown) => {
+                self.line("May affect anything: the tool does not say what.".to_owned());
+            }
+            QuestionItem::NotUnderstood(why) => self.line(format!(
+                "Not fully understood: {}; a shell would run it as it stands.",
+                on_one_line(why)
+            )),
+            QuestionItem::Content(content) => {
+                self.end_lines();
+                push_all(&mut self.items, [content]);
+            }
+            QuestionItem::HiddenCharacters { path, found } => {
+                let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+                let (path, found) = (named(path), found.join(", "));
+                self.note(format!("Hidden characters in `{path}`: {found}"));
+            }
+            QuestionItem::Input(input) => self.note(input_text(input)),
+        }
+    }
+
+    fn line(&mut self, line: String) {
+        self.lines.push(line);
+    }
+
+    fn note(&mut self, text: String) {
+        self.end_lines();
+        self.items.push(Item::note(text));
+    }
+
+    fn end_lines(&mut self) {
+        if !self.lines.is_empty() {
+            let lines = std::mem::take(&mut self.lines);
+            self.items.push(Item::note(lines.join("\n")));
+        }
+    }
+
+    fn finish(mut self) -> Vec<Item<'a>> {
+        self.end_lines();
+        self.items
+    }
 }
 
 fn command_text(command: &Command) -> String {
@@ -74,64 +113,9 @@ fn command_text(command: &Command) -> String {
     said
 }
 
-fn edits(intent: &Intent) -> impl Iterator<Item = &FileEdit> {
-    intent.preview.iter().filter_map(Content::as_edit)
-}
-
-/// What it touches that no command and no diff shows.
-fn others(intent: &Intent) -> impl Iterator<Item = String> {
-    let is_shown = |touch: &Touch| edits(intent).any(|edit| edit.touch() == *touch);
-    let touches = intent.touches.iter().filter(move |touch| !is_shown(touch));
-    touches.filter_map(|touch| {
-        Some(match touch {
-            Touch::Reads(path) => format!("Reads `{}`", named(path)),
-            Touch::Writes(path) => format!("Writes `{}`", named(path)),
-            Touch::Deletes(path) => format!("Deletes `{}`", named(path)),
-            Touch::Moves { from, to } => format!("Moves `{}` to `{}`", named(from), named(to)),
-            Touch::Reaches(target) => format!("Reaches `{}`", on_one_line(target)),
-            Touch::Unknown => "May affect anything: the tool does not say what.".to_owned(),
-            Touch::Runs(_) => return None,
-        })
-    })
-}
-
-/// Whether only its input tells what it does.
-fn is_vague(intent: &Intent) -> bool {
-    let tells_nothing = |touch: &Touch| matches!(touch, Touch::Reaches(_) | Touch::Unknown);
-    let told = commands(intent).count() + edits(intent).count();
-    told == 0 && intent.touches.iter().any(tells_nothing)
-}
-
 fn input_text(input: &Value) -> String {
     let text = clean_block(&format!("{input:#}"));
     fenced(&INPUT.fit(&text).unwrap_or(text), "json")
-}
-
-/// Names the hidden characters that an edit brings into a file.
-fn warning(edit: &FileEdit) -> Option<String> {
-    let text = match &edit.change {
-        Change::Added {
-            after: FileBody::Text(after),
-        } => after,
-        Change::Modified {
-            after: FileBody::Text(after),
-            ..
-        } => after,
-        Change::Added { .. }
-        | Change::Modified { .. }
-        | Change::Deleted { .. }
-        | Change::Moved { .. } => return None,
-    };
-    let is_seen = |c: char| !is_hidden(c) || matches!(c, '\n' | '\t' | '\r');
-    let lines = text.lines().enumerate();
-    let found: Vec<String> = lines
-        .flat_map(|(at, line)| line.chars().map(move |c| (at + 1, c)))
-        .filter(|(_, c)| !is_seen(*c))
-        .take(MOST_WARNINGS)
-        .map(|(line, c)| format!("U+{:04X} in line {line}", u32::from(c)))
-        .collect();
-    let path = named(&edit.path);
-    (!found.is_empty()).then(|| format!("Hidden characters in `{path}`: {}", found.join(", ")))
 }
 
 #[cfg(test)]
@@ -139,16 +123,21 @@ mod tests {
     use expect_test::{Expect, expect};
     use serde_json::json;
     use std::sync::Arc;
-    use toolcall::Kind;
+    use toolcall::{CallId, FileEdit, Intent, Kind, Prepared, QuestionId, RuleName, SessionId};
 
     use super::*;
 
     fn check(intent: Intent, expected: Expect) {
-        let prepared = Prepared {
-            input: Arc::new(json!({"a": 1})),
-            intent,
+        let input = Arc::new(json!({"a": 1}));
+        let question = Question {
+            id: QuestionId::new("q"),
+            session: SessionId::new("s"),
+            call: CallId::new("c"),
+            subject: Arc::new(Prepared { input, intent }),
+            offers: Vec::new(),
+            because: RuleName::new("a test"),
         };
-        let items = serde_json::to_value(intended(&prepared)).expect("JSON");
+        let items = serde_json::to_value(shown(&question)).expect("JSON");
         let texts: Vec<_> = items
             .as_array()
             .expect("items")
@@ -170,7 +159,9 @@ mod tests {
                 ````sh
                 echo ```\u{202e} && rm -rf /
                 ````
-                in `/w`"#]],
+                in `/w`
+                --
+                Not fully understood: nobody has read it; a shell would run it as it stands."#]],
         );
     }
 

@@ -8,18 +8,18 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use toolcall::{Ending, Input, Location, Plan, PlanStatus, Priority, SessionId, ToolCall};
 
-use super::Dialect;
 use super::content::{Item, at_the_end, before_the_end, lossy};
+use super::encode::DialectRef;
 use super::extras::{Extras, raw_output};
-use super::fields::Fields;
 use super::printed::Chunk;
 use super::view::{Terminals, View};
+use crate::report::Fields;
 
 /// What goes into `params.update` of one `session/update`. It serializes to that object.
 #[derive(Clone, Debug)]
 pub struct Update<'a> {
     pub(crate) call: &'a ToolCall,
-    pub(crate) dialect: &'a Dialect,
+    pub(crate) dialect: DialectRef<'a>,
     pub(crate) fields: Fields,
     pub(crate) terminals: Terminals,
     /// For a terminal of ours: what was printed since the last report.

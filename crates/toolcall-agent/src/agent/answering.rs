@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use toolcall::Content;
-use toolcall_acp::service::{Refusal, Stop};
-use toolcall_acp::v1::Prompt;
+use toolcall_acp::service::ServiceError;
+use toolcall_acp::{Prompt, StopReason};
 use toolcall_history::SessionEvent;
 
 use super::Agent;
 use crate::commands::{self, Typed};
 use crate::markdown::line;
 use crate::model::ModelError;
-use crate::sitting::Sitting;
+use crate::session::AgentSession;
 use crate::turn;
 
 impl Agent {
@@ -20,73 +20,72 @@ impl Agent {
         &self,
         prompt: &Prompt,
         said: Vec<Content>,
-    ) -> Result<Stop, Refusal> {
-        let sitting = self.sitting(prompt.session())?;
-        let onlooker = self.settings.onlooker.as_ref();
-        let _told = onlooker.map(|onlooker| onlooker.turn(prompt.session().engine()));
-        sitting.begin_turn(&said);
-        let ending = Ending::new(sitting.clone());
+    ) -> Result<StopReason, ServiceError> {
+        let session = self.session(prompt.session())?;
+        let observer = self.settings.observer.as_ref();
+        let _told = observer.map(|observer| observer.turn(prompt.session().engine()));
+        session.begin_turn(&said);
+        let ending = Ending::new(session.clone());
         let command = commands::read(&said);
         if command.as_ref().is_none_or(Typed::is_about_tools) {
-            sitting.await_servers().await;
+            session.await_servers().await;
         }
-        sitting.say_notices().await;
+        session.say_notices().await;
         // A turn that was broken off may have changed them.
-        sitting.session.tell_choices(&sitting.choices()).await;
+        session
+            .client_session
+            .send_config_options(&session.choices())
+            .await;
         let stop = match command {
-            Some(command) => commands::run(&command, &sitting).await,
+            Some(command) => commands::run(&command, &session).await,
             None => {
-                sitting.hear(said).await;
-                turn::carry(&sitting, prompt).await
+                session.add_user_message(said).await;
+                turn::run(&session, prompt).await
             }
         };
-        let stop = tell_trouble(&sitting, stop).await;
-        sitting.say_notices().await;
+        let stop = report_error(&session, stop).await;
+        session.say_notices().await;
         ending.tell(stop);
         Ok(stop)
     }
 }
 
 /// What went wrong is said; the turn ends as any other.
-async fn tell_trouble(sitting: &Sitting, stop: Result<Stop, ModelError>) -> Stop {
+async fn report_error(session: &AgentSession, stop: Result<StopReason, ModelError>) -> StopReason {
     match stop {
         Ok(stop) => stop,
         Err(error) => {
             let why = line(&error.to_string());
-            sitting.say(format!("\n\n**This went wrong:** {why}")).await;
-            Stop::EndOfTurn
+            session.say(format!("\n\n**This went wrong:** {why}")).await;
+            StopReason::EndTurn
         }
     }
 }
 
 /// Keeps how a turn ended. Dropped before that was said, it was cancelled.
 struct Ending {
-    sitting: Arc<Sitting>,
-    stop: &'static str,
+    session: Arc<AgentSession>,
+    stop: StopReason,
 }
 
 impl Ending {
-    fn new(sitting: Arc<Sitting>) -> Self {
+    fn new(session: Arc<AgentSession>) -> Self {
         Self {
-            sitting,
-            stop: "cancelled",
+            session,
+            stop: StopReason::Cancelled,
         }
     }
 
-    fn tell(mut self, stop: Stop) {
-        self.stop = match stop {
-            Stop::EndOfTurn => "end_turn",
-            Stop::TooLong => "max_tokens",
-            Stop::TooManyRounds => "max_turn_requests",
-            Stop::Refused => "refusal",
-        };
+    fn tell(mut self, stop: StopReason) {
+        self.stop = stop;
     }
 }
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        let stop = self.stop.into();
-        tracing::info!(session = %self.sitting.id(), stop = self.stop, "a turn ended");
-        self.sitting.keep(SessionEvent::TurnEnded { stop });
+        let stop = self.stop.as_str();
+        tracing::info!(session = %self.session.id(), stop, "a turn ended");
+        self.session
+            .keep(SessionEvent::TurnEnded { stop: stop.into() });
     }
 }

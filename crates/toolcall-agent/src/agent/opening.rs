@@ -1,114 +1,122 @@
-//! How a session is opened, new or again: its workplace, its engine, what is told of it again.
+//! How a session is opened, new or again: its resources, its engine, what is told of it again.
 //! What a client may not have is refused here, before anything is opened.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolcall::{Counted, EngineBuilder, SessionId};
-use toolcall_acp::service::{Opened, Opening, Party, Refusal, Replay, Which};
-use toolcall_acp::v1::{Commands, Session};
+use toolcall::{CallIds, EngineBuilder, SessionId};
+use toolcall_acp::Session;
+use toolcall_acp::service::{
+    CommandPlacement, OpenSessionRequest, OpenedSession, Replay, ServiceError, SessionSelector,
+};
 use toolcall_history::{SessionEvent, SessionFacts, Speaker};
 use toolcall_tools::mcp::ServerSettings;
 
 use super::{Agent, NAME};
+use crate::client_servers::servers;
 use crate::commands;
 use crate::conversation::rebuilt;
-use crate::memory::{Memory, Recalled, Scene};
-use crate::servers::SetUp;
-use crate::sitting::Sitting;
+use crate::servers::ConfiguredServers;
+use crate::session::AgentSession;
+use crate::session_history::{Recalled, Scene, SessionHistory};
+use crate::session_resources::{Plan, SessionResources, new_session};
 use crate::switch_mode::SwitchMode;
-use crate::wishes::servers;
-use crate::workplace::{Plan, Workplace, new_session};
 
 impl Agent {
-    pub(super) async fn open_session(&self, wish: Opening) -> Result<Opened, Refusal> {
-        let roots = roots(&wish)?;
-        let memory = self.memory()?;
-        let sitting = match &wish.which {
-            Which::New => self.sit(new_session(), roots, &wish, memory, &[])?,
-            Which::Kept { id, replay } => {
+    pub(super) async fn open_session(
+        &self,
+        request: OpenSessionRequest,
+    ) -> Result<OpenedSession, ServiceError> {
+        let roots = roots(&request)?;
+        let history = self.history()?;
+        let session = match &request.which {
+            SessionSelector::New => {
+                self.start_session(new_session(), roots, &request, history, &[])?
+            }
+            SessionSelector::Kept { id, replay } => {
                 let _inside = self.enter(id).await;
-                self.sit_again(id, *replay, roots, &wish, memory).await?
+                self.reopen_session(id, *replay, roots, &request, history)
+                    .await?
             }
         };
-        Ok(Opened {
-            session: sitting.session.clone(),
-            choices: sitting.choices(),
+        Ok(OpenedSession {
+            session: session.client_session.clone(),
+            choices: session.choices(),
             commands: commands::known(),
         })
     }
 
-    async fn sit_again(
+    async fn reopen_session(
         &self,
         id: &SessionId,
         replay: Replay,
         roots: Vec<PathBuf>,
-        wish: &Opening,
-        memory: Memory,
-    ) -> Result<Arc<Sitting>, Refusal> {
-        let mut recalled = recall(&memory, id, &roots[0]).await?;
-        if let PutAway::WasOpen = self.put_away(id).await {
-            recalled = recall(&memory, id, &roots[0]).await?;
+        request: &OpenSessionRequest,
+        history: SessionHistory,
+    ) -> Result<Arc<AgentSession>, ServiceError> {
+        let mut recalled = recall(&history, id, &roots[0]).await?;
+        if let Closing::WasOpen = self.close_if_open(id).await {
+            recalled = recall(&history, id, &roots[0]).await?;
         }
-        let sitting = self.sit(id.clone(), roots, wish, memory, &recalled.scenes)?;
+        let session = self.start_session(id.clone(), roots, request, history, &recalled.scenes)?;
         if replay == Replay::Whole {
-            let session = &sitting.session;
+            let session = &session.client_session;
             session
                 .undisturbed(tell_again(session, &recalled.scenes))
                 .await;
         }
-        Ok(sitting)
+        Ok(session)
     }
 
     /// Ends a session that is open: it is opened again. What it did last is in the history then.
-    async fn put_away(&self, id: &SessionId) -> PutAway {
-        let Some(open) = self.sittings.remove(id) else {
-            return PutAway::WasNot;
+    async fn close_if_open(&self, id: &SessionId) -> Closing {
+        let Some(open) = self.sessions.remove(id) else {
+            return Closing::WasNot;
         };
         self.client.close(id.as_str());
-        open.session.end().await;
-        open.place.close().await;
-        PutAway::WasOpen
+        open.client_session.end().await;
+        open.resources.close().await;
+        Closing::WasOpen
     }
 
     /// Puts a session together, with its servers under way.
-    fn sit(
+    fn start_session(
         &self,
         id: SessionId,
         roots: Vec<PathBuf>,
-        wish: &Opening,
-        memory: Memory,
+        request: &OpenSessionRequest,
+        history: SessionHistory,
         before: &[Scene],
-    ) -> Result<Arc<Sitting>, Refusal> {
-        let set_up = SetUp::read(&self.settings.places, &roots[0]);
-        let (servers, complaints) = servers(&wish.servers, set_up.usable());
-        let place = self.workplace(id.clone(), roots, servers)?;
-        let engine = self.engine(&place, &memory, &wish.which);
+    ) -> Result<Arc<AgentSession>, ServiceError> {
+        let set_up = ConfiguredServers::read(&self.settings.places, &roots[0]);
+        let (servers, complaints) = servers(&request.servers, set_up.usable());
+        let resources = self.resources(id.clone(), roots, servers)?;
+        let engine = self.engine(&resources, &history, &request.which);
         let session = self.client.open_with(engine, self.commands());
         let said = rebuilt(before);
         let models = self.settings.models.clone();
-        memory.tell(&id, SessionEvent::Opened(self.facts(&place, &wish.client)));
-        let sitting = Arc::new(Sitting::new(place, session, memory, models, said));
+        history.tell(&id, SessionEvent::Opened(self.facts(&resources, &session)));
+        let session = Arc::new(AgentSession::new(resources, session, history, models, said));
         let notices = complaints
             .into_iter()
             .chain(set_up.warnings())
-            .chain(sitting.place.warnings())
-            .chain(sitting.memory.warnings());
-        notices.for_each(|notice| sitting.note(notice));
-        tracing::info!(session = %sitting.id(), cwd = %sitting.place.cwd().display(), "a session is open");
-        sitting.place.servers().start();
-        self.sittings.add(sitting.clone());
-        Ok(sitting)
+            .chain(session.resources.warnings())
+            .chain(session.history.warnings());
+        notices.for_each(|notice| session.note(notice));
+        tracing::info!(session = %session.id(), cwd = %session.resources.cwd().display(), "a session is open");
+        session.resources.servers().start();
+        self.sessions.add(session.clone());
+        Ok(session)
     }
 
-    fn workplace(
+    fn resources(
         &self,
         session: SessionId,
         roots: Vec<PathBuf>,
         servers: Vec<ServerSettings>,
-    ) -> Result<Workplace, Refusal> {
+    ) -> Result<SessionResources, ServiceError> {
         let settings = &self.settings;
-        let place = Workplace::open(Plan {
+        let resources = SessionResources::open(Plan {
             session,
             roots,
             places: settings.places.clone(),
@@ -119,69 +127,75 @@ impl Agent {
             layers: settings.layers.clone(),
             servers,
         });
-        let place = place.map_err(|error| Refusal::Failed(error.to_string()))?;
-        let added = place.tools().change(|tools| {
-            tools.add(SwitchMode::new(place.book().clone()))?;
+        let resources = resources.map_err(|error| ServiceError::Failed(error.to_string()))?;
+        let added = resources.tools().change(|tools| {
+            tools.add(SwitchMode::new(resources.policy().clone()))?;
             let mut guests = settings.guests.iter();
             guests.try_for_each(|guest| tools.add_any(guest.clone()).map(drop))
         });
-        added.map_err(|error| Refusal::Failed(error.to_string()))?;
-        Ok(place)
+        added.map_err(|error| ServiceError::Failed(error.to_string()))?;
+        Ok(resources)
     }
 
     /// Who opens a session again counts behind a name of their own: others may have it open, too, and
     /// a call's id is its own in the whole session.
-    fn engine(&self, place: &Workplace, memory: &Memory, which: &Which) -> EngineBuilder {
+    fn engine(
+        &self,
+        resources: &SessionResources,
+        history: &SessionHistory,
+        which: &SessionSelector,
+    ) -> EngineBuilder {
         let ids = match which {
-            Which::New => Counted::new("call"),
-            Which::Kept { .. } => Counted::random(),
+            SessionSelector::New => CallIds::new("call"),
+            SessionSelector::Kept { .. } => CallIds::random(),
         };
-        let engine = place.engine().ids(ids).limits(self.settings.limits);
-        let engine = memory.keep(engine);
-        match &self.settings.onlooker {
-            Some(onlooker) => onlooker.attach(engine),
+        let engine = resources.engine().ids(ids).limits(self.settings.limits);
+        let engine = history.keep(engine);
+        match &self.settings.observer {
+            Some(observer) => observer.attach(engine),
             None => engine,
         }
     }
 
     /// A client's terminal would be outside of the sandbox.
-    fn commands(&self) -> Commands {
+    fn commands(&self) -> CommandPlacement {
         match self.settings.sandbox {
-            Some(_) => Commands::Here,
-            None => Commands::InClient,
+            Some(_) => CommandPlacement::Here,
+            None => CommandPlacement::InClient,
         }
     }
 
-    fn facts(&self, place: &Workplace, client: &Party) -> SessionFacts {
+    fn facts(&self, resources: &SessionResources, session: &Session) -> SessionFacts {
+        let client = session.client_info();
         SessionFacts {
             agent: NAME.into(),
             agent_version: self.settings.version.as_str().into(),
             client: client.name.as_str().into(),
             client_version: client.version.as_str().into(),
-            protocol: "1".into(),
-            cwd: place.cwd().to_owned(),
+            protocol: session.protocol().number().to_string().into(),
+            cwd: resources.cwd().to_owned(),
         }
     }
 }
 
 /// Whether a session was open when it was put away.
-enum PutAway {
+enum Closing {
     WasOpen,
     WasNot,
 }
 
 /// The folders of a session, with every link in their own paths followed, as tools name them.
-fn roots(wish: &Opening) -> Result<Vec<PathBuf>, Refusal> {
+fn roots(request: &OpenSessionRequest) -> Result<Vec<PathBuf>, ServiceError> {
     let mut roots: Vec<PathBuf> = Vec::new();
-    for folder in std::iter::once(&wish.cwd).chain(&wish.more_roots) {
+    for folder in std::iter::once(&request.cwd).chain(&request.additional_roots) {
         let root = folder.canonicalize().map_err(|error| {
-            Refusal::Wrong(format!(
+            ServiceError::Wrong(format!(
                 "`{}` is no folder to work in: {error}",
                 folder.display()
             ))
         })?;
         if !root.is_dir() {
-            return Err(Refusal::Wrong(format!(
+            return Err(ServiceError::Wrong(format!(
                 "`{}` is no folder",
                 folder.display()
             )));
@@ -194,11 +208,15 @@ fn roots(wish: &Opening) -> Result<Vec<PathBuf>, Refusal> {
 }
 
 /// What is kept of a session, which works in the folder that it always did.
-async fn recall(memory: &Memory, id: &SessionId, cwd: &Path) -> Result<Recalled, Refusal> {
-    let recalled = memory.recall(NAME, id).await?;
+async fn recall(
+    history: &SessionHistory,
+    id: &SessionId,
+    cwd: &Path,
+) -> Result<Recalled, ServiceError> {
+    let recalled = history.recall(NAME, id).await?;
     match recalled.cwd == cwd {
         true => Ok(recalled),
-        false => Err(Refusal::Wrong(format!(
+        false => Err(ServiceError::Wrong(format!(
             "the session works in `{}`, not in `{}`",
             recalled.cwd.display(),
             cwd.display()

@@ -1,15 +1,14 @@
 //! What commands show, as Markdown for the client.
-//! Whatever came from a tool or a server stays in its place: a cell, a line, a block of code.
+//! Whatever came from a tool or a server stays in its resources: a cell, a line, a block of code.
 
-use std::time::Duration;
-
+use toolcall::text::duration;
 use toolcall::{Definition, Effect, Kind, Lifetime, Origin, Registry};
-use toolcall_acp::service::{Choice, Sort};
-use toolcall_history::{CallLine, Group, Stats};
+use toolcall_acp::service::{ConfigOption, ConfigOptionCategory};
+use toolcall_history::{CallRow, Group, Stats};
 use toolcall_policy::{Explanation, FileState};
 
 use crate::markdown::{block, cell, code, line, table};
-use crate::workplace::Workplace;
+use crate::session_resources::SessionResources;
 
 /// The tools, or one of them in full.
 pub(super) fn tools(tools: &Registry, name: &str) -> String {
@@ -47,13 +46,13 @@ fn origin(tool: &Definition) -> String {
 }
 
 /// Which rules hold, and where they come from.
-pub(super) fn rules(place: &Workplace) -> String {
-    let rules = place.book().rules();
+pub(super) fn rules(resources: &SessionResources) -> String {
+    let rules = resources.policy().rules();
     let mut said = format!("Mode: **{}**\n\n", rules.mode().as_str());
-    if let Some(problem) = place.book().problem() {
+    if let Some(problem) = resources.policy().problem() {
         said += &format!("Everything is denied: {}\n\n", line(&problem.to_string()));
     }
-    let files = place.sources();
+    let files = resources.sources();
     let rows = files.files().iter().map(|file| {
         let state = match &file.state {
             FileState::Absent => "not there",
@@ -64,11 +63,11 @@ pub(super) fn rules(place: &Workplace) -> String {
         [file.path.display().to_string(), state.to_owned()]
     });
     said += &table(["file", "state"], rows);
-    said + &kept(place)
+    said + &kept(resources)
 }
 
-fn kept(place: &Workplace) -> String {
-    let kept = match place.book().kept() {
+fn kept(resources: &SessionResources) -> String {
+    let kept = match resources.policy().kept() {
         Ok(kept) if kept.is_empty() => return String::new(),
         Ok(kept) => kept,
         Err(error) => {
@@ -122,7 +121,7 @@ pub(super) fn explanation(command: &str, explanation: &Explanation) -> String {
 }
 
 /// The calls of the session, the latest last.
-pub(super) fn calls(calls: &[CallLine]) -> String {
+pub(super) fn calls(calls: &[CallRow]) -> String {
     if calls.is_empty() {
         return "No calls yet.\n".to_owned();
     }
@@ -131,8 +130,8 @@ pub(super) fn calls(calls: &[CallLine]) -> String {
             call.id.to_string(),
             call.status.clone(),
             call.title.clone(),
-            span(call.waited),
-            span(call.ran),
+            duration(call.waited),
+            duration(call.ran),
         ]
     });
     table(["call", "ending", "title", "waited", "ran"], rows)
@@ -149,9 +148,9 @@ pub(super) fn stats(stats: &Stats) -> String {
             group.calls.to_string(),
             success,
             group.denied.to_string(),
-            span(group.ran.p50),
-            span(group.ran.p95),
-            span(group.waited),
+            duration(group.ran.p50),
+            duration(group.ran.p95),
+            duration(group.waited),
         ]
     };
     let rows = stats
@@ -166,8 +165,10 @@ pub(super) fn stats(stats: &Stats) -> String {
 }
 
 /// Who may answer, and who does.
-pub(super) fn models(choices: &[Choice]) -> String {
-    let models = choices.iter().filter(|choice| choice.sort == Sort::Model);
+pub(super) fn models(choices: &[ConfigOption]) -> String {
+    let models = choices
+        .iter()
+        .filter(|choice| choice.sort == ConfigOptionCategory::Model);
     let rows = models.flat_map(|choice| {
         choice.values.iter().map(|value| {
             let mark = if value.id == choice.current {
@@ -196,13 +197,4 @@ pub(super) fn unknown(name: &str, known: &[&str]) -> String {
         code(&format!("/{name}")),
         all.join(", ")
     )
-}
-
-fn span(span: Duration) -> String {
-    match span {
-        Duration::ZERO => "-".to_owned(),
-        short if short < Duration::from_millis(1) => format!("{} µs", short.as_micros()),
-        short if short < Duration::from_secs(1) => format!("{} ms", short.as_millis()),
-        long => format!("{:.1} s", long.as_secs_f64()),
-    }
 }

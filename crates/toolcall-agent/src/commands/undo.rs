@@ -4,33 +4,33 @@
 use std::path::{Path, PathBuf};
 
 use toolcall::CallId;
-use toolcall_acp::service::Refusal;
-use toolcall_history::{Filter, UndoError, Undone};
+use toolcall_acp::service::ServiceError;
+use toolcall_history::{Filter, UndoError, UndoResult};
 
 use crate::markdown::code;
-use crate::sitting::Sitting;
+use crate::session::AgentSession;
 
 /// Undoes the call of this name, or the latest one that there is something to undo of.
-pub(super) async fn run(sitting: &Sitting, name: &str) -> Result<String, Refusal> {
-    let host = sitting.place.host();
-    let session = sitting.id().clone();
+pub(super) async fn run(session: &AgentSession, name: &str) -> Result<String, ServiceError> {
+    let host = session.resources.host();
+    let id = session.id().clone();
     let filter = Filter {
-        session: Some(session.clone()),
+        session: Some(id.clone()),
         ..Filter::default()
     };
-    let calls = sitting.memory.read(move |archive| archive.calls(&filter));
+    let calls = session.history.read(move |archive| archive.calls(&filter));
     let calls = calls.await?.into_iter().map(|call| call.id);
     let named: Vec<CallId> = calls
         .filter(|id| name.is_empty() || id.as_str() == name)
         .collect();
     if named.is_empty() && !name.is_empty() {
         let why = format!("there is no call `{name}` in this session; `/history` lists them");
-        return Err(Refusal::Wrong(why));
+        return Err(ServiceError::Wrong(why));
     }
     for call in named {
-        let (wanted, id) = (session.clone(), call.clone());
-        let kept = sitting
-            .memory
+        let (wanted, id) = (id.clone(), call.clone());
+        let kept = session
+            .history
             .read(move |archive| Ok(archive.kept_for_undo(&wanted, &id)));
         let kept = match kept.await? {
             Err(UndoError::NotKept) if name.is_empty() => continue,
@@ -43,18 +43,18 @@ pub(super) async fn run(sitting: &Sitting, name: &str) -> Result<String, Refusal
         }
         let undone = plan.carry_out(&*host).await;
         let undone = undone.map_err(|error| refused(&error))?;
-        return Ok(told(&call, &undone, sitting.place.cwd()));
+        return Ok(told(&call, &undone, session.resources.cwd()));
     }
-    Err(Refusal::Wrong(
+    Err(ServiceError::Wrong(
         "there is nothing to undo in this session".to_owned(),
     ))
 }
 
-fn refused(error: &UndoError) -> Refusal {
-    Refusal::Wrong(error.to_string())
+fn refused(error: &UndoError) -> ServiceError {
+    ServiceError::Wrong(error.to_string())
 }
 
-fn told(call: &CallId, undone: &Undone, cwd: &Path) -> String {
+fn told(call: &CallId, undone: &UndoResult, cwd: &Path) -> String {
     let line = |path: &PathBuf, how: &str| {
         let path = path.strip_prefix(cwd).unwrap_or(path);
         format!("- {} {how}\n", code(&path.to_string_lossy()))

@@ -2,7 +2,9 @@
 //! It takes only what fits the field, and says who asks before it asks for anything.
 
 use serde_json::{Map, Number, Value};
-use toolcall::{Choice, Field, Form, FormAnswer, FormValues, Need, Takes, TextFormat};
+use toolcall::{
+    Choice, Field, FieldRequirement, FieldType, Form, FormAnswer, FormValues, TextFormat,
+};
 
 /// Where questions are shown and answers typed.
 pub(super) trait Console {
@@ -67,15 +69,15 @@ async fn ask(field: &Field, console: &impl Console) -> Option<Typed> {
 fn label(field: &Field) -> String {
     let empty = match (&field.default, field.need) {
         (Some(default), _) => format!(", empty for {}", said(default)),
-        (None, Need::Optional) => ", empty to leave it out".to_owned(),
-        (None, Need::Required) => String::new(),
+        (None, FieldRequirement::Optional) => ", empty to leave it out".to_owned(),
+        (None, FieldRequirement::Required) => String::new(),
     };
     format!("{} ({}{empty}): ", field.label(), takes(&field.takes))
 }
 
-fn takes(takes: &Takes) -> String {
+fn takes(takes: &FieldType) -> String {
     match takes {
-        Takes::Text(rules) => match &rules.format {
+        FieldType::Text(rules) => match &rules.format {
             None => "text".to_owned(),
             Some(TextFormat::Email) => "mail address".to_owned(),
             Some(TextFormat::Uri) => "address such as https://…".to_owned(),
@@ -83,11 +85,11 @@ fn takes(takes: &Takes) -> String {
             Some(TextFormat::DateTime) => "time such as 2026-01-31T09:30:00Z".to_owned(),
             Some(TextFormat::Unknown(name)) => name.to_string(),
         },
-        Takes::Number { least, most } => format!("number{}", bounds(*least, *most)),
-        Takes::Integer { least, most } => format!("whole number{}", bounds(*least, *most)),
-        Takes::Flag => "y or n".to_owned(),
-        Takes::OneOf(_) => "one of these, by its number".to_owned(),
-        Takes::SomeOf { .. } => "some of these, by their numbers, as in 1,2".to_owned(),
+        FieldType::Number { least, most } => format!("number{}", bounds(*least, *most)),
+        FieldType::Integer { least, most } => format!("whole number{}", bounds(*least, *most)),
+        FieldType::Flag => "y or n".to_owned(),
+        FieldType::OneOf(_) => "one of these, by its number".to_owned(),
+        FieldType::SomeOf { .. } => "some of these, by their numbers, as in 1,2".to_owned(),
     }
 }
 
@@ -110,8 +112,11 @@ fn said(value: &Value) -> String {
 
 fn choices(field: &Field) -> &[Choice] {
     match &field.takes {
-        Takes::OneOf(choices) | Takes::SomeOf { choices, .. } => choices,
-        Takes::Text(_) | Takes::Number { .. } | Takes::Integer { .. } | Takes::Flag => &[],
+        FieldType::OneOf(choices) | FieldType::SomeOf { choices, .. } => choices,
+        FieldType::Text(_)
+        | FieldType::Number { .. }
+        | FieldType::Integer { .. }
+        | FieldType::Flag => &[],
     }
 }
 
@@ -128,8 +133,8 @@ fn read(field: &Field, typed: &str) -> Result<Typed, String> {
     if typed.is_empty() {
         return match (&field.default, field.need) {
             (Some(default), _) => Ok(Typed::Value(default.clone())),
-            (None, Need::Optional) => Ok(Typed::LeftOut),
-            (None, Need::Required) => Err("this one is needed".to_owned()),
+            (None, FieldRequirement::Optional) => Ok(Typed::LeftOut),
+            (None, FieldRequirement::Required) => Err("this one is needed".to_owned()),
         };
     }
     let value = value(&field.takes, typed)?;
@@ -137,28 +142,28 @@ fn read(field: &Field, typed: &str) -> Result<Typed, String> {
     Ok(Typed::Value(value))
 }
 
-fn value(takes: &Takes, typed: &str) -> Result<Value, String> {
+fn value(takes: &FieldType, typed: &str) -> Result<Value, String> {
     match takes {
-        Takes::Text(_) => Ok(typed.into()),
-        Takes::Number { .. } => {
+        FieldType::Text(_) => Ok(typed.into()),
+        FieldType::Number { .. } => {
             let number = typed.parse().ok().and_then(Number::from_f64);
             number
                 .map(Value::Number)
                 .ok_or("that is no number".to_owned())
         }
-        Takes::Integer { .. } => {
+        FieldType::Integer { .. } => {
             let number = typed.parse::<i64>();
             number
                 .map(Value::from)
                 .map_err(|_| "that is no whole number".to_owned())
         }
-        Takes::Flag => match typed {
+        FieldType::Flag => match typed {
             "y" | "yes" | "true" => Ok(true.into()),
             "n" | "no" | "false" => Ok(false.into()),
             _ => Err("please type y or n".to_owned()),
         },
-        Takes::OneOf(choices) => chosen(choices, typed),
-        Takes::SomeOf { choices, .. } => {
+        FieldType::OneOf(choices) => chosen(choices, typed),
+        FieldType::SomeOf { choices, .. } => {
             let each = typed.split(',').map(|one| chosen(choices, one.trim()));
             each.collect::<Result<Vec<_>, _>>().map(Value::from)
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use toolcall::Registry;
 use toolcall_agent::pairs;
 
-use crate::arguments::Request;
+use crate::args::Request;
 
 /// The input that was given.
 pub(super) fn read(request: &Request, tools: &Registry) -> anyhow::Result<Value> {

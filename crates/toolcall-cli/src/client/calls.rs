@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcall::{CallId, Clock as _, Event, Output, SessionId, SystemClock, ToolCall};
-use toolcall_acp::v1::decode::{Announcement, Decoded, announce, decode};
+use toolcall_acp::decode::{Announcement, Decoded, Decoder};
 
 use super::Viewer;
 
@@ -28,11 +28,11 @@ impl Calls {
             Some(call) => {
                 let Decoded {
                     events, printed, ..
-                } = decode(call, report);
+                } = Decoder::default().decode(call, report);
                 (events, printed)
             }
             None => {
-                let announcement = announce(report).ok()?;
+                let announcement = Decoder::default().announce(report).ok()?;
                 self.begin(announcement, viewer)
             }
         };

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// Settings that cannot be used, and why.
+/// Config that cannot be used, and why.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{file}:{line}:{column}: {problem}; {advice}")]
 pub(crate) struct ConfigError {

@@ -13,7 +13,7 @@ use toolcall_policy::read_own;
 use super::error::{ConfigError, Fault, line};
 use super::given::Given;
 use super::keys::{KEYS, Key};
-use super::settings::Settings;
+use super::settings::Config;
 use crate::places::Person;
 
 /// What people look for here, and where it is.
@@ -25,7 +25,7 @@ const ELSEWHERE: [(&str, &str); 2] = [
 /// What a file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parsed {
-    pub(super) settings: Settings,
+    pub(super) settings: Config,
     /// The lines of the keys that are set, by their paths.
     pub(super) lines: BTreeMap<String, usize>,
     pub(super) presence: Presence,

@@ -1,12 +1,12 @@
 //! The one table of keys: what each is called, what it is for, what it takes and what it sets.
 //! Nothing else says so: the parser, the written file and what is shown all come from it.
 
-use toolcall_history::{Durability, Keep, OnFailure};
+use toolcall_history::{Durability, KeepContent, OnFailure};
 use toolcall_tools::mcp::Url;
 
 use super::given::{Given, Plain};
-use super::settings::{ModelChoice, SearchChoice, Settings};
-use crate::workshop::Walls;
+use super::settings::{Config, ModelChoice, SearchChoice};
+use crate::context::Walls;
 
 /// A key of the settings.
 pub(super) struct Key {
@@ -20,9 +20,9 @@ pub(super) struct Key {
     /// A value that it takes, as it is written.
     pub(super) example: &'static str,
     /// Sets it; nothing if the value is none that it takes.
-    pub(super) take: fn(&mut Settings, &Given<'_>) -> Option<()>,
+    pub(super) take: fn(&mut Config, &Given<'_>) -> Option<()>,
     /// What is set, as it would be written.
-    pub(super) give: fn(&Settings) -> Plain,
+    pub(super) give: fn(&Config) -> Plain,
 }
 
 impl Key {
@@ -109,15 +109,15 @@ pub(super) const KEYS: [Key; 11] = [
         example: "false",
         take: |settings, given| {
             settings.history.contents = match given.switch()? {
-                true => Keep::Contents,
-                false => Keep::NoContents,
+                true => KeepContent::Contents,
+                false => KeepContent::NoContents,
             };
             Some(())
         },
         give: |settings| {
             Plain::Switch(match settings.history.contents {
-                Keep::Contents => true,
-                Keep::NoContents => false,
+                KeepContent::Contents => true,
+                KeepContent::NoContents => false,
             })
         },
     },

@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use toolcall::Limits;
-use toolcall_history::{Durability, Keep, KeepUndo, OnFailure};
+use toolcall_history::{Durability, KeepContent, KeepUndo, OnFailure};
 use toolcall_tools::web::{SearchSettings, Secret};
 
 use super::file;
+use crate::context::Walls;
 use crate::places::Person;
 use crate::recording;
-use crate::workshop::Walls;
 
 const SECONDS_OF_A_DAY: u64 = 24 * 60 * 60;
 
 /// How a person wants this program to work.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Settings {
+pub(crate) struct Config {
     pub(crate) model: ModelChoice,
     /// What is around commands.
     pub(crate) walls: Walls,
@@ -59,7 +59,7 @@ impl std::str::FromStr for ModelChoice {
 pub(crate) struct HistoryWishes {
     pub(crate) is_enabled: bool,
     pub(crate) durability: Durability,
-    pub(crate) contents: Keep,
+    pub(crate) contents: KeepContent,
     pub(crate) on_failure: OnFailure,
     /// How long edits can be undone; 0 for not at all.
     pub(crate) undo_days: u64,
@@ -81,7 +81,7 @@ pub(crate) enum SearchChoice {
     },
 }
 
-impl Default for Settings {
+impl Default for Config {
     fn default() -> Self {
         let limits = Limits::default();
         Self {
@@ -101,7 +101,7 @@ impl Default for HistoryWishes {
         Self {
             is_enabled: true,
             durability: Durability::default(),
-            contents: Keep::default(),
+            contents: KeepContent::default(),
             // A person at work is better served by a warning than by a refusal.
             on_failure: OnFailure::GoOn,
             undo_days: match KeepUndo::default() {
@@ -112,7 +112,7 @@ impl Default for HistoryWishes {
     }
 }
 
-impl Settings {
+impl Config {
     /// The settings of a person; the defaults where there is no file.
     pub(crate) fn read(person: &Person) -> anyhow::Result<Self> {
         Ok(file::read(person)?.settings)
@@ -157,8 +157,8 @@ impl Settings {
 
 impl HistoryWishes {
     /// How the history keeps what happens.
-    pub(crate) fn settings(&self) -> toolcall_history::Settings {
-        toolcall_history::Settings {
+    pub(crate) fn settings(&self) -> toolcall_history::HistoryConfig {
+        toolcall_history::HistoryConfig {
             durability: self.durability,
             on_failure: self.on_failure,
             keep: self.contents,
@@ -180,7 +180,7 @@ mod tests {
         let wishes = HistoryWishes {
             is_enabled: true,
             durability: Durability::Power,
-            contents: Keep::NoContents,
+            contents: KeepContent::NoContents,
             on_failure: OnFailure::Refuse,
             undo_days: 2,
         };
@@ -189,7 +189,7 @@ mod tests {
             (made.durability, made.keep, made.on_failure, made.undo),
             (
                 Durability::Power,
-                Keep::NoContents,
+                KeepContent::NoContents,
                 OnFailure::Refuse,
                 KeepUndo::For(Duration::from_secs(2 * SECONDS_OF_A_DAY))
             )
@@ -203,10 +203,10 @@ mod tests {
 
     #[test]
     fn what_is_set_reaches_the_engine() {
-        let settings = Settings {
+        let settings = Config {
             running: 3,
             call_seconds: 7,
-            ..Settings::default()
+            ..Config::default()
         };
         let expected = Limits {
             running: 3,
@@ -218,11 +218,11 @@ mod tests {
 
     #[test]
     fn a_key_comes_from_the_environment() {
-        let brave = Settings {
+        let brave = Config {
             search: SearchChoice::Brave {
                 variable: "MY_KEY".to_owned(),
             },
-            ..Settings::default()
+            ..Config::default()
         };
         let found = brave.search(|name| Some(format!("value of {name}")));
         let expected = SearchSettings::Brave {
@@ -235,7 +235,7 @@ mod tests {
             missing.to_string(),
             "`web.search` takes its key from `MY_KEY`, which is not set; set it, or write `search = \"none\"`"
         );
-        let nobody = Settings::default().search(|_| None);
+        let nobody = Config::default().search(|_| None);
         assert_eq!(nobody.unwrap(), None);
     }
 }

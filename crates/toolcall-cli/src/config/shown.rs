@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::file::{self, Parsed, Presence};
 use super::keys::{KEYS, Key};
-use super::settings::Settings;
-use crate::arguments::ConfigShowing;
+use super::settings::Config;
+use crate::args::ConfigShowing;
 use crate::places::Person;
 use crate::screen;
 use crate::view::{BOLD, DIM, one_line, painted};
@@ -23,7 +23,7 @@ pub(super) fn show(person: &Person, showing: &ConfigShowing) -> anyhow::Result<(
 }
 
 fn as_json(parsed: &Parsed, path: &str) -> Value {
-    let defaults = Settings::default();
+    let defaults = Config::default();
     let keys = KEYS.iter().map(|key| {
         json!({
             "key": key.path(),

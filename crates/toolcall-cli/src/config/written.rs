@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::file::path;
 use super::keys::{KEYS, Key};
-use super::settings::Settings;
+use super::settings::Config;
 use crate::places::{Person, by_a_person};
 use crate::screen;
 use crate::view::one_line;
@@ -20,7 +20,7 @@ use crate::view::one_line;
 const WIDTH: usize = 98;
 
 const OPENING: &str = "\
-# Settings of `toolcall`. Every key stands here at its default: take the `#` before it away to
+# Config of `toolcall`. Every key stands here at its default: take the `#` before it away to
 # change it. `toolcall config show` tells what holds, and why.
 #
 # How much is done without asking is not set here: that is `mode` in `policy.toml`, beside this
@@ -46,7 +46,7 @@ pub(super) fn init(person: &Person) -> anyhow::Result<()> {
 
 /// The whole file.
 pub(super) fn document() -> String {
-    let defaults = Settings::default();
+    let defaults = Config::default();
     let mut document = OPENING.to_owned();
     let mut table = None;
     for key in &KEYS {
@@ -65,7 +65,7 @@ fn heading(key: &Key) -> String {
     format!("[{table}]\n\n")
 }
 
-fn entry(key: &Key, defaults: &Settings) -> String {
+fn entry(key: &Key, defaults: &Config) -> String {
     let value = (key.give)(defaults).json();
     let options = textwrap::Options::new(WIDTH)
         .word_splitter(textwrap::WordSplitter::NoHyphenation)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use tempfile::TempDir;
-use toolcall_policy::Places;
+use toolcall_policy::UserDirs;
 
 use crate::places::Person;
 
@@ -100,7 +100,7 @@ impl Project {
     pub(crate) fn person(&self) -> Person {
         let place = |name: &str| self.folder.path().join(name);
         Person {
-            places: Places {
+            places: UserDirs {
                 config: place("config"),
                 state: place("state"),
             },

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolcall::{Intent, Kind, Look, Progress, Scope, Tool, ToolError};
+use toolcall::{Intent, Kind, PrepareContext, Progress, RunContext, Tool, ToolError};
 
 use crate::pace::Pace;
 
@@ -27,14 +27,14 @@ impl Tool for WordCount {
     type Input = Input;
     type Output = String;
 
-    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
         let title = format!("Count the words of {} files", input.paths.len());
         let intent = Intent::new(Kind::Read, title);
         let paths = input.paths.iter().map(|path| look.path(path));
         Ok(paths.fold(intent, Intent::reading))
     }
 
-    async fn run(&self, input: Input, scope: &Scope) -> Result<String, ToolError> {
+    async fn run(&self, input: Input, scope: &RunContext) -> Result<String, ToolError> {
         let total = input.paths.len();
         let mut words = 0;
         for (done, path) in (1..).zip(&input.paths) {

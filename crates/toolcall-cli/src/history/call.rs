@@ -4,20 +4,20 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use toolcall::text::clean_block;
-use toolcall::{Change, Content, Effect, Input, ResourceBody, ToolCall, replay};
-use toolcall_history::{CanUndo, QuestionLine, Told};
+use toolcall::text::{clean_block, duration};
+use toolcall::{Change, Content, Effect, Input, ToolCall, replay};
+use toolcall_history::{CallHistory, QuestionRow, UndoState};
 
 use super::find::{self, full_name};
 use super::open;
 use super::show::call_json;
-use crate::arguments::Calling;
+use crate::args::Calling;
 use crate::screen;
 use crate::view::{
     BOLD, DIM, INDENT, event_detail, event_json, fitted, one_line, outcome, painted, preview,
     width, wrapped,
 };
-use crate::when::{iso, local, millis, span};
+use crate::when::{local, millis};
 
 /// How many lines of one text are shown to people.
 const MOST_LINES: usize = 60;
@@ -36,7 +36,7 @@ pub(super) fn run(calling: &Calling) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn lines(told: &Told, call: Option<&ToolCall>) -> Vec<String> {
+fn lines(told: &CallHistory, call: Option<&ToolCall>) -> Vec<String> {
     let mut lines = head(told);
     let mut part = |name: &str, body: Vec<String>| {
         if !body.is_empty() {
@@ -51,7 +51,7 @@ fn lines(told: &Told, call: Option<&ToolCall>) -> Vec<String> {
         part("output", cut(&printed(call)));
         part("events", events(told, call));
     }
-    if told.undo == CanUndo::Yes {
+    if told.undo == UndoState::Yes {
         let name = one_line(&full_name(&told.line));
         let how = format!("undo it with `toolcall history undo {name}`");
         lines.push(painted(DIM, &how));
@@ -59,7 +59,7 @@ fn lines(told: &Told, call: Option<&ToolCall>) -> Vec<String> {
     lines
 }
 
-fn head(told: &Told) -> Vec<String> {
+fn head(told: &CallHistory) -> Vec<String> {
     let line = &told.line;
     let sign = outcome(&line.status);
     let ending = format!("{} {}", sign.symbol, sign.word);
@@ -70,7 +70,7 @@ fn head(told: &Told) -> Vec<String> {
         painted(BOLD, fitted(&line.title, room).trim_end())
     )];
     let when = local(line.announced);
-    let (waited, ran) = (span(line.waited), span(line.ran));
+    let (waited, ran) = (duration(line.waited), duration(line.ran));
     lines.extend(wrapped(
         &format!(
             "{}, {} ({})",
@@ -94,7 +94,7 @@ fn head(told: &Told) -> Vec<String> {
 }
 
 /// Who decided, and how long people took.
-fn decision(told: &Told) -> Vec<String> {
+fn decision(told: &CallHistory) -> Vec<String> {
     let mut said: Vec<String> = told.questions.iter().map(question).collect();
     let line = &told.line;
     if let (Some(effect), true) = (line.effect, told.questions.is_empty()) {
@@ -106,12 +106,12 @@ fn decision(told: &Told) -> Vec<String> {
         .collect()
 }
 
-fn question(question: &QuestionLine) -> String {
+fn question(question: &QuestionRow) -> String {
     let asked = format!("asked, says rule `{}`", question.because);
     match (question.effect, question.answered) {
         (Some(effect), Some(answered)) => {
             let by = judge(question.judge.as_deref(), question.rule.as_deref());
-            let took = span(answered.since(question.asked));
+            let took = duration(answered.since(question.asked));
             format!("{asked}; {} by {by} after {took}", effect_word(effect))
         }
         (Some(_) | None, _) => format!("{asked}; nobody answered"),
@@ -153,27 +153,18 @@ fn edits(call: &ToolCall) -> Vec<Content> {
 
 /// What it gave back, or else what it printed.
 fn printed(call: &ToolCall) -> String {
-    let content = call.finish().map(|finish| finish.result.content.iter());
-    let texts: Vec<&str> = content.into_iter().flatten().filter_map(text).collect();
+    let texts = given(call);
     match texts.is_empty() {
         true => call.output().text(),
         false => texts.join("\n"),
     }
 }
 
-fn text(content: &Content) -> Option<&str> {
-    match content {
-        Content::Text(text) => Some(text),
-        Content::Resource(resource) => match &resource.body {
-            ResourceBody::Text(text) => Some(text),
-            ResourceBody::Base64(_) => None,
-        },
-        Content::Image(_)
-        | Content::Audio(_)
-        | Content::Link(_)
-        | Content::Edit(_)
-        | Content::Terminal(_) => None,
-    }
+/// The texts that it gave back.
+fn given(call: &ToolCall) -> Vec<&str> {
+    let content = call.finish().map(|finish| finish.result.content.iter());
+    let texts = content.into_iter().flatten().filter_map(Content::as_text);
+    texts.map(|text| &**text).collect()
 }
 
 /// Beginning and end of a text, indented; long lines go over several.
@@ -203,10 +194,10 @@ fn pieces(line: &str, room: usize) -> Vec<String> {
     }
 }
 
-fn events(told: &Told, call: &ToolCall) -> Vec<String> {
+fn events(told: &CallHistory, call: &ToolCall) -> Vec<String> {
     let began = told.line.announced;
     let lines = told.records.iter().map(|record| {
-        let at = span(record.at.since(began));
+        let at = duration(record.at.since(began));
         let detail = one_line(&event_detail(call, &record.event));
         let text = format!("{:<14} {detail}", record.event.name());
         let room = width().saturating_sub(INDENT.len() + 9);
@@ -219,7 +210,7 @@ fn events(told: &Told, call: &ToolCall) -> Vec<String> {
     lines.collect()
 }
 
-fn as_json(told: &Told, call: Option<&ToolCall>) -> Value {
+fn as_json(told: &CallHistory, call: Option<&ToolCall>) -> Value {
     let mut shown = call_json(&told.line);
     let line = &told.line;
     shown["decision"] = json!({
@@ -229,17 +220,15 @@ fn as_json(told: &Told, call: Option<&ToolCall>) -> Value {
         "waited_ms": millis(line.waited),
     });
     shown["questions"] = told.questions.iter().map(question_json).collect();
-    shown["can_undo"] = (told.undo == CanUndo::Yes).into();
+    shown["can_undo"] = (told.undo == UndoState::Yes).into();
     if let Some(call) = call {
         shown["input"] = call.input().map(input_json).unwrap_or_default();
         shown["changes"] = edits(call).iter().filter_map(change_json).collect();
         shown["output"] = call.output().text().into();
-        let content = call.finish().map(|finish| finish.result.content.iter());
-        let texts = content.into_iter().flatten().filter_map(text);
-        shown["result"] = texts.map(Value::from).collect();
+        shown["result"] = given(call).into();
         let event = |record: &toolcall::Record| {
             let mut told = event_json(call, &record.event);
-            told["at"] = iso(record.at).into();
+            told["at"] = record.at.to_string().into();
             told["event"] = record.event.name().replace(' ', "_").into();
             told
         };
@@ -248,12 +237,12 @@ fn as_json(told: &Told, call: Option<&ToolCall>) -> Value {
     shown
 }
 
-fn question_json(question: &QuestionLine) -> Value {
+fn question_json(question: &QuestionRow) -> Value {
     let answered = question.answered;
     json!({
         "because": question.because,
-        "asked": iso(question.asked),
-        "answered": answered.map(iso),
+        "asked": question.asked.to_string(),
+        "answered": answered.map(|at| at.to_string()),
         "took_ms": answered.map(|answered| millis(answered.since(question.asked))),
         "effect": question.effect.map(effect_word),
         "by": question.judge,

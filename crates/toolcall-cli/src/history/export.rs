@@ -8,11 +8,11 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use serde_json::json;
 use tempfile::NamedTempFile;
-use toolcall_history::{Archive, ExportError, Extent};
+use toolcall_history::{Archive, ExportError, ExportScope};
 
 use super::find;
 use super::open;
-use crate::arguments::Exporting;
+use crate::args::Exporting;
 use crate::screen;
 
 /// Exports.
@@ -33,19 +33,19 @@ pub(super) fn run(exporting: &Exporting) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn extents(archive: &Archive, exporting: &Exporting) -> anyhow::Result<Vec<Extent>> {
+fn extents(archive: &Archive, exporting: &Exporting) -> anyhow::Result<Vec<ExportScope>> {
     if exporting.sessions.is_empty() {
-        return Ok(vec![Extent::Everything]);
+        return Ok(vec![ExportScope::Everything]);
     }
     let found = exporting.sessions.iter().map(|name| {
         let session = find::session(archive, name)?;
-        Ok(Extent::Session(session.id))
+        Ok(ExportScope::Session(session.id))
     });
     found.collect()
 }
 
 /// Whoever reads may have enough before the end.
-fn to_stdout(archive: &Archive, extents: &[Extent]) -> anyhow::Result<()> {
+fn to_stdout(archive: &Archive, extents: &[ExportScope]) -> anyhow::Result<()> {
     match write(archive, extents, &mut BufWriter::new(stdout().lock())) {
         Ok(_) => Ok(()),
         Err(ExportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -54,7 +54,7 @@ fn to_stdout(archive: &Archive, extents: &[Extent]) -> anyhow::Result<()> {
 }
 
 /// Written beside its place first: half an export is never taken for a whole one.
-fn to_file(archive: &Archive, extents: &[Extent], file: &Path) -> anyhow::Result<u64> {
+fn to_file(archive: &Archive, extents: &[ExportScope], file: &Path) -> anyhow::Result<u64> {
     let folder = match file.parent() {
         Some(folder) if folder != Path::new("") => folder.to_owned(),
         Some(_) | None => PathBuf::from("."),
@@ -66,7 +66,11 @@ fn to_file(archive: &Archive, extents: &[Extent], file: &Path) -> anyhow::Result
     Ok(records)
 }
 
-fn write(archive: &Archive, extents: &[Extent], out: &mut dyn Write) -> Result<u64, ExportError> {
+fn write(
+    archive: &Archive,
+    extents: &[ExportScope],
+    out: &mut dyn Write,
+) -> Result<u64, ExportError> {
     let mut records = 0;
     for extent in extents {
         records += archive.export(extent, out)?;

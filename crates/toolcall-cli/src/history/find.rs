@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use toolcall::{CallId, Kind, SessionId};
-use toolcall_history::{Archive, CallLine, Filter, SessionLine};
+use toolcall_history::{Archive, CallRow, Filter, SessionRow};
 
-use crate::arguments::{Named, Wanted};
+use crate::args::{Named, Wanted};
 use crate::view::one_line;
 
 /// What stands for the latest.
@@ -19,9 +19,9 @@ const MOST_NAMED: usize = 5;
 const LEAST_SHOWN: usize = 8;
 
 /// The session of this name: its id, a beginning that no other has, or `last`.
-pub(super) fn session(archive: &Archive, name: &str) -> anyhow::Result<SessionLine> {
+pub(super) fn session(archive: &Archive, name: &str) -> anyhow::Result<SessionRow> {
     let sessions = archive.sessions()?;
-    let mut found: Vec<SessionLine> = match name {
+    let mut found: Vec<SessionRow> = match name {
         LAST => sessions.into_iter().take(1).collect(),
         _ => named(sessions, name, |session| session.id.as_str()),
     };
@@ -38,7 +38,7 @@ pub(super) fn session(archive: &Archive, name: &str) -> anyhow::Result<SessionLi
 
 /// The call of this name: its id or a beginning of it, with its session where that is needed, a
 /// session with a single call, or `last`.
-pub(super) fn call(archive: &Archive, named: &Named) -> anyhow::Result<CallLine> {
+pub(super) fn call(archive: &Archive, named: &Named) -> anyhow::Result<CallRow> {
     let (of, name) = match (&named.session, named.call.rsplit_once('/')) {
         (Some(of), _) => (Some(&**of), &*named.call),
         (None, Some((of, name))) => (Some(of), name),
@@ -54,7 +54,7 @@ pub(super) fn call(archive: &Archive, named: &Named) -> anyhow::Result<CallLine>
     one_call(found, name)
 }
 
-fn one_call(mut found: Vec<CallLine>, name: &str) -> anyhow::Result<CallLine> {
+fn one_call(mut found: Vec<CallRow>, name: &str) -> anyhow::Result<CallRow> {
     match (found.len(), found.pop()) {
         (1, Some(one)) => Ok(one),
         (_, None) => bail!("there is no call `{name}`; `toolcall history search` lists them"),
@@ -68,7 +68,7 @@ fn one_call(mut found: Vec<CallLine>, name: &str) -> anyhow::Result<CallLine> {
 }
 
 /// The calls of this name, whosever they are.
-fn anywhere(archive: &Archive, name: &str) -> anyhow::Result<Vec<CallLine>> {
+fn anywhere(archive: &Archive, name: &str) -> anyhow::Result<Vec<CallRow>> {
     let found = calls_named(archive, None, name)?;
     if !found.is_empty() {
         return Ok(found);
@@ -86,7 +86,7 @@ fn calls_named(
     archive: &Archive,
     session: Option<&SessionId>,
     name: &str,
-) -> anyhow::Result<Vec<CallLine>> {
+) -> anyhow::Result<Vec<CallRow>> {
     if name == LAST {
         let latest = Filter {
             limit: Some(1),
@@ -134,7 +134,7 @@ fn named<T>(all: Vec<T>, name: &str, id: impl Fn(&T) -> &str) -> Vec<T> {
 }
 
 /// A call with its session, as it can be typed.
-pub(super) fn full_name(call: &CallLine) -> String {
+pub(super) fn full_name(call: &CallRow) -> String {
     format!("{}/{}", call.session, call.id)
 }
 

@@ -6,15 +6,16 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use toolcall::SessionId;
-use toolcall_history::{Archive, CallLine, Filter, SessionLine};
+use toolcall::text::duration;
+use toolcall_history::{Archive, CallRow, Filter, SessionRow};
 
 use super::find::{filter, is_about_calls, short_ids};
 use super::show::call_json;
 use super::{open, open_if_there};
-use crate::arguments::{Searching, Wanted};
+use crate::args::{Searching, Wanted};
 use crate::screen;
 use crate::view::{BOLD, DIM, counted, fitted, outcome, painted, width};
-use crate::when::{iso, local, span};
+use crate::when::local;
 
 /// How many sessions are listed if nothing else is said.
 const USUAL_SESSIONS: usize = 20;
@@ -26,10 +27,10 @@ const LEAST_TITLE: usize = 16;
 
 /// A session, and those of its calls that are wanted.
 struct Listed {
-    session: SessionLine,
+    session: SessionRow,
     /// As much of its id as is needed.
     short: String,
-    calls: Vec<CallLine>,
+    calls: Vec<CallRow>,
 }
 
 /// Lists sessions.
@@ -54,7 +55,7 @@ pub(super) fn sessions(wanted: &Wanted, is_json: bool) -> anyhow::Result<ExitCod
 }
 
 fn listed(archive: &Archive, wanted: &Wanted) -> anyhow::Result<Vec<Listed>> {
-    let is_in_time = |session: &SessionLine| {
+    let is_in_time = |session: &SessionRow| {
         wanted.since.is_none_or(|since| session.latest >= since)
             && wanted.until.is_none_or(|until| session.began < until)
     };
@@ -124,7 +125,7 @@ fn lines(listed: &[Listed]) -> Vec<String> {
 }
 
 /// How many calls there are, and how they ended.
-pub(super) fn summary(calls: &[CallLine]) -> String {
+pub(super) fn summary(calls: &[CallRow]) -> String {
     if calls.is_empty() {
         return "no calls".to_owned();
     }
@@ -136,7 +137,7 @@ pub(super) fn summary(calls: &[CallLine]) -> String {
 }
 
 /// How often calls ended how.
-pub(super) fn endings(calls: &[CallLine]) -> BTreeMap<&str, u64> {
+pub(super) fn endings(calls: &[CallRow]) -> BTreeMap<&str, u64> {
     let mut endings = BTreeMap::new();
     for call in calls {
         *endings.entry(&*call.status).or_default() += 1;
@@ -149,14 +150,14 @@ fn as_json(listed: &Listed) -> Value {
 }
 
 /// A session for programs.
-pub(super) fn session_json(session: &SessionLine, calls: &[CallLine]) -> Value {
+pub(super) fn session_json(session: &SessionRow, calls: &[CallRow]) -> Value {
     json!({
         "session": session.id.as_str(),
         "agent": session.agent,
         "client": session.client,
         "cwd": session.cwd,
-        "began": iso(session.began),
-        "latest": iso(session.latest),
+        "began": session.began.to_string(),
+        "latest": session.latest.to_string(),
         "records": session.records,
         "calls": calls.len(),
         "endings": endings(calls),
@@ -186,8 +187,8 @@ pub(super) fn calls(searching: &Searching) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn call_lines(calls: &[CallLine], sessions: &HashMap<SessionId, String>) -> Vec<String> {
-    let name = |call: &CallLine| {
+fn call_lines(calls: &[CallRow], sessions: &HashMap<SessionId, String>) -> Vec<String> {
+    let name = |call: &CallRow| {
         let session = sessions.get(&call.session).map_or("", String::as_str);
         format!("{session}/{}", call.id)
     };
@@ -199,7 +200,7 @@ fn call_lines(calls: &[CallLine], sessions: &HashMap<SessionId, String>) -> Vec<
         Some(left) if left >= LEAST_TITLE => (left, true),
         Some(_) | None => (room, false),
     };
-    let line = |(call, id): (&CallLine, &String)| {
+    let line = |(call, id): (&CallRow, &String)| {
         let sign = outcome(&call.status);
         let ending = format!("{} {}", sign.symbol, fitted(sign.word, 10));
         let when = match is_roomy {
@@ -210,7 +211,7 @@ fn call_lines(calls: &[CallLine], sessions: &HashMap<SessionId, String>) -> Vec<
             "{}  {when}{} {:>7}  {}",
             painted(BOLD, &fitted(id, widest)),
             painted(sign.style, &ending),
-            span(call.ran),
+            duration(call.ran),
             fitted(&call.title, room).trim_end()
         )
     };

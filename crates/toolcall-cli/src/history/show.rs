@@ -4,18 +4,19 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use toolcall::{Effect, Moment};
+use toolcall::text::duration;
+use toolcall::{Effect, Timestamp};
 use toolcall_history::{
-    Archive, CallLine, Filter, SessionEvent, SessionFacts, SessionLine, Speaker, Trouble,
+    Archive, CallRow, Filter, HistoryError, SessionEvent, SessionFacts, SessionRow, Speaker,
 };
 
 use super::find::{self, filter};
 use super::list::{session_json, summary};
 use super::open;
-use crate::arguments::Showing;
+use crate::args::Showing;
 use crate::screen;
 use crate::view::{BOLD, DIM, Timeline, fitted, one_line, painted, width};
-use crate::when::{iso, local, millis, span};
+use crate::when::{local, millis};
 
 /// Shows a session.
 pub(super) fn run(showing: &Showing) -> anyhow::Result<ExitCode> {
@@ -40,7 +41,7 @@ pub(super) fn run(showing: &Showing) -> anyhow::Result<ExitCode> {
 }
 
 /// The timeline of a history's latest session, without a head.
-pub(crate) fn timeline(archive: &Archive) -> Result<Vec<String>, Trouble> {
+pub(crate) fn timeline(archive: &Archive) -> Result<Vec<String>, HistoryError> {
     let Some(session) = archive.sessions()?.into_iter().next() else {
         return Ok(Vec::new());
     };
@@ -53,9 +54,9 @@ pub(crate) fn timeline(archive: &Archive) -> Result<Vec<String>, Trouble> {
     Ok(body(&session, &calls, &[]))
 }
 
-type Events = [(Moment, SessionEvent)];
+type Events = [(Timestamp, SessionEvent)];
 
-fn head(session: &SessionLine, calls: &[CallLine], events: &Events) -> Vec<String> {
+fn head(session: &SessionRow, calls: &[CallRow], events: &Events) -> Vec<String> {
     let agent = match facts(events) {
         Some(facts) => format!("{} {}", session.agent, facts.agent_version),
         None => session.agent.clone(),
@@ -63,7 +64,7 @@ fn head(session: &SessionLine, calls: &[CallLine], events: &Events) -> Vec<Strin
     let place = format!("{} in {}", agent.trim_end(), session.cwd);
     let id = one_line(session.id.as_str());
     let room = width().saturating_sub(id.chars().count() + 10);
-    let lasted = span(session.latest.since(session.began));
+    let lasted = duration(session.latest.since(session.began));
     let told = format!("{}, for {lasted}; {}", local(session.began), summary(calls));
     vec![
         format!(
@@ -87,7 +88,7 @@ fn facts(events: &Events) -> Option<&SessionFacts> {
 }
 
 /// Calls and what was said, as it came.
-fn body(session: &SessionLine, calls: &[CallLine], events: &Events) -> Vec<String> {
+fn body(session: &SessionRow, calls: &[CallRow], events: &Events) -> Vec<String> {
     let timeline = Timeline::new(calls, session.latest, width());
     let mut said = events.iter().filter_map(speech).peekable();
     let mut lines = Vec::new();
@@ -107,7 +108,7 @@ fn body(session: &SessionLine, calls: &[CallLine], events: &Events) -> Vec<Strin
     lines
 }
 
-fn speech((at, event): &(Moment, SessionEvent)) -> Option<(Moment, String)> {
+fn speech((at, event): &(Timestamp, SessionEvent)) -> Option<(Timestamp, String)> {
     let (by, text) = match event {
         SessionEvent::Said { by, text } => (by, text),
         SessionEvent::Opened(_)
@@ -127,14 +128,14 @@ fn speaker(by: Speaker) -> &'static str {
     }
 }
 
-fn as_json(session: &SessionLine, calls: &[CallLine], events: &Events) -> Value {
+fn as_json(session: &SessionRow, calls: &[CallRow], events: &Events) -> Value {
     let mut told = session_json(session, calls);
     told["calls"] = calls.iter().map(call_json).collect();
     told["events"] = events.iter().map(event_json).collect();
     told
 }
 
-fn event_json((at, event): &(Moment, SessionEvent)) -> Value {
+fn event_json((at, event): &(Timestamp, SessionEvent)) -> Value {
     let mut told = match event {
         SessionEvent::Opened(facts) => json!({
             "agent": &*facts.agent,
@@ -152,13 +153,13 @@ fn event_json((at, event): &(Moment, SessionEvent)) -> Value {
             json!({"entries": entries.collect::<Vec<&str>>()})
         }
     };
-    told["at"] = iso(*at).into();
+    told["at"] = at.to_string().into();
     told["event"] = event.name().replace(' ', "_").into();
     told
 }
 
 /// A call for programs, as lists have it.
-pub(crate) fn call_json(call: &CallLine) -> Value {
+pub(crate) fn call_json(call: &CallRow) -> Value {
     let effect = call.effect.map(|effect| match effect {
         Effect::Allow => "allow",
         Effect::Deny => "deny",
@@ -175,9 +176,9 @@ pub(crate) fn call_json(call: &CallLine) -> Value {
         "effect": effect,
         "by": call.judge,
         "rule": call.rule,
-        "announced": iso(call.announced),
-        "started": call.started.map(iso),
-        "ended": call.ended.map(iso),
+        "announced": call.announced.to_string(),
+        "started": call.started.map(|at| at.to_string()),
+        "ended": call.ended.map(|at| at.to_string()),
         "queued_ms": millis(call.queued),
         "waited_ms": millis(call.waited),
         "ran_ms": millis(call.ran),

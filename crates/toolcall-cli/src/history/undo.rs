@@ -1,31 +1,22 @@
 //! `toolcall history undo`: what a call changed in files is taken back, if a person says so.
 //! What would be done is shown first; files are changed by the host of that session's folder alone.
 
-use std::io::{IsTerminal as _, Write as _, stdin, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use toolcall::{Change, Content};
-use toolcall_history::{Archive, CallLine, Undone};
-use toolcall_tools::{Kit, KitSettings};
+use toolcall_history::{Archive, CallRow, UndoResult};
+use toolcall_tools::{Toolset, ToolsetConfig};
 
 use super::find::{self, full_name};
 use super::open;
-use crate::arguments::Undoing;
+use crate::args::Undoing;
+use crate::consent::{Consent, ask};
 use crate::places::{Person, by_a_person};
 use crate::screen;
 use crate::view::{BOLD, fitted, one_line, painted, preview, width};
-
-/// What is to be done with what was shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Consent {
-    Given,
-    Refused,
-    /// There is nobody to ask.
-    Unasked,
-}
 
 /// Undoes a call.
 pub(super) async fn run(undoing: &Undoing) -> anyhow::Result<ExitCode> {
@@ -52,7 +43,7 @@ pub(super) async fn run(undoing: &Undoing) -> anyhow::Result<ExitCode> {
 }
 
 /// The files of the session, as its calls saw them.
-fn kit(archive: &Archive, call: &CallLine) -> anyhow::Result<Kit> {
+fn kit(archive: &Archive, call: &CallRow) -> anyhow::Result<Toolset> {
     let session = find::session(archive, call.session.as_str())?;
     if session.cwd.is_empty() {
         bail!(
@@ -61,11 +52,11 @@ fn kit(archive: &Archive, call: &CallLine) -> anyhow::Result<Kit> {
         );
     }
     let state = Person::here()?.places.state;
-    let settings = KitSettings::new(vec![PathBuf::from(&session.cwd)], state);
-    Kit::open(settings).with_context(|| format!("`{}` cannot be worked in", session.cwd))
+    let settings = ToolsetConfig::new(vec![PathBuf::from(&session.cwd)], state);
+    Toolset::open(settings).with_context(|| format!("`{}` cannot be worked in", session.cwd))
 }
 
-fn show(call: &CallLine, edits: &[Content]) -> anyhow::Result<()> {
+fn show(call: &CallRow, edits: &[Content]) -> anyhow::Result<()> {
     let room = width().saturating_sub(5);
     let mut lines = vec![format!(
         "undo {}",
@@ -82,22 +73,15 @@ fn consent(undoing: &Undoing) -> anyhow::Result<Consent> {
     if undoing.yes {
         return Ok(Consent::Given);
     }
-    if undoing.json || !stdin().is_terminal() || !stdout().is_terminal() {
+    if undoing.json {
         return Ok(Consent::Unasked);
     }
-    anstream::print!("\nDo this? y/n: ");
-    stdout().flush()?;
-    let mut typed = String::new();
-    stdin().read_line(&mut typed)?;
-    Ok(match typed.trim() {
-        "y" | "yes" => Consent::Given,
-        _ => Consent::Refused,
-    })
+    Ok(ask("Do this?")?)
 }
 
 fn refuse(
     undoing: &Undoing,
-    call: &CallLine,
+    call: &CallRow,
     edits: &[Content],
     consent: Consent,
 ) -> anyhow::Result<ExitCode> {
@@ -115,9 +99,9 @@ fn refuse(
 
 fn tell(
     undoing: &Undoing,
-    call: &CallLine,
+    call: &CallRow,
     edits: &[Content],
-    undone: &Undone,
+    undone: &UndoResult,
 ) -> anyhow::Result<ExitCode> {
     let lines = match undoing.json {
         true => vec![told(call, edits, Some(undone))],
@@ -130,12 +114,12 @@ fn tell(
     Ok(ExitCode::SUCCESS)
 }
 
-fn told(call: &CallLine, edits: &[Content], undone: Option<&Undone>) -> String {
+fn told(call: &CallRow, edits: &[Content], undone: Option<&UndoResult>) -> String {
     let paths = |paths: &[PathBuf]| -> Value {
         let text = paths.iter().map(|path| path.to_string_lossy());
         text.map(Value::from).collect()
     };
-    let nothing = Undone::default();
+    let nothing = UndoResult::default();
     let done = undone.unwrap_or(&nothing);
     let told = json!({
         "call": full_name(call),

@@ -5,15 +5,15 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use toolcall::SessionId;
-use toolcall_history::{self as memory, Archive, Pruned, Verified, VerifyError};
+use toolcall_history::{self as memory, Archive, Pruned, VerifyError, VerifyReport};
 
 use super::{find, open, path};
-use crate::arguments::{Leaving, Pruning, Verifying};
+use crate::args::{Leaving, Pruning, Verifying};
 use crate::places::by_a_person;
 use crate::recording::settings;
 use crate::screen;
 use crate::view::{ATTENTION, BAD, GOOD, counted, painted, width, wrapped};
-use crate::when::{iso, local};
+use crate::when::local;
 
 /// Checks that the history is whole.
 pub(super) fn verify(verifying: &Verifying) -> anyhow::Result<ExitCode> {
@@ -33,11 +33,11 @@ pub(super) fn verify(verifying: &Verifying) -> anyhow::Result<ExitCode> {
 
 fn verified_lines(
     archive: &Archive,
-    verified: &Result<Verified, VerifyError>,
+    verified: &Result<VerifyReport, VerifyError>,
 ) -> anyhow::Result<Vec<String>> {
     let mut lines = Vec::new();
     match verified {
-        Ok(Verified { sessions, records }) => {
+        Ok(VerifyReport { sessions, records }) => {
             let told = format!("{records} records of {sessions} sessions are as they were written");
             lines.push(format!("{} {told}", painted(GOOD, "✓")));
         }
@@ -58,15 +58,15 @@ fn verified_lines(
 
 fn verified_json(
     archive: &Archive,
-    verified: &Result<Verified, VerifyError>,
+    verified: &Result<VerifyReport, VerifyError>,
 ) -> anyhow::Result<String> {
     let incidents: Value = archive
         .incidents()?
         .into_iter()
-        .map(|(at, what)| json!({"at": iso(at), "what": what}))
+        .map(|(at, what)| json!({"at": at.to_string(), "what": what}))
         .collect();
     let told = match verified {
-        Ok(Verified { sessions, records }) => json!({
+        Ok(VerifyReport { sessions, records }) => json!({
             "whole": true, "sessions": sessions, "records": records, "incidents": incidents,
         }),
         Err(error) => json!({

@@ -14,7 +14,7 @@ use toolcall_tools::mcp::{
     Address, Launch, Program, ServerSettings, Url, add_server, remove_server,
 };
 
-use crate::arguments::{Adding, Removing};
+use crate::args::{Adding, Removing};
 use crate::places::{Person, by_a_person};
 use crate::view::one_line;
 use toolcall_agent::own_file;

@@ -5,17 +5,17 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::arguments::Here;
+use crate::args::Here;
+use crate::context::working_folder;
 use crate::places::Person;
 use crate::screen;
 use crate::view::{ATTENTION, BOLD, DIM, one_line, painted, width, wrapped};
-use crate::workshop::working_folder;
-use toolcall_agent::{Known, SetUp, Standing, own_file};
+use toolcall_agent::{ConfiguredServer, ConfiguredServers, ServerTrust, own_file};
 
 /// Lists the servers.
 pub(crate) fn run(here: &Here) -> anyhow::Result<ExitCode> {
     let person = Person::here()?;
-    let found = SetUp::read(&person.places, &working_folder(here.cwd.as_deref())?);
+    let found = ConfiguredServers::read(&person.places, &working_folder(here.cwd.as_deref())?);
     let (screen, writing) = screen::open()?;
     if here.json {
         let all: Vec<Value> = found.servers.iter().map(as_json).collect();
@@ -40,7 +40,7 @@ pub(crate) fn run(here: &Here) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn lines(known: &Known) -> Vec<String> {
+fn lines(known: &ConfiguredServer) -> Vec<String> {
     let settings = &known.settings;
     let name = painted(BOLD, &format!("{:<16}", settings.name));
     let state = painted(ATTENTION, note(known));
@@ -54,21 +54,21 @@ fn lines(known: &Known) -> Vec<String> {
     lines
 }
 
-fn note(known: &Known) -> &'static str {
+fn note(known: &ConfiguredServer) -> &'static str {
     match (known.standing, known.settings.is_disabled) {
-        (Standing::Usable, false) => "",
-        (Standing::Usable, true) => "(disabled)",
-        (Standing::Untrusted, _) => "(not trusted: `toolcall trust`)",
-        (Standing::Hidden, _) => "(your own server of this name is used instead)",
+        (ServerTrust::Usable, false) => "",
+        (ServerTrust::Usable, true) => "(disabled)",
+        (ServerTrust::Untrusted, _) => "(not trusted: `toolcall trust`)",
+        (ServerTrust::Hidden, _) => "(your own server of this name is used instead)",
     }
 }
 
-fn as_json(known: &Known) -> Value {
+fn as_json(known: &ConfiguredServer) -> Value {
     let state = match (known.standing, known.settings.is_disabled) {
-        (Standing::Usable, false) => "usable",
-        (Standing::Usable, true) => "disabled",
-        (Standing::Untrusted, _) => "untrusted",
-        (Standing::Hidden, _) => "hidden",
+        (ServerTrust::Usable, false) => "usable",
+        (ServerTrust::Usable, true) => "disabled",
+        (ServerTrust::Untrusted, _) => "untrusted",
+        (ServerTrust::Hidden, _) => "hidden",
     };
     json!({
         "name": &*known.settings.name,

@@ -7,10 +7,10 @@ use toolcall_agent::new_session;
 use toolcall_tools::command::Supervisor;
 use toolcall_tools::mcp;
 
-use crate::arguments::Serving;
+use crate::args::Serving;
+use crate::context::{Crew, Plan, Walls, Workshop};
 use crate::places::Person;
 use crate::ruling;
-use crate::workshop::{Crew, Plan, Walls, Workshop};
 
 /// Serves until the input ends or Ctrl-C is pressed. Then nothing of it runs any more.
 pub(crate) async fn run(serving: Serving, supervisor: Supervisor) -> anyhow::Result<ExitCode> {

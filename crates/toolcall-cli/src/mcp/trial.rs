@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use toolcall_tools::command::Supervisor;
 use toolcall_tools::mcp::{ServerState, ServerStatus};
 
-use crate::arguments::Testing;
+use crate::args::Testing;
+use crate::context::{Crew, Plan, Walls, Workshop, working_folder};
 use crate::places::Person;
 use crate::screen::{self, Screen};
 use crate::view::{BAD, BOLD, DIM, GOOD, PLAIN, one_line, painted, width, wrapped};
-use crate::workshop::{Crew, Plan, Walls, Workshop, working_folder};
-use toolcall_agent::{SetUp, Standing, new_session};
+use toolcall_agent::{ConfiguredServers, ServerTrust, new_session};
 
 /// Tries the servers.
 pub(crate) async fn run(testing: &Testing, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
     let person = Person::here()?;
     if let Some(name) = &testing.name {
         let cwd = working_folder(testing.here.cwd.as_deref())?;
-        check_name(name, &SetUp::read(&person.places, &cwd))?;
+        check_name(name, &ConfiguredServers::read(&person.places, &cwd))?;
     }
     let workshop = Workshop::open(Plan {
         session: new_session(),
@@ -57,12 +57,12 @@ pub(crate) async fn run(testing: &Testing, supervisor: Supervisor) -> anyhow::Re
 }
 
 /// What cannot be started is said before anything is.
-fn check_name(name: &str, found: &SetUp) -> anyhow::Result<()> {
+fn check_name(name: &str, found: &ConfiguredServers) -> anyhow::Result<()> {
     let mut known = found.servers.iter();
     let known = known.find(|known| *known.settings.name == *name);
     match known.map(|known| known.standing) {
-        Some(Standing::Usable | Standing::Hidden) => Ok(()),
-        Some(Standing::Untrusted) => bail!(
+        Some(ServerTrust::Usable | ServerTrust::Hidden) => Ok(()),
+        Some(ServerTrust::Untrusted) => bail!(
             "`{name}` is a server of this project, which is not trusted; look at it with `toolcall trust`"
         ),
         None => bail!(

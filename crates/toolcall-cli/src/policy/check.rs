@@ -6,14 +6,15 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use toolcall_policy::{
-    BookSettings, FileState, Layer, PolicyError, PolicyFile, Scope, Source, Sources, Trust,
+    FileState, Layer, LayerSource, PolicyError, PolicyFile, PolicySources, PolicyStoreConfig,
+    PolicyText, Trust,
 };
 
-use crate::arguments::Checking;
+use crate::args::Checking;
+use crate::context::working_folder;
 use crate::places::Person;
 use crate::screen;
 use crate::view::{BAD, DIM, GOOD, one_line, painted};
-use crate::workshop::working_folder;
 
 /// Checks the files that are named, or those that hold.
 pub(crate) fn run(checking: &Checking, person: &Person) -> anyhow::Result<ExitCode> {
@@ -47,15 +48,16 @@ pub(crate) fn run(checking: &Checking, person: &Person) -> anyhow::Result<ExitCo
 
 fn holding(checking: &Checking, person: &Person) -> anyhow::Result<Vec<PolicyFile>> {
     let cwd = working_folder(checking.ruled.cwd.as_deref())?;
-    let sources = Sources::read(&BookSettings {
+    let sources = PolicySources::read(&PolicyStoreConfig {
         places: person.places.clone(),
         roots: vec![cwd],
         home: person.home.clone(),
         layers: crate::ruling::layers(&checking.ruled.ruling, person)?,
     });
     // That no answer was kept is nothing to report.
-    let is_told =
-        |file: &&PolicyFile| file.scope != Scope::Remembered || file.state != FileState::Absent;
+    let is_told = |file: &&PolicyFile| {
+        file.scope != LayerSource::Remembered || file.state != FileState::Absent
+    };
     Ok(sources.files().iter().filter(is_told).cloned().collect())
 }
 
@@ -69,17 +71,17 @@ fn named(file: &Path, person: &Person) -> PolicyFile {
             advice: "name a readable file".to_owned(),
         })
         .and_then(|text| {
-            Layer::parse(Source {
+            Layer::parse(PolicyText {
                 file: &file.display().to_string(),
                 text: &text,
-                scope: Scope::Flags,
+                scope: LayerSource::Flags,
                 trust: Trust::Trusted,
                 home: person.home.as_deref(),
             })
         });
     PolicyFile {
         path: file.to_owned(),
-        scope: Scope::Flags,
+        scope: LayerSource::Flags,
         state: match parsed {
             Ok(layer) => FileState::Holds(layer),
             Err(error) => FileState::Broken(error),

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
-use toolcall::{Command, Ending, Prepared, Reading, ToolRequest, Touch};
+use toolcall::{Command, Ending, Prepared, Reading, ToolRequest};
 use toolcall_policy::{Explanation, Step};
 
 use super::stance;
-use crate::arguments::Explaining;
+use crate::args::Explaining;
+use crate::context::Workshop;
 use crate::screen::{self, Screen};
-use crate::view::{BAD, BOLD, DIM, INDENT, lifetime, one_line, painted, width, wrapped};
-use crate::workshop::Workshop;
+use crate::view::{BAD, BOLD, DIM, INDENT, one_line, painted, width, wrapped};
 
 const NOT_UNDERSTOOD: u8 = 2;
 
@@ -68,7 +68,7 @@ fn show(screen: &Screen, prepared: &Prepared, explanation: &Explanation) {
         painted(BOLD, &title)
     ));
     say(screen, &because(&explanation.reason, &explanation.rule));
-    for command in commands(prepared) {
+    for command in prepared.intent.commands() {
         say(screen, &reading(command));
     }
     screen.line("");
@@ -81,7 +81,7 @@ fn show(screen: &Screen, prepared: &Prepared, explanation: &Explanation) {
     }
     for offer in &explanation.offers {
         // On one line, however long: people copy it.
-        let (holds, text) = (lifetime(offer.lifetime), one_line(&offer.text));
+        let (holds, text) = (offer.lifetime.description(), one_line(&offer.text));
         screen.line(&format!("{INDENT}{holds}: {text}"));
     }
 }
@@ -108,19 +108,6 @@ fn say(screen: &Screen, text: &str) {
     for line in wrapped(text, width()) {
         screen.line(&line);
     }
-}
-
-fn commands(prepared: &Prepared) -> impl Iterator<Item = &Command> {
-    let touches = prepared.intent.touches.iter();
-    touches.filter_map(|touch| match touch {
-        Touch::Runs(command) => Some(command),
-        Touch::Reads(_)
-        | Touch::Writes(_)
-        | Touch::Deletes(_)
-        | Touch::Moves { .. }
-        | Touch::Reaches(_)
-        | Touch::Unknown => None,
-    })
 }
 
 fn reading(command: &Command) -> String {
@@ -168,7 +155,7 @@ fn as_json(prepared: &Prepared, explanation: &Explanation, mode: &str) -> Value 
     let offers = explanation
         .offers
         .iter()
-        .map(|offer| json!({"rule": &*offer.text, "lifetime": lifetime(offer.lifetime)}));
+        .map(|offer| json!({"rule": &*offer.text, "lifetime": offer.lifetime.description()}));
     json!({
         "tool": &*prepared.intent.tool.name,
         "title": prepared.intent.title,
@@ -176,7 +163,7 @@ fn as_json(prepared: &Prepared, explanation: &Explanation, mode: &str) -> Value 
         "verdict": explanation.stance.as_str(),
         "rule": explanation.rule,
         "reason": explanation.reason,
-        "reading": commands(prepared).map(reading_json).collect::<Vec<_>>(),
+        "reading": prepared.intent.commands().map(reading_json).collect::<Vec<_>>(),
         "steps": steps.collect::<Vec<_>>(),
         "offers": offers.collect::<Vec<_>>(),
     })

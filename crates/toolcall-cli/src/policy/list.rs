@@ -6,14 +6,16 @@ use std::process::ExitCode;
 use anyhow::bail;
 use serde_json::{Value, json};
 use toolcall::Effect;
-use toolcall_policy::{FileState, KeptId, KeptRule, PolicyFile, PolicyRule, Scope, Stance};
+use toolcall_policy::{
+    FileState, LayerSource, PolicyFile, PolicyRule, RememberedRule, RememberedRuleId, RuleEffect,
+};
 
 use super::stance;
-use crate::arguments::{Forgetting, Ruled};
+use crate::args::{Forgetting, Ruled};
+use crate::context::Workshop;
 use crate::places::by_a_person;
 use crate::screen::{self, Screen};
-use crate::view::{ATTENTION, BAD, BOLD, DIM, lifetime, one_line, painted, width, wrapped};
-use crate::workshop::Workshop;
+use crate::view::{ATTENTION, BAD, BOLD, DIM, one_line, painted, width, wrapped};
 
 /// Lists what holds.
 pub(crate) fn run(ruled: &Ruled, workshop: &Workshop) -> anyhow::Result<ExitCode> {
@@ -21,7 +23,7 @@ pub(crate) fn run(ruled: &Ruled, workshop: &Workshop) -> anyhow::Result<ExitCode
     let files: Vec<&PolicyFile> = sources
         .files()
         .iter()
-        .filter(|file| file.scope != Scope::Remembered)
+        .filter(|file| file.scope != LayerSource::Remembered)
         .collect();
     let kept = workshop.book().kept();
     let (screen, writing) = screen::open()?;
@@ -57,12 +59,12 @@ pub(crate) fn run(ruled: &Ruled, workshop: &Workshop) -> anyhow::Result<ExitCode
 pub(crate) fn forget(forgetting: &Forgetting, workshop: &Workshop) -> anyhow::Result<ExitCode> {
     by_a_person("policy forget")?;
     let book = workshop.book();
-    let ids: Vec<KeptId> = match forgetting.all {
+    let ids: Vec<RememberedRuleId> = match forgetting.all {
         true => book.kept()?.into_iter().map(|kept| kept.id).collect(),
-        false => forgetting.ids.iter().map(KeptId::new).collect(),
+        false => forgetting.ids.iter().map(RememberedRuleId::new).collect(),
     };
     let gone = book.forget(&ids)?;
-    let is_gone = |id: &&KeptId| gone.iter().any(|kept| kept.id == **id);
+    let is_gone = |id: &&RememberedRuleId| gone.iter().any(|kept| kept.id == **id);
     if let Some(unknown) = ids.iter().find(|id| !is_gone(id)) {
         bail!(
             "there is no kept answer `{unknown}` for this folder; `toolcall policy list` shows them"
@@ -111,7 +113,7 @@ fn show_file(screen: &Screen, file: &PolicyFile) {
     }
 }
 
-fn show_kept(screen: &Screen, kept: &[KeptRule]) {
+fn show_kept(screen: &Screen, kept: &[RememberedRule]) {
     if kept.is_empty() {
         return;
     }
@@ -122,17 +124,17 @@ fn show_kept(screen: &Screen, kept: &[KeptRule]) {
         let id = painted(BOLD, &rule.id.to_string());
         let text = one_line(&rule.text);
         screen.line(&format!("  {said} {id} {text}"));
-        let note = format!("{}. {}", lifetime(rule.lifetime), rule.comment);
+        let note = format!("{}. {}", rule.lifetime.description(), rule.comment);
         for line in wrapped(&note, width()) {
             screen.line(&painted(DIM, &line));
         }
     }
 }
 
-fn stance_of(effect: Effect) -> Stance {
+fn stance_of(effect: Effect) -> RuleEffect {
     match effect {
-        Effect::Allow => Stance::Allow,
-        Effect::Deny => Stance::Deny,
+        Effect::Allow => RuleEffect::Allow,
+        Effect::Deny => RuleEffect::Deny,
     }
 }
 
@@ -155,12 +157,12 @@ fn rule_json(rule: &PolicyRule) -> Value {
     json!({"effect": rule.stance().as_str(), "rule": rule.text()})
 }
 
-fn kept_json(kept: &KeptRule) -> Value {
+fn kept_json(kept: &RememberedRule) -> Value {
     json!({
         "id": kept.id.to_string(),
         "effect": stance_of(kept.effect).as_str(),
         "rule": kept.text,
-        "lifetime": lifetime(kept.lifetime),
+        "lifetime": kept.lifetime.description(),
         "comment": kept.comment,
         "file": kept.file.to_string_lossy(),
     })

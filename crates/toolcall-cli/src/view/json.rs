@@ -108,7 +108,7 @@ pub(crate) fn event_json(call: &ToolCall, event: &Event) -> Value {
             "to": printed.to,
             "text": String::from_utf8_lossy(&call.output().range(*printed)),
         }),
-        Event::Beat(beat) => json!({"quiet_ms": millis(beat.quiet), "bytes": beat.bytes}),
+        Event::Heartbeat(beat) => json!({"quiet_ms": millis(beat.quiet), "bytes": beat.bytes}),
         Event::Held(reason) => json!({"reason": &**reason}),
         Event::Planned(plan) => json!({"steps": plan.entries.len()}),
         Event::Noted { key, value } => json!({"key": &**key, "value": &**value}),

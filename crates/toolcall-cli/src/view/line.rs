@@ -74,32 +74,15 @@ impl Lines {
 
     /// What belongs under the line: what would be done, or why it was not.
     fn below(&self, event: &Event) -> Vec<String> {
-        match event {
-            Event::Asked(question) => subject(&question.subject, self.width),
-            Event::Finished(finish) => match finish.ending.reason() {
-                Some(reason) => wrapped(&reason, self.width),
-                None => Vec::new(),
-            },
-            Event::Announced(_)
-            | Event::InputGrew(_)
-            | Event::InputArrived(_)
-            | Event::Prepared(_)
-            | Event::Decided(_)
-            | Event::Started
-            | Event::FormAsked(_)
-            | Event::FormAnswered(_)
-            | Event::Progressed(_)
-            | Event::Showed(_)
-            | Event::Printed(_)
-            | Event::Beat(_)
-            | Event::Held(_)
-            | Event::Resumed
-            | Event::Planned(_)
-            | Event::Noted { .. }
-            | Event::Located(_)
-            | Event::Exited(_)
-            | Event::Restated(_)
-            | Event::StatusUnknown(_) => Vec::new(),
+        if let Event::Asked(question) = event {
+            return subject(question, self.width);
+        }
+        let Event::Finished(finish) = event else {
+            return Vec::new();
+        };
+        match finish.ending.reason() {
+            Some(reason) => wrapped(&reason, self.width),
+            None => Vec::new(),
         }
     }
 }

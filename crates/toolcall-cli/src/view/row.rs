@@ -73,7 +73,7 @@ pub(crate) fn rows(call: &ToolCall, event: &Event) -> Vec<Row> {
         Event::Progressed(progress) => progressed(call.progress().unwrap_or(progress)),
         Event::Showed(_) => Row::new("▸", "showing", BUSY, title),
         Event::Printed(printed) => return printed_lines(call, *printed),
-        Event::Beat(beat) => {
+        Event::Heartbeat(beat) => {
             Row::new("▸", "alive", DIM, title).with(format!("silent for {:.0?}", beat.quiet))
         }
         Event::Held(reason) => Row::new("‖", "paused", ATTENTION, title).with(&**reason),

@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use anstyle::Style;
-use toolcall::Moment;
-use toolcall_history::CallLine;
+use toolcall::Timestamp;
+use toolcall::text::duration;
+use toolcall_history::CallRow;
 
 use super::fitted;
 use super::style::{ATTENTION, BAD, BOLD, BUSY, DIM, GOOD, painted};
-use crate::when::span;
 
 /// How an ending looks.
 pub(crate) struct Sign<'a> {
@@ -42,8 +42,8 @@ const LEAST_TITLE: usize = 10;
 
 /// A time in which some call was alive.
 struct Busy {
-    from: Moment,
-    to: Moment,
+    from: Timestamp,
+    to: Timestamp,
     /// How much time of this sort there was before.
     before: Duration,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Timeline {
     /// When some call was alive: in order, and apart from each other.
     busy: Vec<Busy>,
     total: Duration,
-    latest: Moment,
+    latest: Timestamp,
     id: usize,
     title: usize,
     bar: usize,
@@ -65,7 +65,7 @@ impl Timeline {
         "  · before it ran   ░ waiting for people   █ running   (idle time is left out)";
 
     /// A scale for these calls; what is still open lasts until the latest moment.
-    pub(crate) fn new(calls: &[CallLine], latest: Moment, width: usize) -> Self {
+    pub(crate) fn new(calls: &[CallRow], latest: Timestamp, width: usize) -> Self {
         let busy = merged(calls.iter().map(|call| (call.announced, end(call, latest))));
         let id = calls.iter().map(|call| call.id.as_str().chars().count());
         let id = id.max().unwrap_or_default().min(width / 4);
@@ -96,7 +96,7 @@ impl Timeline {
     }
 
     /// One call.
-    pub(crate) fn line(&self, call: &CallLine) -> String {
+    pub(crate) fn line(&self, call: &CallRow) -> String {
         let sign = outcome(&call.status);
         let ending = format!("{} {}", sign.symbol, fitted(sign.word, ENDING - 2));
         format!(
@@ -104,17 +104,17 @@ impl Timeline {
             fitted(call.id.as_str(), self.id),
             painted(sign.style, &ending),
             fitted(&call.title, self.title),
-            span(call.waited),
-            span(call.ran),
+            duration(call.waited),
+            duration(call.ran),
             self.bar(call, sign.style)
         )
     }
 
-    fn bar(&self, call: &CallLine, style: Style) -> String {
+    fn bar(&self, call: &CallRow, style: Style) -> String {
         let ends = end(call, self.latest);
         // Nobody was waited for after it had started.
         let runs = call.started.unwrap_or(ends);
-        let asked = Moment::from_micros(
+        let asked = Timestamp::from_micros(
             (runs.as_micros()).saturating_sub(u64::try_from(call.waited.as_micros()).unwrap_or(0)),
         );
         let [from, ask, run, to] = [call.announced, asked, runs, ends].map(|at| self.column(at));
@@ -139,7 +139,7 @@ impl Timeline {
     }
 
     /// How many columns are before a moment.
-    fn column(&self, at: Moment) -> usize {
+    fn column(&self, at: Timestamp) -> usize {
         let begun = self.busy.partition_point(|busy| busy.from <= at);
         let last = begun.checked_sub(1).and_then(|last| self.busy.get(last));
         let passed = last.map(|busy| busy.before + at.min(busy.to).since(busy.from));
@@ -149,7 +149,7 @@ impl Timeline {
     }
 }
 
-fn end(call: &CallLine, latest: Moment) -> Moment {
+fn end(call: &CallRow, latest: Timestamp) -> Timestamp {
     call.ended.unwrap_or(latest).max(call.announced)
 }
 
@@ -160,8 +160,8 @@ impl Busy {
 }
 
 /// Spans in order, those that overlap put together.
-fn merged(spans: impl Iterator<Item = (Moment, Moment)>) -> Vec<Busy> {
-    let mut sorted: Vec<(Moment, Moment)> = spans.collect();
+fn merged(spans: impl Iterator<Item = (Timestamp, Timestamp)>) -> Vec<Busy> {
+    let mut sorted: Vec<(Timestamp, Timestamp)> = spans.collect();
     sorted.sort_unstable();
     let mut merged: Vec<Busy> = Vec::new();
     for (from, to) in sorted {
@@ -189,7 +189,7 @@ mod tests {
         long.id = CallId::new("call-0123456789ab-0123456789ab");
         let calls = [long, call(2, "denied", [Some(0), None, Some(4)], 3)];
         for calls in [&calls[..], &calls[1..]] {
-            let timeline = Timeline::new(calls, Moment::default(), 60);
+            let timeline = Timeline::new(calls, Timestamp::default(), 60);
             for line in calls.iter().map(|call| timeline.line(call)) {
                 let plain = anstream::adapter::strip_str(&line).to_string();
                 assert!(textwrap::core::display_width(&plain) <= 60, "{plain}");
@@ -197,11 +197,11 @@ mod tests {
         }
     }
 
-    fn call(number: u32, status: &str, times: [Option<u64>; 3], waited: u64) -> CallLine {
-        let at = |second: u64| Moment::from_micros(second * 1_000_000);
+    fn call(number: u32, status: &str, times: [Option<u64>; 3], waited: u64) -> CallRow {
+        let at = |second: u64| Timestamp::from_micros(second * 1_000_000);
         let [announced, started, ended] = times;
         let ran = ended.unwrap_or(100).saturating_sub(started.unwrap_or(100));
-        CallLine {
+        CallRow {
             session: SessionId::new("s"),
             id: CallId::new(format!("call-{number}")),
             parent: None,
@@ -231,7 +231,7 @@ mod tests {
             call(3, "completed", [Some(1000), Some(1000), Some(1000)], 0),
             call(4, "running", [Some(1001), Some(1002), None], 0),
         ];
-        let latest = Moment::from_micros(1_006_000_000);
+        let latest = Timestamp::from_micros(1_006_000_000);
         let timeline = Timeline::new(&calls, latest, 80);
         let lines = calls.iter().map(|call| timeline.line(call));
         let lines: Vec<String> = std::iter::once(timeline.head()).chain(lines).collect();

@@ -452,7 +452,7 @@ fn redirects_to_files_are_touches() {
 
 /// For every refusal a text by which the oracle sees what it is good for, or why it cannot.
 fn refused() -> impl Iterator<Item = Value> {
-    let lines = include_str!("../../tests/differential/refused.jsonl").lines();
+    let lines = include_str!("../../tests/it/differential/refused.jsonl").lines();
     lines.map(|line| serde_json::from_str(line).unwrap())
 }
 

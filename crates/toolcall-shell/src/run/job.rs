@@ -14,7 +14,7 @@ use toolcall::{Exit, Join, Part};
 use super::group::{Group, Member};
 use super::lookup::{Absent, lookup};
 use super::streams::{Streams, null};
-use super::{RunError, Surroundings};
+use super::{RunEnvironment, RunError};
 
 const NOT_ENTERED: Exit = Exit::Code(1);
 const NOT_OPENED: Exit = Exit::Code(1);
@@ -23,7 +23,7 @@ const NOT_FOUND: Exit = Exit::Code(127);
 
 /// A command while it runs.
 pub(super) struct Job<'a> {
-    surroundings: &'a Surroundings<'a>,
+    surroundings: &'a RunEnvironment<'a>,
     output: OwnedFd,
     /// Gone once the command is over.
     group: Option<Group>,
@@ -37,7 +37,7 @@ enum Started {
 }
 
 impl<'a> Job<'a> {
-    pub(super) fn new(surroundings: &'a Surroundings<'a>, output: OwnedFd) -> io::Result<Self> {
+    pub(super) fn new(surroundings: &'a RunEnvironment<'a>, output: OwnedFd) -> io::Result<Self> {
         Ok(Self {
             surroundings,
             output,

@@ -33,8 +33,8 @@ impl Place {
         self.dir.path().canonicalize().expect("it is there")
     }
 
-    fn surroundings(&self, grace: Duration) -> Surroundings<'_> {
-        Surroundings {
+    fn surroundings(&self, grace: Duration) -> RunEnvironment<'_> {
+        RunEnvironment {
             env: &self.env,
             files: &DiskFiles,
             grace,

@@ -2,15 +2,15 @@
 //! Events come in any order; those out of place are refused by the journal, not by us.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
 use toolcall::{
-    Announced, Clock, Decision, Effect, Ending, Form, FormAnswered, FormQuestion, FormReply, Input,
+    Announced, Decision, Effect, Ending, Form, FormAnswered, FormQuestion, FormReply, Input,
     Intent, Journal, Judge, Kind, Outline, Prepared, Question, QuestionId, RuleName, Ticket,
     Timing, ToolResult,
 };
+use toolcall_testkit::clock::TestClock;
 
 use super::*;
 use crate::reader::SpanReader;
@@ -37,15 +37,6 @@ fn happening() -> impl Strategy<Value = Happening> {
         (3..6_u8).prop_map(Happening::FormAsked),
         (3..6_u8).prop_map(Happening::FormAnswered),
     ]
-}
-
-#[derive(Clone, Default)]
-struct HandClock(Arc<AtomicU64>);
-
-impl Clock for HandClock {
-    fn now(&self) -> Moment {
-        Moment::from_micros(self.0.load(Ordering::SeqCst))
-    }
 }
 
 fn id(number: u8) -> QuestionId {
@@ -94,7 +85,7 @@ fn event(happening: Happening, call: &CallId) -> Event {
 fn live(steps: &[Step]) -> (Vec<Span>, Timing) {
     let queue = Queue::new(1000);
     let spans = Arc::new(Spans::new(Content::LeftOut, queue.clone()));
-    let clock = HandClock::default();
+    let clock = TestClock::default();
     let journal = Journal::new(SessionId::new("session"))
         .with_clock(clock.clone())
         .with_reader(SpanReader::new(spans));
@@ -110,12 +101,12 @@ fn live(steps: &[Step]) -> (Vec<Span>, Timing) {
         .announce(&call, announced, Ticket::default())
         .unwrap();
     for (after, happening) in steps {
-        clock.0.fetch_add(*after, Ordering::SeqCst);
+        clock.advance(*after);
         let _out_of_place = journal.write(&call, event(*happening, &call));
     }
     let ended = journal.finish(&call, Ending::failed("over"), ToolResult::default());
     let ended = ended.unwrap();
-    (queue.drain(), ended.timing(Moment::default()))
+    (queue.drain(), ended.timing(Timestamp::default()))
 }
 
 fn lasted(span: &Span) -> Duration {
@@ -170,5 +161,5 @@ fn nothing_is_kept_of_a_call_that_ended() {
             .finish(&call, Ending::failed("over"), ToolResult::default())
             .unwrap();
     }
-    assert!(locked(&spans.open).calls.is_empty());
+    assert!(spans.open.lock().calls.is_empty());
 }

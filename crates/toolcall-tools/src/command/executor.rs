@@ -9,7 +9,7 @@ use std::process::exit;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use tokio::sync::oneshot;
 use toolcall::{Exit, Part};
-use toolcall_shell::{Surroundings, run_into};
+use toolcall_shell::{RunEnvironment, run_into};
 
 use super::protocol::{Job, Program, Report};
 use super::redirects::Beneath;
@@ -41,7 +41,7 @@ fn executed() -> Result<Exit, String> {
 fn run(job: Job, files: &Files) -> Result<Exit, String> {
     let env: BTreeMap<_, _> = job.env.into_iter().collect();
     let parts: Vec<Part> = job.parts.into_iter().map(|Program(part)| part).collect();
-    let surroundings = Surroundings {
+    let surroundings = RunEnvironment {
         env: &env,
         files: &Beneath(files),
         grace: job.grace,

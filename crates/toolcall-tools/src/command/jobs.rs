@@ -7,15 +7,15 @@ mod printed;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use thiserror::Error;
 use toolcall::{CallId, Command, Console, Exit, HostError, Spill};
 
 use self::job::Job;
 use super::runner::{Commands, runnable};
 use crate::local::Spills;
-use crate::locked::locked;
 
 /// How many run at once.
 const MOST_RUNNING: usize = 16;
@@ -125,7 +125,7 @@ impl Jobs {
         console: &dyn Console,
     ) -> Result<JobId, JobError> {
         let parts = runnable(command, console)?;
-        let mut book = locked(&self.book);
+        let mut book = self.book.lock();
         if book.running().count() >= MOST_RUNNING {
             return Err(JobError::TooMany);
         }
@@ -140,7 +140,7 @@ impl Jobs {
 
     /// Every command that is known, oldest first.
     pub fn all(&self) -> Vec<(JobId, JobStatus)> {
-        let book = locked(&self.book);
+        let book = self.book.lock();
         let jobs = book.jobs.iter();
         jobs.map(|(id, job)| (*id, job.status())).collect()
     }
@@ -176,7 +176,7 @@ impl Jobs {
 
     /// Ends all of them and waits until they are gone.
     pub async fn close(&self) {
-        let running: Vec<_> = locked(&self.book).running().cloned().collect();
+        let running: Vec<_> = self.book.lock().running().cloned().collect();
         running.iter().for_each(|job| job.stop());
         for job in running {
             job.ended().await;
@@ -184,14 +184,14 @@ impl Jobs {
     }
 
     fn find(&self, id: JobId) -> Result<Arc<Job>, JobError> {
-        let found = locked(&self.book).jobs.get(&id).cloned();
+        let found = self.book.lock().jobs.get(&id).cloned();
         found.ok_or_else(|| JobError::Unknown(id.to_string()))
     }
 }
 
 impl Drop for Jobs {
     fn drop(&mut self) {
-        locked(&self.book).running().for_each(|job| job.abandon());
+        self.book.lock().running().for_each(|job| job.abandon());
     }
 }
 

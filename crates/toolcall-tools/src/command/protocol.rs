@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use toolcall::{Access, Exit, Join, Part, Redirect, Stream, Target};
+use toolcall::serde_forms::{ExitForm, JoinForm, path, redirects};
+use toolcall::{Exit, Join, Part, Redirect};
 
 use super::sandbox::Network;
 use crate::local::RootId;
@@ -27,13 +28,13 @@ pub(super) struct Job {
     /// Paths of redirects were resolved before.
     pub(super) refuses_links: bool,
     pub(super) grace: Duration,
-    pub(super) walls: Option<Walls>,
+    pub(super) walls: Option<Isolation>,
 }
 
 /// A sandbox, as it is to be built.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Walls {
+pub(super) struct Isolation {
     pub(super) writable: Vec<OsString>,
     pub(super) network: Network,
     /// A folder that is made for the command and goes with it.
@@ -73,16 +74,15 @@ impl From<&Root> for RootId {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
-    Code(i32),
-    Signal(i32),
+    #[serde(with = "ExitForm")]
+    Ended(Exit),
     Failed(String),
 }
 
 impl From<Result<Exit, String>> for Report {
     fn from(ended: Result<Exit, String>) -> Self {
         match ended {
-            Ok(Exit::Code(code)) => Self::Code(code),
-            Ok(Exit::Signal(signal)) => Self::Signal(signal),
+            Ok(exit) => Self::Ended(exit),
             Err(why) => Self::Failed(why),
         }
     }
@@ -91,8 +91,7 @@ impl From<Result<Exit, String>> for Report {
 impl From<Report> for Result<Exit, String> {
     fn from(report: Report) -> Self {
         match report {
-            Report::Code(code) => Ok(Exit::Code(code)),
-            Report::Signal(signal) => Ok(Exit::Signal(signal)),
+            Report::Ended(exit) => Ok(exit),
             Report::Failed(why) => Err(why),
         }
     }
@@ -152,94 +151,11 @@ struct PartForm {
     redirects: Vec<Redirect>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Join")]
-enum JoinForm {
-    Then,
-    And,
-    Or,
-    Pipe,
-}
-
-#[derive(Serialize, Deserialize)]
-struct OneRedirect(#[serde(with = "RedirectForm")] Redirect);
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Redirect", deny_unknown_fields)]
-struct RedirectForm {
-    #[serde(with = "StreamForm")]
-    stream: Stream,
-    #[serde(with = "TargetForm")]
-    target: Target,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Stream")]
-enum StreamForm {
-    Input,
-    Output,
-    Error,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Target")]
-enum TargetForm {
-    Null,
-    Stream(#[serde(with = "StreamForm")] Stream),
-    File {
-        #[serde(with = "path")]
-        path: PathBuf,
-        #[serde(with = "AccessForm")]
-        access: Access,
-    },
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Access")]
-enum AccessForm {
-    Read,
-    Replace,
-    Append,
-}
-
-/// Paths need not be text.
-mod path {
-    use std::ffi::{OsStr, OsString};
-    use std::path::{Path, PathBuf};
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-        OsStr::serialize(path.as_os_str(), to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-        OsString::deserialize(from).map(PathBuf::from)
-    }
-}
-
-mod redirects {
-    use serde::{Deserialize, Deserializer, Serializer};
-    use toolcall::Redirect;
-
-    use super::OneRedirect;
-
-    pub(super) fn serialize<S: Serializer>(all: &[Redirect], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(all.iter().cloned().map(OneRedirect))
-    }
-
-    pub(super) fn deserialize<'de, D>(from: D) -> Result<Vec<Redirect>, D::Error>
-    where
-        D: Deserializer<'de>,
-    {
-        let all = Vec::<OneRedirect>::deserialize(from)?;
-        Ok(all.into_iter().map(|OneRedirect(one)| one).collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::ffi::OsStringExt as _;
+
+    use toolcall::{Access, Stream, Target};
 
     use super::*;
 
@@ -272,7 +188,7 @@ mod tests {
             }],
             refuses_links: true,
             grace: Duration::from_millis(1500),
-            walls: Some(Walls {
+            walls: Some(Isolation {
                 writable: vec![odd],
                 network: Network::Allowed,
                 folder: "/tmp/x".into(),

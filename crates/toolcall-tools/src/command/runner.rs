@@ -7,12 +7,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolcall::{Command, Console, Effect, Exit, HostError, Judge, Part, Reading};
-use toolcall_shell::Surroundings;
+use toolcall::{Command, Console, Exit, HostError, Part, Reading};
+use toolcall_shell::RunEnvironment;
 
 use super::caller::{self, Mark};
 use super::environment::of_commands;
-use super::protocol::{Job, Program, Walls};
+use super::protocol::{Isolation, Job, Program};
 use super::redirects::Beneath;
 use super::sandbox::Sandbox;
 use super::supervisor::Supervisor;
@@ -117,7 +117,7 @@ impl Commands {
         print: impl FnMut(&[u8]) + Send,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<Exit, String> {
-        let surroundings = Surroundings {
+        let surroundings = RunEnvironment {
             env,
             files: &Beneath(&self.files),
             grace: self.grace,
@@ -156,9 +156,9 @@ impl Commands {
     }
 }
 
-fn walls(sandbox: &Sandbox, mark: &Mark) -> Walls {
+fn walls(sandbox: &Sandbox, mark: &Mark) -> Isolation {
     let writable = sandbox.writable.iter();
-    Walls {
+    Isolation {
         writable: writable.map(|path| path.clone().into()).collect(),
         network: sandbox.network,
         folder: std::env::temp_dir().join(&mark.value).into(),
@@ -180,9 +180,12 @@ impl fmt::Debug for Commands {
 /// What is to run: the parts that were understood; or, if it was allowed all the same, the very
 /// text in a shell.
 pub(super) fn runnable(command: &Command, console: &dyn Console) -> Result<Vec<Part>, HostError> {
+    let decision = console.decision();
+    let was_allowed = decision.is_some_and(|decision| decision.is_approval());
     match &command.reading {
         Reading::Understood(parts) => Ok(parts.clone()),
-        Reading::Unclear(_) if was_allowed(console) => {
+        // Rules about parts cannot have said yes: there are none that were understood.
+        Reading::Unclear(_) if was_allowed => {
             let argv = ["/bin/sh", "-c", &command.text].map(str::to_owned);
             Ok(vec![Part::new(argv.to_vec(), &command.cwd)])
         }
@@ -191,17 +194,6 @@ pub(super) fn runnable(command: &Command, console: &dyn Console) -> Result<Vec<P
             Err(not_runnable(command, why))
         }
     }
-}
-
-/// Whether a person or a rule of theirs said yes to the call. Rules about parts cannot: there are
-/// none that were understood.
-fn was_allowed(console: &dyn Console) -> bool {
-    let is_ours = |judge: &Judge| match judge {
-        Judge::Person(_) | Judge::Rule(_) => true,
-        Judge::Unseen => false,
-    };
-    let decision = console.decision();
-    decision.is_some_and(|decision| decision.effect == Effect::Allow && is_ours(&decision.by))
 }
 
 fn not_runnable(command: &Command, why: String) -> HostError {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(all(target_os = "linux", feature = "sandbox"))]
 pub(super) use enforce::enforce;
 
-/// Walls around a command and all that it starts, built by the kernel (Landlock and seccomp).
+/// Isolation around a command and all that it starts, built by the kernel (Landlock and seccomp).
 ///
 /// Writable are the roots of the session, a private `TMPDIR` that goes with the command,
 /// `/dev/null`, and what is listed here. Reading is free. There are no new privileges: a program
@@ -62,7 +62,7 @@ impl Sandbox {
 /// Refuses: no sandbox can be built on this system, or by this build.
 #[cfg(not(all(target_os = "linux", feature = "sandbox")))]
 pub(super) fn enforce(
-    _walls: &super::protocol::Walls,
+    _walls: &super::protocol::Isolation,
     _files: &crate::local::Files,
 ) -> Result<(), String> {
     let why = if cfg!(target_os = "linux") {

@@ -12,7 +12,6 @@ use super::files::Files;
 use super::inspecting::inspect_folder;
 use super::temporary::{Temporary, settle_folder};
 use super::walk::{Gap, LastLink, Spot};
-use crate::locked::locked;
 
 impl Files {
     pub(super) fn add(&self, path: &Path, after: &FileBody) -> Result<(), HostError> {
@@ -60,7 +59,7 @@ impl Files {
         new.take_rights_of(known).map_err(failed)?;
         new.settle(self.durability).map_err(failed)?;
         // As late as can be: writing took its time.
-        let _turn = locked(&self.turn);
+        let _turn = self.turn.lock();
         spot.require_still(known, path)?;
         new.place_over(&spot.name, self.durability).map_err(failed)
     }
@@ -102,7 +101,7 @@ impl Files {
     }
 
     fn remove(&self, spot: &Spot, known: &Metadata, path: &Path) -> Result<Applied, HostError> {
-        let _turn = locked(&self.turn);
+        let _turn = self.turn.lock();
         spot.require_still(known, path)?;
         let removed = spot.folder.remove_file(&spot.name);
         removed.map_err(|error| failed(path, error))?;

@@ -3,15 +3,15 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use toolcall::{Applied, Change, FileBody, FileEdit, HostError};
 
-use super::bin::Bin;
 use super::failure::{failed, refused};
 use super::inspecting::inspect;
-use super::reading::{Portion, body};
+use super::reading::{FilePart, body};
 use super::roots::{RootId, Roots};
+use super::trash::Trash;
 use super::walk::{Arrival, Gap, LastLink, Links, Spot, walk};
 
 /// More than this is no text that anybody reads at once.
@@ -22,7 +22,7 @@ const READ_LIMIT: u64 = 32 * 1024 * 1024;
 pub struct Files {
     pub(super) roots: Roots,
     pub(super) links: Links,
-    pub(super) bin: Option<Bin>,
+    pub(super) bin: Option<Trash>,
     pub(super) read_limit: u64,
     pub(super) durability: Durability,
     /// Held between the last look at a file and its change, so that of two edits of what both were
@@ -67,7 +67,7 @@ impl Files {
     }
 
     /// Puts away what is deleted and not held by the edit. Without a bin it is not deleted.
-    pub fn with_bin(mut self, bin: Bin) -> Self {
+    pub fn with_bin(mut self, bin: Trash) -> Self {
         self.bin = Some(bin);
         self
     }
@@ -136,7 +136,7 @@ impl Files {
             false => limit.saturating_add(1),
         };
         let portion = opened.portion(0, wanted);
-        let Portion { bytes, size } = portion.map_err(|error| failed(path, error))?;
+        let FilePart { bytes, size } = portion.map_err(|error| failed(path, error))?;
         match size > limit {
             true => Err(refused(
                 path,
@@ -147,7 +147,7 @@ impl Files {
     }
 
     /// Reads a part of a regular file, from a place on and at most `limit` bytes.
-    pub fn read_part(&self, path: &Path, from: u64, limit: u64) -> Result<Portion, HostError> {
+    pub fn read_part(&self, path: &Path, from: u64, limit: u64) -> Result<FilePart, HostError> {
         let mut opened = self.readable(path)?.open(path)?;
         let portion = opened.portion(from, limit);
         portion.map_err(|error| failed(path, error))

@@ -1,11 +1,22 @@
-//! Folders made on the way to a new file, taken back if the file never comes.
+//! Folders that are made: one of the user's own, or on the way to a new file, taken back if it never comes.
 //! It removes nothing that it did not make, and nothing that holds something.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+
+/// Opens a folder of the user's alone, which is made if need be; returns its absolute path, too.
+pub(super) fn private_folder(folder: &Path) -> io::Result<(PathBuf, Dir)> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder)?;
+    let path = std::path::absolute(folder)?;
+    Ok((path, Dir::open_ambient_dir(folder, ambient_authority())?))
+}
 
 /// Folders that were made for what follows. Dropped, they go; kept, they stay.
 #[derive(Debug, Default)]

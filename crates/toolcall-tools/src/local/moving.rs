@@ -10,10 +10,10 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 use rustix::io::Errno;
 use toolcall::HostError;
 
-use super::bin::remove;
 use super::failure::{failed, refused};
 use super::files::{Durability, Files};
 use super::temporary::{Temporary, rename_new, settle_folder};
+use super::trash::remove;
 use super::walk::{Gap, LastLink, Spot};
 
 impl Files {

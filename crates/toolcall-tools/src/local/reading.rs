@@ -14,7 +14,7 @@ use super::walk::Spot;
 
 /// A part of a file, and how large the whole was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Portion {
+pub struct FilePart {
     /// The bytes that were read.
     pub bytes: Vec<u8>,
     /// The size of the whole file.
@@ -85,7 +85,7 @@ pub(super) fn require_file(metadata: &Metadata, asked: &Path) -> Result<(), Host
 
 impl Opened {
     /// Reads from a place on, at most so much: a file may grow while it is read.
-    pub(super) fn portion(&mut self, from: u64, limit: u64) -> std::io::Result<Portion> {
+    pub(super) fn portion(&mut self, from: u64, limit: u64) -> std::io::Result<FilePart> {
         let left = self.metadata.size().saturating_sub(from).min(limit);
         let mut bytes = Vec::with_capacity(usize::try_from(left).unwrap_or(0));
         self.file.seek(SeekFrom::Start(from))?;
@@ -95,7 +95,7 @@ impl Opened {
             read => from + read,
         };
         let size = self.metadata.size().max(seen);
-        Ok(Portion { bytes, size })
+        Ok(FilePart { bytes, size })
     }
 
     /// What it holds, as far as it can be shown: what is too large to be read at once is known by
@@ -154,7 +154,7 @@ pub(super) fn body(bytes: Vec<u8>) -> FileBody {
         Ok(text) => FileBody::Text(text.into()),
         Err(not_text) => FileBody::Binary {
             bytes: not_text.as_bytes().len() as u64,
-            digest: Some(Digest(Sha256::digest(not_text.as_bytes()).into())),
+            digest: Some(Digest::of(not_text.as_bytes())),
         },
     }
 }

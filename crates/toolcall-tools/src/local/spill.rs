@@ -4,21 +4,20 @@
 use std::collections::HashMap;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirEntry, File, OpenOptions, OpenOptionsExt as _};
+use parking_lot::Mutex;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use toolcall::{CallId, Completeness, HostError, Spill};
 
 use super::failure::failed;
-use super::reading::{Opened, Portion};
+use super::folders::private_folder;
+use super::reading::{FilePart, Opened};
 use super::temporary::fresh_name;
-use crate::locked::locked;
 
 /// How the name of every spill ends.
 const SUFFIX: &str = ".spill";
@@ -55,11 +54,10 @@ impl Spills {
 
     /// Keeps spills in this folder, at most `cap` bytes a call. The folder is made if need be.
     pub fn new(folder: &Path, cap: u64) -> io::Result<Self> {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true).mode(0o700).create(folder)?;
+        let (path, folder) = private_folder(folder)?;
         Ok(Self {
-            path: std::path::absolute(folder)?,
-            folder: Dir::open_ambient_dir(folder, ambient_authority())?,
+            path,
+            folder,
             cap,
             session: fresh_name().trim_start_matches('.').to_owned(),
             calls: Mutex::default(),
@@ -69,7 +67,7 @@ impl Spills {
     /// Keeps more of a call's output.
     pub fn keep(&self, call: &CallId, bytes: &[u8]) -> Result<Spill, HostError> {
         let kept = self.kept(call);
-        let mut kept = locked(&kept);
+        let mut kept = kept.lock();
         let room = match kept.completeness {
             Completeness::Whole => self.cap.saturating_sub(kept.bytes),
             Completeness::Capped => 0,
@@ -89,7 +87,7 @@ impl Spills {
     }
 
     /// Reads a spill of this session from a place on, at most `limit` bytes.
-    pub fn read_spill(&self, path: &Path, from: u64, limit: u64) -> Result<Portion, HostError> {
+    pub fn read_spill(&self, path: &Path, from: u64, limit: u64) -> Result<FilePart, HostError> {
         let missing = || HostError::Missing(path.to_owned());
         let name = self.own(path).ok_or_else(missing)?;
         let mut options = OpenOptions::new();
@@ -132,7 +130,7 @@ impl Spills {
     }
 
     fn kept(&self, call: &CallId) -> Arc<Mutex<Kept>> {
-        let mut calls = locked(&self.calls);
+        let mut calls = self.calls.lock();
         let number = calls.len();
         let fresh = || {
             // A call's id is text from anywhere; a name of our own needs no cleaning.
@@ -176,8 +174,8 @@ impl Spills {
     /// The name of the spill at this path, if this session kept it.
     fn own(&self, path: &Path) -> Option<String> {
         let name = path.strip_prefix(&self.path).ok()?.to_str()?;
-        let calls: Vec<_> = locked(&self.calls).values().cloned().collect();
-        let is_own = calls.iter().any(|kept| locked(kept).name == name);
+        let calls: Vec<_> = self.calls.lock().values().cloned().collect();
+        let is_own = calls.iter().any(|kept| kept.lock().name == name);
         is_own.then(|| name.to_owned())
     }
 }

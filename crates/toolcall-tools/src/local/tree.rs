@@ -1,11 +1,11 @@
 //! What lies beneath one folder, found by several threads, each name reached through a held handle.
 //! It follows no link, enters no `.git`, and shows no content itself.
 
-mod crew;
 mod names;
 mod rules;
 mod start;
 mod worker;
+mod workers;
 
 use std::ffi::CStr;
 use std::fs::File;

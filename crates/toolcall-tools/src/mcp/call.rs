@@ -12,12 +12,12 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
-use toolcall::Scope;
+use toolcall::RunContext;
 use toolcall::text::clean_line;
 
 use super::connection::{Connection, causes, value_of};
-use super::ears::token_of;
 use super::form::elicit;
+use super::notifications::token_of;
 
 /// A server may ask back so often before it answers.
 const MOST_ROUNDS: usize = 10;
@@ -36,7 +36,7 @@ pub(super) struct Asked<'a> {
     /// The tool, as its server calls it.
     pub(super) tool: &'a Arc<str>,
     pub(super) input: Arc<Value>,
-    pub(super) scope: &'a Scope,
+    pub(super) scope: &'a RunContext,
 }
 
 impl Connection {
@@ -62,7 +62,7 @@ impl Connection {
     async fn round(
         &self,
         params: CallToolRequestParams,
-        scope: &Scope,
+        scope: &RunContext,
     ) -> Result<Value, CallFault> {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let options = PeerRequestOptions::no_options();
@@ -84,7 +84,7 @@ impl Connection {
     async fn respond(
         &self,
         answer: &Value,
-        scope: &Scope,
+        scope: &RunContext,
     ) -> Result<BTreeMap<String, Value>, CallFault> {
         let mut responses = BTreeMap::new();
         let requests = answer.get("inputRequests").and_then(Value::as_object);
@@ -94,7 +94,7 @@ impl Connection {
         Ok(responses)
     }
 
-    async fn respond_to(&self, request: &Value, scope: &Scope) -> Result<Value, CallFault> {
+    async fn respond_to(&self, request: &Value, scope: &RunContext) -> Result<Value, CallFault> {
         let said = |why: &str| CallFault::Said(why.to_owned());
         let unread = |_| said("it asked something that cannot be read");
         match request.get("method").and_then(Value::as_str) {
@@ -114,7 +114,7 @@ impl Connection {
 }
 
 /// The trace context of the turn, for the server to go on with.
-fn trace(scope: &Scope) -> Option<RequestMetaObject> {
+fn trace(scope: &RunContext) -> Option<RequestMetaObject> {
     let entries = scope.trace().iter();
     let entries: Map<String, Value> = entries
         .map(|(name, value)| (name.to_string(), Value::from(&**value)))

@@ -19,19 +19,19 @@ use serde::Serialize;
 use serde_json::Value;
 use url::Url;
 
-use super::ears::Ears;
 use super::form::elicit;
+use super::notifications::Notifications;
 
 /// The client of one connection.
 pub(super) struct Client {
     /// What people know the server by.
     pub(super) server: Arc<str>,
-    pub(super) ears: Arc<Ears>,
+    pub(super) ears: Arc<Notifications>,
     pub(super) roots: Arc<[PathBuf]>,
 }
 
 impl Client {
-    pub(super) fn ears(&self) -> &Arc<Ears> {
+    pub(super) fn ears(&self) -> &Arc<Notifications> {
         &self.ears
     }
 

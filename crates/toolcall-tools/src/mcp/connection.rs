@@ -18,8 +18,8 @@ use toolcall::text::clean_line;
 
 use super::client::Client;
 use super::dial::{Dial, Wire};
-use super::ears::Ears;
 use super::listing::Listing;
+use super::notifications::Notifications;
 use super::process::Process;
 use super::settings::ServerSettings;
 use super::transport::LineTransport;
@@ -211,7 +211,7 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
 }
 
 impl Connection {
-    pub(super) fn ears(&self) -> &Arc<Ears> {
+    pub(super) fn ears(&self) -> &Arc<Notifications> {
         self.client.ears()
     }
 

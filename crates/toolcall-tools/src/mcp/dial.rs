@@ -9,15 +9,15 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use toolcall::BoxFuture;
 
-use super::ears::Ears;
 use super::http::{self, HttpTransport};
+use super::notifications::Notifications;
 use super::process::{self, Process};
 use super::settings::{Address, Program};
 
 /// A way to reach a server, again and again.
 pub(super) trait Dial: Send + Sync + 'static {
     /// Opens a new wire.
-    fn dial(&self, ears: Arc<Ears>) -> BoxFuture<'_, Result<Wire, String>>;
+    fn dial(&self, ears: Arc<Notifications>) -> BoxFuture<'_, Result<Wire, String>>;
 }
 
 /// A connection on which nothing was said yet.
@@ -38,7 +38,7 @@ pub(super) struct ProgramDial {
 }
 
 impl Dial for ProgramDial {
-    fn dial(&self, ears: Arc<Ears>) -> BoxFuture<'_, Result<Wire, String>> {
+    fn dial(&self, ears: Arc<Notifications>) -> BoxFuture<'_, Result<Wire, String>> {
         let started = process::start(&self.program, &self.cwd, &self.env, ears);
         let wire = started.map(|started| Wire::Lines {
             reader: Box::new(started.output),
@@ -50,7 +50,7 @@ impl Dial for ProgramDial {
 }
 
 impl Dial for Address {
-    fn dial(&self, _ears: Arc<Ears>) -> BoxFuture<'_, Result<Wire, String>> {
+    fn dial(&self, _ears: Arc<Notifications>) -> BoxFuture<'_, Result<Wire, String>> {
         Box::pin(std::future::ready(http::open(self).map(Wire::Http)))
     }
 }

@@ -3,13 +3,13 @@
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::Value;
-use toolcall::{Form, FormAnswer, Scope};
+use toolcall::{Form, FormAnswer, RunContext};
 
 /// Asks, and gives the answer as the protocol wants it.
 pub(super) async fn elicit(
     server: &str,
     request: ElicitRequestParams,
-    scope: &Scope,
+    scope: &RunContext,
 ) -> ElicitResult {
     let Some(form) = form(server, request) else {
         return ElicitResult::new(ElicitationAction::Decline);

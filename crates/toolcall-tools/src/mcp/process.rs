@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
-use super::ears::Ears;
+use super::notifications::Notifications;
 use super::settings::Program;
 use crate::command::Mark;
 
@@ -45,7 +45,7 @@ pub(super) fn start(
     program: &Program,
     cwd: &Path,
     env: &BTreeMap<OsString, OsString>,
-    ears: Arc<Ears>,
+    ears: Arc<Notifications>,
 ) -> Result<Started, String> {
     let mark = Mark::new();
     let cwd = program
@@ -169,7 +169,7 @@ impl Drop for Process {
 }
 
 /// Reads what a server prints as errors for as long as it does, and keeps the last of it.
-async fn drain(mut errors: impl AsyncRead + Unpin, ears: Arc<Ears>) {
+async fn drain(mut errors: impl AsyncRead + Unpin, ears: Arc<Notifications>) {
     let mut piece = vec![0; 16 * 1024];
     let mut line = Vec::new();
     while let Ok(read @ 1..) = errors.read(&mut piece).await {

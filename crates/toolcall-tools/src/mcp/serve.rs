@@ -25,7 +25,9 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
-use toolcall::{CallHandle, Engine, EngineBuilder, Event, Outcome, Shown, ToolRequest, Turn};
+use toolcall::{
+    CallHandle, Engine, EngineBuilder, Event, JournalEntry, Outcome, ToolRequest, Turn,
+};
 
 use ask::Asker;
 use reading::Watched;
@@ -189,7 +191,7 @@ impl ServerHandler for Desk {
 struct Following {
     token: ProgressToken,
     peer: Peer<RoleServer>,
-    events: broadcast::Receiver<Shown>,
+    events: broadcast::Receiver<JournalEntry>,
     told: Option<(f64, Instant)>,
 }
 
@@ -209,7 +211,7 @@ async fn tell(following: Option<Following>, call: toolcall::CallId) -> std::conv
 }
 
 impl Following {
-    async fn tell(&mut self, shown: &Shown) {
+    async fn tell(&mut self, shown: &JournalEntry) {
         let Some(progress) = self.progress(shown) else {
             return;
         };
@@ -225,9 +227,9 @@ impl Following {
     }
 
     /// How far the tool says it is; else, that it is alive, in seconds.
-    fn progress(&self, shown: &Shown) -> Option<ProgressNotificationParam> {
+    fn progress(&self, shown: &JournalEntry) -> Option<ProgressNotificationParam> {
         let of = |value| ProgressNotificationParam::new(self.token.clone(), value);
-        if let Event::Beat(beat) = &shown.event {
+        if let Event::Heartbeat(beat) = &shown.event {
             let is_silent = shown.call.progress().is_none();
             return is_silent.then(|| of(beat.elapsed.as_secs_f64()));
         }

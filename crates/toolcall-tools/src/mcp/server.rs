@@ -3,9 +3,10 @@
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rmcp::RoleClient;
 use rmcp::service::RunningService;
 use tokio::sync::watch;
@@ -14,13 +15,12 @@ use tokio::time::{Instant, sleep, timeout};
 use super::client::Client;
 use super::connection::{Breakdown, Connection, Failure, Greeting, Handshake, Opened, open};
 use super::dial::Dial;
-use super::ears::{Ears, ServerLog};
 use super::listing::{Listing, Offered};
+use super::notifications::{Notifications, ServerLog};
 use super::process::Process;
 use super::settings::{Launch, ServerSettings};
-use super::shelf::Shelf;
 use super::status::{ServerState, ServerStatus};
-use crate::locked::locked;
+use super::tool_cache::ToolCache;
 
 const MOST_NOTES: usize = 100;
 /// Between two lists of tools, whatever a server says.
@@ -44,7 +44,7 @@ pub(super) struct Server {
     phase: watch::Sender<Phase>,
     log: Arc<ServerLog>,
     memory: Mutex<Memory>,
-    shelf: Arc<Shelf>,
+    shelf: Arc<ToolCache>,
     /// Its place among the servers.
     order: usize,
 }
@@ -72,7 +72,7 @@ impl Server {
         settings: ServerSettings,
         dial: Box<dyn Dial>,
         roots: Arc<[PathBuf]>,
-        shelf: Arc<Shelf>,
+        shelf: Arc<ToolCache>,
         order: usize,
     ) -> Self {
         let memory = Memory {
@@ -180,7 +180,7 @@ impl Server {
 
     /// Not every server takes the usual greeting; how it took another one is remembered.
     async fn greet(&self) -> Result<Opened, Failure> {
-        let usual = locked(&self.memory).handshake;
+        let usual = self.memory.lock().handshake;
         let failure = match open(&*self.dial, self.client(), usual).await {
             Err(failure) if usual == Handshake::Newest => failure,
             other => return other,
@@ -193,13 +193,13 @@ impl Server {
             process.end().await;
         }
         let opened = open(&*self.dial, self.client(), instead).await?;
-        locked(&self.memory).handshake = instead;
+        self.memory.lock().handshake = instead;
         Ok(opened)
     }
 
     fn client(&self) -> Client {
         self.log.begin();
-        let ears = Arc::new(Ears::new(self.log.clone()));
+        let ears = Arc::new(Notifications::new(self.log.clone()));
         Client {
             server: self.settings.name.clone(),
             ears,
@@ -218,7 +218,7 @@ impl Server {
 
     fn ready(self: &Arc<Self>, opened: Opened, listing: Listing) {
         let connection = opened.connection;
-        locked(&self.memory).greeting = connection.greeting.clone();
+        self.memory.lock().greeting = connection.greeting.clone();
         self.offer(listing);
         let is_ready = self.phase.send_if_modified(|phase| {
             let is_open = matches!(phase, Phase::Starting);
@@ -237,7 +237,7 @@ impl Server {
             phases: self.phase.subscribe(),
         };
         let keeping = tokio::spawn(keeper.keep(opened.service, opened.process));
-        locked(&self.memory).keeper = Some(keeping);
+        self.memory.lock().keeper = Some(keeping);
     }
 
     /// Puts what it lists where calls find it, and tells what is new about it.
@@ -250,7 +250,7 @@ impl Server {
     }
 
     fn note(&self, notes: impl IntoIterator<Item = String>) {
-        let mut memory = locked(&self.memory);
+        let mut memory = self.memory.lock();
         for note in notes {
             let note = self.log.hidden(&note);
             if memory.notes.last() != Some(&note) {
@@ -268,7 +268,7 @@ impl Server {
             return;
         }
         let failures = {
-            let mut memory = locked(&self.memory);
+            let mut memory = self.memory.lock();
             memory.failures = memory.failures.saturating_add(1);
             memory.failures
         };
@@ -299,7 +299,7 @@ impl Server {
 
     /// A call went well: it works.
     pub(super) fn worked(&self) {
-        locked(&self.memory).failures = 0;
+        self.memory.lock().failures = 0;
     }
 
     /// Why a connection that broke did so.
@@ -334,7 +334,7 @@ impl Server {
             },
             Phase::Closed => ServerState::Closed,
         };
-        let memory = locked(&self.memory);
+        let memory = self.memory.lock();
         ServerStatus {
             name: self.name().clone(),
             provider: self.provider.clone(),
@@ -363,7 +363,7 @@ impl Server {
     /// Tells it to end, and waits until it did.
     pub(super) async fn close(&self) {
         self.hang_up();
-        let keeper = locked(&self.memory).keeper.take();
+        let keeper = self.memory.lock().keeper.take();
         if let Some(keeper) = keeper {
             // One that panicked is over, too.
             drop(keeper.await);

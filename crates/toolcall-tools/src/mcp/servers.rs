@@ -12,8 +12,8 @@ use toolcall::SharedRegistry;
 use super::dial::{Dial, ProgramDial};
 use super::server::Server;
 use super::settings::{Launch, ServerSettings};
-use super::shelf::Shelf;
 use super::status::ServerStatus;
+use super::tool_cache::ToolCache;
 
 /// Where servers live.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ pub enum ServersError {
 /// The servers of a session. Dropped, they are told to end.
 pub struct Servers {
     servers: Vec<Arc<Server>>,
-    shelf: Arc<Shelf>,
+    shelf: Arc<ToolCache>,
 }
 
 impl Servers {
@@ -105,7 +105,7 @@ impl Servers {
         registry: SharedRegistry,
     ) -> Result<Self, ServersError> {
         let mut names = BTreeSet::new();
-        let shelf = Arc::new(Shelf::new(registry));
+        let shelf = Arc::new(ToolCache::new(registry));
         let mut servers = Vec::new();
         for (order, (settings, dial)) in settings.into_iter().enumerate() {
             if !names.insert(settings.name.clone()) {

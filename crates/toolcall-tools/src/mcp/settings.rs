@@ -7,9 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sha2::{Digest as _, Sha256};
-use toolcall::Kind;
 use toolcall::text::clean_line;
+use toolcall::{Digest, Kind};
 use toolcall_shell::quoted;
 use url::Url;
 
@@ -211,11 +210,7 @@ fn bounded(text: String) -> String {
 }
 
 fn short_hash(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    hash.iter()
-        .take(4)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    Digest::of(text).to_string()[..8].to_owned()
 }
 
 /// How a tool is shown.

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcall::text::{clean_block, clean_line};
-use toolcall::{AnyTool, BoxFuture, Definition, Intent, Look, Scope, ToolError, ToolResult, Touch};
+use toolcall::{
+    AnyTool, BoxFuture, Definition, Intent, PrepareContext, RunContext, ToolError, ToolResult,
+    Touch,
+};
 
 use super::call::{Asked, CallFault};
 use super::decode::capped;
@@ -36,7 +39,7 @@ impl McpTool {
         }
     }
 
-    fn intent(&self, look: &Look) -> Intent {
+    fn intent(&self, look: &PrepareContext) -> Intent {
         let mut intent = look.infer();
         let reaches = format!("mcp:{}/{}", self.server.name(), self.offered.native());
         intent.touches.retain(|touch| *touch != Touch::Unknown);
@@ -89,7 +92,7 @@ impl McpTool {
         all.into_iter().flatten().collect()
     }
 
-    async fn call(&self, input: Arc<Value>, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn call(&self, input: Arc<Value>, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let connection = tokio::select! {
             connected = self.server.connected() => connected.map_err(ToolError::new)?,
             () = scope.cancelled() => return Err(ToolError::new("the call was stopped")),
@@ -129,14 +132,14 @@ impl AnyTool for McpTool {
         &self.definition
     }
 
-    fn prepare<'a>(&'a self, look: &'a Look) -> BoxFuture<'a, Result<Intent, ToolError>> {
+    fn prepare<'a>(&'a self, look: &'a PrepareContext) -> BoxFuture<'a, Result<Intent, ToolError>> {
         Box::pin(std::future::ready(Ok(self.intent(look))))
     }
 
     fn run<'a>(
         &'a self,
         input: Arc<Value>,
-        scope: &'a Scope,
+        scope: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(self.call(input, scope))
     }

@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData, JsonRpcMessage,
@@ -19,9 +20,8 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use toolcall::text::clean_line;
 
-use super::ears::Ears;
 use super::lines::{IdScan, LONGEST_LINE, Lines, Read};
-use crate::locked::locked;
+use super::notifications::Notifications;
 
 /// Messages that wait for a server which does not read.
 const MOST_WAITING: usize = 64;
@@ -35,7 +35,7 @@ pub(super) struct LineTransport<R> {
     lines: Lines<R>,
     outgoing: Option<mpsc::Sender<Vec<u8>>>,
     waited_for: Arc<Mutex<WaitedFor>>,
-    ears: Arc<Ears>,
+    ears: Arc<Notifications>,
     bad_lines: usize,
 }
 
@@ -73,7 +73,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
     pub(super) fn new(
         reader: R,
         writer: impl AsyncWrite + Send + Unpin + 'static,
-        ears: Arc<Ears>,
+        ears: Arc<Notifications>,
     ) -> Self {
         let (outgoing, waiting) = mpsc::channel(MOST_WAITING);
         tokio::spawn(write_all(writer, waiting));
@@ -201,7 +201,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
             Value::Null => return Whose::Others,
             Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
-        let mut waited_for = locked(&self.waited_for);
+        let mut waited_for = self.waited_for.lock();
         match id {
             Some(id) if waited_for.ours.remove(&id) => Whose::Ours(id),
             Some(id) if waited_for.others.remove(&id) => Whose::Others,
@@ -232,7 +232,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for LineTransport<R> {
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        locked(&self.waited_for).note(&item);
+        self.waited_for.lock().note(&item);
         let line = serde_json::to_vec(&item);
         let outgoing = self.outgoing.clone();
         async move {

@@ -7,7 +7,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcall::{Exit, Intent, Kind, Look, Scope, Sketch, Tool, ToolError, ToolResult};
+use toolcall::{
+    Exit, Intent, Kind, PrepareContext, RunContext, Sketch, Tool, ToolError, ToolResult,
+};
 
 use crate::command::{JobId, JobOutput, JobStatus, Jobs};
 
@@ -53,13 +55,13 @@ impl Tool for CommandOutput {
         })
     }
 
-    async fn prepare(&self, input: &Input, _look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &Input, _look: &PrepareContext) -> Result<Intent, ToolError> {
         let id: JobId = input.id.parse()?;
         self.jobs.status(id)?;
         Ok(Intent::new(Kind::Read, title(&input.id)))
     }
 
-    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let id: JobId = input.id.parse()?;
         let wait = Duration::from_secs(input.wait);
         tokio::select! {

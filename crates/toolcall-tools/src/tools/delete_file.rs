@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolcall::{
-    Change, Content, FileBody, FileEdit, Intent, Kind, Look, Scope, Tool, ToolError, ToolResult,
+    Change, Content, FileBody, FileEdit, Intent, Kind, PrepareContext, RunContext, Tool, ToolError,
+    ToolResult,
 };
 
 use super::naming::named;
@@ -35,7 +36,7 @@ impl Tool for DeleteFile {
     type Input = Input;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
         let name = named(&input.path);
         let before = look.inspect(&input.path).await?;
         let title = match &before {
@@ -51,7 +52,7 @@ impl Tool for DeleteFile {
         Ok(Intent::new(Kind::Delete, title).editing(edit))
     }
 
-    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let mut result = ToolResult::default();
         for edit in scope.edits() {
             let Change::Deleted { before } = &edit.change else {

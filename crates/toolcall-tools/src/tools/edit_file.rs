@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::json;
 use similar::{Algorithm, DiffTag, TextDiff};
 use toolcall::{
-    Change, Content, FileBody, FileEdit, Intent, Kind, Location, Look, Scope, Tool, ToolError,
-    ToolResult,
+    Change, Content, FileBody, FileEdit, Intent, Kind, Location, PrepareContext, RunContext, Tool,
+    ToolError, ToolResult,
 };
 
 use super::naming::{counted, named};
@@ -47,7 +47,7 @@ impl Tool for EditFile {
     type Input = Input;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
         let name = named(&input.path);
         let before = look.read_text(&input.path).await?;
         let edited = apply(&before, &input.edits);
@@ -65,7 +65,7 @@ impl Tool for EditFile {
         Ok(intent)
     }
 
-    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let name = named(&input.path);
         let mut result = ToolResult::default();
         for edit in scope.edits() {

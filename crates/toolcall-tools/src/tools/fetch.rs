@@ -11,7 +11,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 use toolcall::text::{clean_block, clean_line};
-use toolcall::{Intent, Kind, Look, Progress, Scope, Sketch, Tool, ToolError, ToolResult, Touch};
+use toolcall::{
+    Intent, Kind, PrepareContext, Progress, RunContext, Sketch, Tool, ToolError, ToolResult, Touch,
+};
 
 use crate::web::{
     FetchSettings, Format, Lookup, Message, PrivateHosts, Report, SystemLookup, Target, Watch, Web,
@@ -119,7 +121,11 @@ impl Tool for Fetch {
         })
     }
 
-    async fn prepare(&self, input: &FetchInput, _look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(
+        &self,
+        input: &FetchInput,
+        _look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
         let (target, message) = self.check(input)?;
         let title = match input.method {
             FetchMethod::Get => format!("Fetch {target}"),
@@ -133,7 +139,7 @@ impl Tool for Fetch {
         })
     }
 
-    async fn run(&self, input: FetchInput, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: FetchInput, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let (target, message) = self.check(&input)?;
         let deadline = Instant::now() + self.settings.time;
         let slow = WebError::Slow {
@@ -164,7 +170,7 @@ impl Fetch {
         wanted.clamp(1, self.settings.shown.max(1))
     }
 
-    fn watch<'a>(&self, scope: &'a Scope) -> Watch<'a> {
+    fn watch<'a>(&self, scope: &'a RunContext) -> Watch<'a> {
         Watch {
             patience: self.settings.patience,
             tell: Box::new(move |bytes, total| scope.progress(progress(bytes, total))),

@@ -11,7 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcall::text::clean_line;
-use toolcall::{Intent, Location, Look, Scope, Sketch, Tool, ToolError, ToolResult, arguments};
+use toolcall::{
+    Intent, Location, PrepareContext, RunContext, Sketch, Tool, ToolError, ToolResult, arguments,
+};
 
 use super::cut::{Cut, Least, Lines};
 use super::naming::counted;
@@ -82,7 +84,7 @@ impl Tool for FindPath {
         })
     }
 
-    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
         Pattern::new(&input.pattern)?;
         let place = self.place(input);
         let pattern = clean_line(&input.pattern, LONGEST_IN_A_TITLE);
@@ -93,7 +95,7 @@ impl Tool for FindPath {
         place.intent(look, toolcall::Kind::Search, title).await
     }
 
-    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let pattern = Pattern::new(&input.pattern)?;
         let path = self.place(&input).reach(scope).await?;
         let (files, cut) = (self.files.clone(), self.cut);
@@ -111,7 +113,7 @@ fn find(
     path: &Path,
     pattern: &Pattern,
     cut: Cut,
-    scope: &Scope,
+    scope: &RunContext,
     counts: &Counts,
 ) -> Result<Finds, ToolError> {
     let start = open_folder(files, path)?;
@@ -164,7 +166,7 @@ impl Visitor for Finder<'_> {
 }
 
 impl Finds {
-    fn render(self, pattern: &str, folder: &Path, scope: &Scope, cut: Cut) -> ToolResult {
+    fn render(self, pattern: &str, folder: &Path, scope: &RunContext, cut: Cut) -> ToolResult {
         let total = self.total;
         let mut heading = self.heading(pattern, &shown(folder, scope));
         heading.push_str(&left_out(&self.passed));

@@ -11,7 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcall::text::clean_line;
-use toolcall::{Intent, Look, Scope, Sketch, Tool, ToolError, ToolResult, arguments};
+use toolcall::{
+    Intent, PrepareContext, RunContext, Sketch, Tool, ToolError, ToolResult, arguments,
+};
 
 use super::cut::{Cut, Least, Lines, in_tree_order};
 use super::naming::{counted, named};
@@ -93,13 +95,13 @@ impl Tool for ListDirectory {
         })
     }
 
-    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
         let place = self.place(input);
         let title = format!("List {}", place.in_title());
         place.intent(look, toolcall::Kind::Read, title).await
     }
 
-    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let path = self.place(&input).reach(scope).await?;
         let (files, cut) = (self.files.clone(), self.cut);
         let counts = Counts::of("names seen");
@@ -125,7 +127,7 @@ fn list(
     path: &Path,
     input: &Input,
     cut: Cut,
-    scope: &Scope,
+    scope: &RunContext,
     counts: &Counts,
 ) -> Result<List, ToolError> {
     let start = open_folder(files, path)?;

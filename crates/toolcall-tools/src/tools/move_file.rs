@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolcall::{
-    Content, FileEdit, Intent, Kind, Location, Look, Scope, Tool, ToolError, ToolResult,
+    Content, FileEdit, Intent, Kind, Location, PrepareContext, RunContext, Tool, ToolError,
+    ToolResult,
 };
 
 use super::naming::named;
@@ -34,7 +35,7 @@ impl Tool for MoveFile {
     type Input = Input;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
         let (from, to) = (named(&input.from), named(&input.to));
         look.inspect(&input.from).await?;
         if look.is_there(&input.to).await? {
@@ -48,7 +49,7 @@ impl Tool for MoveFile {
         Ok(intent.at(Location::file(new)))
     }
 
-    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let (from, to) = (scope.path(&input.from), scope.path(&input.to));
         let mut result = ToolResult::default();
         for edit in scope.edits() {

@@ -10,11 +10,12 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::task::spawn_blocking;
 use toolcall::{
-    Content, Intent, Kind, Location, Look, Progress, Scope, Tool, ToolError, ToolResult, title,
+    Content, Intent, Kind, Location, PrepareContext, Progress, RunContext, Tool, ToolError,
+    ToolResult, title,
 };
 
 use super::naming::{counted, named};
-use crate::local::{Files, Portion, Spills};
+use crate::local::{FilePart, Files, Spills};
 use crate::window::Window;
 
 /// What is read at once where nothing is said: about as much as a call may hold.
@@ -74,7 +75,7 @@ impl ReadFile {
         Self { files, spills }
     }
 
-    async fn part(&self, place: &Place, from: u64, limit: u64) -> Result<Portion, ToolError> {
+    async fn part(&self, place: &Place, from: u64, limit: u64) -> Result<FilePart, ToolError> {
         let (this, place) = (self.clone(), place.clone());
         let read = move || match &place {
             Place::File(path) => this.files.read_part(path, from, limit),
@@ -89,7 +90,7 @@ impl ReadFile {
         mime: &'static str,
         input: &Input,
     ) -> Result<ToolResult, ToolError> {
-        let Portion { bytes, size } = self.part(place, 0, LARGEST_IMAGE).await?;
+        let FilePart { bytes, size } = self.part(place, 0, LARGEST_IMAGE).await?;
         let name = named(&input.path);
         if size > LARGEST_IMAGE {
             let reason = format!("`{name}` is an image of {size} bytes, more than can be shown");
@@ -106,12 +107,12 @@ impl ReadFile {
         &self,
         place: &Place,
         input: &Input,
-        scope: &Scope,
+        scope: &RunContext,
     ) -> Result<ToolResult, ToolError> {
         let mut window = input.window();
         let mut from = 0;
         loop {
-            let Portion { bytes, size } = self.part(place, from, PIECE).await?;
+            let FilePart { bytes, size } = self.part(place, from, PIECE).await?;
             from += bytes.len() as u64;
             let is_end = bytes.is_empty() || from >= size;
             if window.take(&bytes).is_full() || is_end {
@@ -127,7 +128,7 @@ impl ReadFile {
         &self,
         place: &Path,
         input: &Input,
-        scope: &Scope,
+        scope: &RunContext,
     ) -> Result<ToolResult, ToolError> {
         let text = scope.read_text(place).await?;
         let mut window = input.window();
@@ -146,7 +147,7 @@ impl Tool for ReadFile {
     type Input = Input;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
         let path = input.path();
         let title = title::infer(Self::NAME, Kind::Read, Some(look.input()));
         let intent = Intent::new(Kind::Read, title);
@@ -162,7 +163,7 @@ impl Tool for ReadFile {
         Ok(intent)
     }
 
-    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let path = input.path();
         if self.spills.owns(&path) {
             return self.stream(&Place::Spill(path), &input, scope).await;
@@ -170,7 +171,7 @@ impl Tool for ReadFile {
         let place = Place::File(scope.resolve(&path).await?);
         // What only the editor has is not on the disk: its text is asked for below.
         let head = self.part(&place, 0, SNIFF).await.ok();
-        let head = head.unwrap_or(Portion {
+        let head = head.unwrap_or(FilePart {
             bytes: Vec::new(),
             size: 0,
         });

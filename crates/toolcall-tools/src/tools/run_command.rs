@@ -14,7 +14,8 @@ use serde::Deserialize;
 use serde_json::json;
 use toolcall::text::clean_command;
 use toolcall::{
-    Command, Exit, Intent, Kind, Look, Reading, Scope, Target, Tool, ToolError, ToolResult, Touch,
+    Command, Exit, Intent, Kind, PrepareContext, Reading, RunContext, Target, Tool, ToolError,
+    ToolResult,
 };
 
 use crate::command::Jobs;
@@ -71,7 +72,7 @@ impl Tool for RunCommand {
     type Input = Input;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
         if input.command.trim().is_empty() {
             return Err(ToolError::new("`command` is empty; give a command line"));
         }
@@ -100,7 +101,7 @@ impl Tool for RunCommand {
         Ok(files.into_iter().fold(intent, Intent::touching))
     }
 
-    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let command = stated(scope)?;
         scripts::check(command, scope).await?;
         if input.background {
@@ -121,7 +122,7 @@ impl Tool for RunCommand {
 }
 
 impl RunCommand {
-    fn start(&self, command: &Command, scope: &Scope) -> Result<ToolResult, ToolError> {
+    fn start(&self, command: &Command, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let id = self.jobs.start(command, scope.id(), scope)?;
         let said = format!(
             "started background command {id}; command_output tells what it prints, stop_command \
@@ -133,7 +134,7 @@ impl RunCommand {
 
 /// The reading with where its folders and files really are: what is judged is where it happens. A
 /// folder outside of the session's is not one that could be told to be there, so it is unclear.
-async fn settled(reading: Reading, look: &Look) -> Result<Reading, ToolError> {
+async fn settled(reading: Reading, look: &PrepareContext) -> Result<Reading, ToolError> {
     let Reading::Understood(mut parts) = reading else {
         return Ok(reading);
     };
@@ -152,19 +153,14 @@ async fn settled(reading: Reading, look: &Look) -> Result<Reading, ToolError> {
 }
 
 /// The command as it was prepared.
-fn stated(scope: &Scope) -> Result<&Command, ToolError> {
-    let touches = scope.prepared().intent.touches.iter();
-    let mut commands = touches.filter_map(|touch| match touch {
-        Touch::Runs(command) => Some(command),
-        Touch::Reads(_)
-        | Touch::Writes(_)
-        | Touch::Deletes(_)
-        | Touch::Moves { .. }
-        | Touch::Reaches(_)
-        | Touch::Unknown => None,
-    });
+fn stated(scope: &RunContext) -> Result<&Command, ToolError> {
     let missing = || ToolError::new("no command was prepared");
-    commands.next().ok_or_else(missing)
+    scope
+        .prepared()
+        .intent
+        .commands()
+        .next()
+        .ok_or_else(missing)
 }
 
 fn check_env(env: &BTreeMap<String, String>) -> Result<(), ToolError> {

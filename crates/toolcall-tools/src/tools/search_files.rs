@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolcall::{Intent, Look, Scope, Tool, ToolError, ToolResult, title};
+use toolcall::{Intent, PrepareContext, RunContext, Tool, ToolError, ToolResult, title};
 
 use self::hits::Hits;
 use self::query::Query;
@@ -80,14 +80,14 @@ impl Tool for SearchFiles {
     type Input = Input;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
         Query::new(input)?;
         let place = self.place(input);
         let title = title::infer(Self::NAME, toolcall::Kind::Search, Some(look.input()));
         place.intent(look, toolcall::Kind::Search, title).await
     }
 
-    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let query = Query::new(&input)?;
         let path = self.place(&input).reach(scope).await?;
         let (files, cut) = (self.files.clone(), self.cut);
@@ -106,7 +106,7 @@ fn search(
     path: &Path,
     query: &Query,
     hits: &Hits,
-    scope: &Scope,
+    scope: &RunContext,
     counts: &Counts,
 ) -> Result<Passed, ToolError> {
     let start = open(files, path)?;

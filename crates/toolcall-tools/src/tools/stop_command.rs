@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcall::{Intent, Kind, Look, Scope, Sketch, Tool, ToolError, ToolResult};
+use toolcall::{Intent, Kind, PrepareContext, RunContext, Sketch, Tool, ToolError, ToolResult};
 
 use super::command_output::{describe, name};
 use crate::command::{JobId, Jobs};
@@ -48,13 +48,13 @@ impl Tool for StopCommand {
         })
     }
 
-    async fn prepare(&self, input: &Input, _look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &Input, _look: &PrepareContext) -> Result<Intent, ToolError> {
         let id: JobId = input.id.parse()?;
         self.jobs.status(id)?;
         Ok(Intent::new(Kind::Execute, title(&input.id)))
     }
 
-    async fn run(&self, input: Input, _scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, _scope: &RunContext) -> Result<ToolResult, ToolError> {
         let id: JobId = input.id.parse()?;
         let status = self.jobs.stop(id).await?;
         let said = format!("background command {id} {}", describe(&status));

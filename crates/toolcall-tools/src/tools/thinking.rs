@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolcall::text::{clean_block, clean_line};
-use toolcall::{Intent, Kind, Look, Scope, Tool, ToolError, ToolResult};
+use toolcall::{Intent, Kind, PrepareContext, RunContext, Tool, ToolError, ToolResult};
 
 /// Keeps a thought and shows it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,14 +29,18 @@ impl Tool for Thinking {
     type Input = ThinkingInput;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &ThinkingInput, _look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(
+        &self,
+        input: &ThinkingInput,
+        _look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
         let thought = thought(input)?;
         let first = thought.lines().next().unwrap_or_default();
         let title = format!("Think: {}", clean_line(first, TITLE));
         Ok(Intent::new(Kind::Think, title))
     }
 
-    async fn run(&self, input: ThinkingInput, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: ThinkingInput, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let thought = thought(&input)?;
         scope.show(thought.clone());
         let (characters, lines) = (thought.chars().count(), thought.lines().count());

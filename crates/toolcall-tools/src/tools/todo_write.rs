@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcall::text::clean_line;
 use toolcall::{
-    Intent, Kind, Look, Plan, PlanEntry, PlanStatus, Priority, Scope, Tool, ToolError, ToolResult,
+    Intent, Kind, Plan, PlanEntry, PlanStatus, PrepareContext, Priority, RunContext, Tool,
+    ToolError, ToolResult,
 };
 
 /// Writes the session's plan.
@@ -53,7 +54,11 @@ impl Tool for TodoWrite {
     type Input = TodoInput;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &TodoInput, _look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(
+        &self,
+        input: &TodoInput,
+        _look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
         let title = match input.todos.len() {
             0 => "Clear the plan".to_owned(),
             1 => "Plan: 1 step".to_owned(),
@@ -62,7 +67,7 @@ impl Tool for TodoWrite {
         Ok(Intent::new(Kind::Think, title))
     }
 
-    async fn run(&self, input: TodoInput, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: TodoInput, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let Taken { entries, remarks } = take(&input);
         if entries.is_empty() && !input.todos.is_empty() {
             let list = remarks.join("; ");

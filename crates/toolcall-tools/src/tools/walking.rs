@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use toolcall::text::clean_line;
-use toolcall::{HostError, Intent, Kind, Location, Look, Progress, Scope, ToolError, Touch};
+use toolcall::{
+    HostError, Intent, Kind, Location, PrepareContext, Progress, RunContext, ToolError, Touch,
+};
 
 use super::naming::{counted, named};
 use crate::local::Files;
@@ -41,7 +43,7 @@ impl Place<'_> {
     /// about either holds.
     pub(super) async fn intent(
         &self,
-        look: &Look,
+        look: &PrepareContext,
         kind: Kind,
         title: String,
     ) -> Result<Intent, ToolError> {
@@ -57,7 +59,7 @@ impl Place<'_> {
     }
 
     /// Where the path leads now, if that is what was stated, or may be read unasked.
-    pub(super) async fn reach(&self, scope: &Scope) -> Result<PathBuf, ToolError> {
+    pub(super) async fn reach(&self, scope: &RunContext) -> Result<PathBuf, ToolError> {
         let resolved = self.resolve(scope.path(self.given())).await?;
         match scope.may_read(&resolved) {
             true => Ok(resolved),
@@ -109,9 +111,9 @@ pub(super) fn open_folder(files: &Files, path: &Path) -> Result<Start, ToolError
 
 /// Does blocking work where that is allowed, and tells how far it is while it lasts.
 pub(super) async fn off_the_runtime<T: Send + 'static>(
-    scope: &Scope,
+    scope: &RunContext,
     counts: &Arc<Counts>,
-    work: impl FnOnce(&Scope) -> Result<T, ToolError> + Send + 'static,
+    work: impl FnOnce(&RunContext) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     let own = scope.clone();
     let mut task = tokio::task::spawn_blocking(move || work(&own));
@@ -153,7 +155,7 @@ impl Counts {
 }
 
 /// A path as a model gets it: from the session's folder, or absolute where it is not beneath that.
-pub(super) fn shown(path: &Path, scope: &Scope) -> String {
+pub(super) fn shown(path: &Path, scope: &RunContext) -> String {
     let from_here = path.strip_prefix(scope.path(""));
     let path = match from_here {
         Ok(rest) if rest.as_os_str().is_empty() => Path::new("."),

@@ -10,7 +10,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 use toolcall::text::{clean_block, clean_line};
-use toolcall::{Content, Intent, Kind, Link, Look, Scope, Tool, ToolError, ToolResult, Touch};
+use toolcall::{
+    Content, Intent, Kind, Link, PrepareContext, RunContext, Tool, ToolError, ToolResult, Touch,
+};
 
 use crate::web::{
     Extent, Finding, Lookup, PrivateHosts, Provider, SearchSettings, SystemLookup, Target, Watch,
@@ -105,7 +107,11 @@ impl Tool for WebSearch {
     type Input = SearchInput;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &SearchInput, _look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(
+        &self,
+        input: &SearchInput,
+        _look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
         let query = query(input)?;
         let title = format!("Search the web for \"{query}\"");
         let reaches = self.provider.endpoint.reaches();
@@ -116,7 +122,7 @@ impl Tool for WebSearch {
         })
     }
 
-    async fn run(&self, input: SearchInput, _scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: SearchInput, _scope: &RunContext) -> Result<ToolResult, ToolError> {
         let query = query(&input)?;
         let count = input.count.unwrap_or(MOST).clamp(1, MOST);
         let mut findings = self.ask(query, count).await?;

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolcall::{
-    Change, Content, FileBody, FileEdit, Intent, Kind, Location, Look, Scope, Tool, ToolError,
-    ToolResult, Touch,
+    Change, Content, FileBody, FileEdit, Intent, Kind, Location, PrepareContext, RunContext, Tool,
+    ToolError, ToolResult, Touch,
 };
 
 use super::naming::{counted, named};
@@ -36,7 +36,7 @@ impl Tool for WriteFile {
     type Input = Input;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &Look) -> Result<Intent, ToolError> {
+    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
         let (path, name) = (look.path(&input.path), named(&input.path));
         let after: Arc<str> = input.content.as_str().into();
         let (verb, edit) = match look.read_if_there(&path).await? {
@@ -57,7 +57,7 @@ impl Tool for WriteFile {
         Ok(Intent::new(Kind::Edit, format!("{verb} {name}")).editing(edit))
     }
 
-    async fn run(&self, input: Input, scope: &Scope) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let name = named(&input.path);
         let (lines, bytes) = (input.content.lines().count(), input.content.len());
         let extent = format!(

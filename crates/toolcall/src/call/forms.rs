@@ -7,11 +7,11 @@ use super::ToolCall;
 use crate::event::Event;
 use crate::form::{FormAnswered, FormQuestion};
 use crate::irregularity::Irregularity;
-use crate::moment::Moment;
+use crate::timestamp::Timestamp;
 
 /// A form and, once there is one, what was answered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FormAsking {
+pub struct AskedForm {
     /// The form.
     pub question: Arc<FormQuestion>,
     /// The answer.
@@ -20,7 +20,7 @@ pub struct FormAsking {
 
 impl ToolCall {
     /// The forms of its server, oldest first.
-    pub fn forms(&self) -> &[FormAsking] {
+    pub fn forms(&self) -> &[AskedForm] {
         &self.forms
     }
 
@@ -34,14 +34,14 @@ impl ToolCall {
         &mut self,
         event: &Event,
         question: &Arc<FormQuestion>,
-        at: Moment,
+        at: Timestamp,
     ) -> Result<(), Irregularity> {
         if !self.has_started() {
             let event = event.name();
             return Err(Irregularity::NotRunning { event });
         }
         self.require_new(&question.id)?;
-        self.forms.push(FormAsking {
+        self.forms.push(AskedForm {
             question: question.clone(),
             answer: None,
         });
@@ -52,7 +52,7 @@ impl ToolCall {
     pub(super) fn form_answered(
         &mut self,
         answer: &Arc<FormAnswered>,
-        at: Moment,
+        at: Timestamp,
     ) -> Result<(), Irregularity> {
         let id = &answer.question;
         let mut forms = self.forms.iter_mut();

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::moment::Moment;
+use crate::timestamp::Timestamp;
 
 /// How long each step took. `queued + waited + ran = total`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,17 +21,17 @@ pub struct Timing {
 /// When what happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Steps {
-    pub(super) announced: Moment,
-    pub(super) started: Option<Moment>,
-    pub(super) ended: Option<Moment>,
-    pub(super) asking_since: Option<Moment>,
+    pub(super) announced: Timestamp,
+    pub(super) started: Option<Timestamp>,
+    pub(super) ended: Option<Timestamp>,
+    pub(super) asking_since: Option<Timestamp>,
     pub(super) waited_before_start: Duration,
     pub(super) waited_while_running: Duration,
-    pub(super) latest: Moment,
+    pub(super) latest: Timestamp,
 }
 
 impl Steps {
-    pub(super) fn stop_asking(&mut self, at: Moment) {
+    pub(super) fn stop_asking(&mut self, at: Timestamp) {
         let waited = self
             .asking_since
             .take()
@@ -42,7 +42,7 @@ impl Steps {
         }
     }
 
-    pub(super) fn timing(mut self, now: Moment) -> Timing {
+    pub(super) fn timing(mut self, now: Timestamp) -> Timing {
         let end = self.ended.unwrap_or(now.max(self.latest));
         self.stop_asking(end);
         let before = self.started.unwrap_or(end).since(self.announced);

@@ -2,9 +2,10 @@
 //! What is left out is replaced by the careful choice.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::queue::Queue;
@@ -12,23 +13,23 @@ use super::watchman::Watchman;
 use super::{Core, Engine, Limits};
 use crate::approver::Approver;
 use crate::host::{Host, MemoryHost};
-use crate::ids::{Counted, Ids, SessionId};
+use crate::ids::{CallIds, SessionId};
 use crate::journal::{Journal, Reader};
-use crate::moment::Clock;
 use crate::output::OutputBudget;
-use crate::policy::{AskAll, Policy, Rulebook, SessionRulebook, Setting};
+use crate::policy::{AskAll, Policy, Rulebook, SessionContext, SessionRulebook};
 use crate::repeat::Repeats;
 use crate::shared::SharedRegistry;
 use crate::store::Store;
+use crate::timestamp::Clock;
 
 /// Puts an engine together.
 pub struct EngineBuilder {
     registry: SharedRegistry,
-    setting: Setting,
+    setting: SessionContext,
     rulebook: Option<Arc<dyn Rulebook>>,
     approver: Option<Arc<dyn Approver>>,
     host: Option<Arc<dyn Host>>,
-    ids: Option<Arc<dyn Ids>>,
+    ids: Option<Arc<CallIds>>,
     limits: Limits,
     journal: Vec<Box<dyn FnOnce(Journal) -> Journal + Send>>,
 }
@@ -48,7 +49,7 @@ impl EngineBuilder {
     }
 
     /// Whose calls these are, and where they take place.
-    pub fn setting(mut self, setting: Setting) -> Self {
+    pub fn setting(mut self, setting: SessionContext) -> Self {
         self.setting = setting;
         self
     }
@@ -96,8 +97,8 @@ impl EngineBuilder {
         &self.setting.session
     }
 
-    /// Takes call ids from here.
-    pub fn ids(mut self, ids: impl Ids) -> Self {
+    /// FieldType call ids from here.
+    pub fn ids(mut self, ids: CallIds) -> Self {
         self.ids = Some(Arc::new(ids));
         self
     }
@@ -123,7 +124,7 @@ impl EngineBuilder {
         self.with_journal(|journal| journal.with_reader(reader))
     }
 
-    /// Takes the time from here.
+    /// FieldType the time from here.
     pub fn clock(self, clock: impl Clock) -> Self {
         self.with_journal(|journal| journal.with_clock(clock))
     }
@@ -148,7 +149,7 @@ impl EngineBuilder {
             approver: self.approver,
             host: self.host.unwrap_or_else(empty_machine),
             journal: Arc::new(journal),
-            ids: self.ids.unwrap_or_else(|| Arc::new(Counted::random())),
+            ids: self.ids.unwrap_or_else(|| Arc::new(CallIds::random())),
             setting: Arc::new(self.setting),
             running: semaphore(self.limits.running),
             unreported: semaphore(self.limits.unreported),
@@ -170,8 +171,8 @@ fn empty_machine() -> Arc<dyn Host> {
 }
 
 /// Without a folder to work in nothing lies inside it.
-fn nowhere() -> Setting {
-    let mut setting = Setting::new(SessionId::new("session"), "/");
+fn nowhere() -> SessionContext {
+    let mut setting = SessionContext::new(SessionId::new("session"), "/");
     setting.roots.clear();
     setting
 }

@@ -17,8 +17,7 @@ use crate::host::BoxFuture;
 use crate::ids::CallId;
 use crate::intent::{Input, Intent, Kind, Touch};
 use crate::irregularity::Irregularity;
-use crate::locked::locked;
-use crate::look::{Gate, Look};
+use crate::prepare_context::{Gate, PrepareContext};
 use crate::registry::Entry;
 use crate::request::read_input;
 use crate::schedule::{Departures, Place};
@@ -32,7 +31,7 @@ pub(super) struct Carried {
     pub(super) live: Arc<Live>,
 }
 
-impl Look {
+impl PrepareContext {
     /// How a call ends that could not be prepared.
     fn fail(self, error: ToolError) -> Box<End> {
         let mut end = Box::<End>::from(error);
@@ -153,7 +152,7 @@ impl Carried {
 
     /// What there is of an input that nobody goes on with, as text.
     fn keep_what_was_written(&self) -> Step<()> {
-        let written = std::mem::take(&mut *locked(&self.live.written));
+        let written = std::mem::take(&mut *self.live.written.lock());
         match written.is_empty() {
             true => Ok(()),
             false => self
@@ -182,7 +181,7 @@ impl Carried {
     }
 
     fn refuse_hopeless(&self) -> Step<()> {
-        let repeats = locked(&self.core.repeats);
+        let repeats = self.core.repeats.lock();
         // Most often nothing failed, and then the attempt need not be hashed.
         if repeats.is_empty() {
             return Ok(());
@@ -235,7 +234,7 @@ impl Carried {
         self.live.stop.check()?;
         let limit = self.core.limits.prepare;
         self.core.watch(&self.live, Phase::Preparing, limit).await;
-        let look = Look::new(
+        let look = PrepareContext::new(
             input.clone(),
             entry.clone(),
             self.core.host.clone(),

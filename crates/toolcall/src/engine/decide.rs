@@ -10,7 +10,7 @@ use crate::event::{
     RuleName,
 };
 use crate::ids::QuestionId;
-use crate::policy::{Occasion, Verdict};
+use crate::policy::{AnswerContext, Verdict};
 use crate::stop::Cause;
 use crate::store::Receipt;
 use crate::text::{LONGEST_REASON, clean_line};
@@ -127,7 +127,7 @@ impl Carried {
         let Some(rule) = rule else {
             return Remembered::Once;
         };
-        let occasion = Occasion {
+        let occasion = AnswerContext {
             when: self.core.journal.now(),
             session: self.core.setting.session.clone(),
             call: self.id().clone(),

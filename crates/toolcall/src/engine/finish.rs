@@ -12,7 +12,6 @@ use crate::fit::fit_result;
 use crate::host::keep_safely;
 use crate::ids::CallId;
 use crate::intent::{Input, Touch};
-use crate::locked::locked;
 use crate::outcome::{Advice, Outcome};
 use crate::output::Spill;
 use crate::repeat::Attempt;
@@ -20,7 +19,7 @@ use crate::repeat::Attempt;
 impl Core {
     /// Ends a call unless it has ended.
     pub(super) fn finish(&self, live: &Live, end: End) {
-        let Some(sender) = locked(&live.outcome).take() else {
+        let Some(sender) = live.outcome.lock().take() else {
             return;
         };
         let result = self.fit(&live.id, end.result);
@@ -80,7 +79,7 @@ impl Core {
 
     /// What changed something may have mended what failed before, so that it is worth trying again.
     fn advise(&self, live: &Live, call: &ToolCall) -> Advice {
-        let mut repeats = locked(&self.repeats);
+        let mut repeats = self.repeats.lock();
         let Some(ending) = call
             .ending()
             .filter(|ending| !ending.is_success() || !repeats.is_empty())
@@ -108,7 +107,7 @@ impl Core {
             self.queue.leave(*place);
         }
         live.stop_children();
-        locked(&self.live).remove(&live.id);
+        self.live.lock().remove(&live.id);
         live.turn.one_ended();
     }
 }
@@ -128,7 +127,7 @@ fn may_change(call: &ToolCall) -> bool {
 impl Live {
     /// Whether somebody has ended it.
     pub(super) fn has_ended(&self) -> bool {
-        locked(&self.outcome).is_none()
+        self.outcome.lock().is_none()
     }
 
     /// Which tool was called with which input, once that is known.

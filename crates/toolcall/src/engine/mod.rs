@@ -14,23 +14,23 @@ mod turn;
 mod watchman;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::approver::Approver;
 use crate::event::Canceller;
 use crate::host::Host;
-use crate::ids::{CallId, Ids};
+use crate::ids::{CallId, CallIds};
 use crate::infer;
 use crate::intent::{Kind, Sketch};
 use crate::journal::Journal;
-use crate::locked::locked;
 use crate::map::Map;
 use crate::outcome::Outcome;
-use crate::policy::{Rulebook, Setting};
+use crate::policy::{Rulebook, SessionContext};
 use crate::registry::Registry;
 use crate::repeat::Repeats;
 use crate::request::ToolRequest;
@@ -100,8 +100,8 @@ pub(crate) struct Core {
     approver: Option<Arc<dyn Approver>>,
     host: Arc<dyn Host>,
     journal: Arc<Journal>,
-    ids: Arc<dyn Ids>,
-    setting: Arc<Setting>,
+    ids: Arc<CallIds>,
+    setting: Arc<SessionContext>,
     limits: Limits,
     running: Arc<Semaphore>,
     unreported: Arc<Semaphore>,
@@ -175,7 +175,7 @@ impl Engine {
     }
 
     /// What its calls are judged in.
-    pub fn setting(&self) -> &Setting {
+    pub fn setting(&self) -> &SessionContext {
         &self.core.setting
     }
 
@@ -204,7 +204,7 @@ impl Core {
     }
 
     fn stop(self: &Arc<Self>, id: &CallId, cause: Cause) -> bool {
-        let live = locked(&self.live).get(id).cloned();
+        let live = self.live.lock().get(id).cloned();
         let was_open = live.is_some_and(|live| live.stop(cause));
         self.wake_watchman();
         was_open
@@ -222,7 +222,7 @@ impl Core {
 
     /// Found first and stopped after, so that no lock is held while bells ring.
     fn find(&self, which: impl Fn(&Live) -> bool) -> Vec<Arc<Live>> {
-        let live = locked(&self.live);
+        let live = self.live.lock();
         live.values().filter(|live| which(live)).cloned().collect()
     }
 }
@@ -236,7 +236,7 @@ impl Live {
     }
 
     fn stop_children(&self) {
-        let children = std::mem::take(&mut *locked(&self.children));
+        let children = std::mem::take(&mut *self.children.lock());
         for child in children.iter().filter_map(Weak::upgrade) {
             child.stop(Cause::Cancelled(Canceller::Parent));
         }

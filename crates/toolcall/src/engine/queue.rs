@@ -1,12 +1,12 @@
 //! Lets calls wait for their place in the schedule.
 //! The order itself is the schedule's business.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::intent::Touch;
-use crate::locked::locked;
 use crate::map::Map;
 use crate::schedule::{Departures, Place, Schedule, Standing};
 
@@ -39,11 +39,11 @@ pub(super) enum Passage {
 
 impl Queue {
     pub(super) fn enter(&self, parent: Option<Place>) -> Place {
-        locked(&self.0).schedule.enter(parent)
+        self.0.lock().schedule.enter(parent)
     }
 
     pub(super) fn leave(&self, place: Place) {
-        let mut waiting = locked(&self.0);
+        let mut waiting = self.0.lock();
         let awake = waiting.schedule.leave(place);
         waiting.bells.remove(&place);
         waiting.ring(&awake);
@@ -51,12 +51,12 @@ impl Queue {
 
     /// Where things stand, to be remembered before a call looks at the world.
     pub(super) fn departures(&self) -> Departures {
-        locked(&self.0).schedule.departures()
+        self.0.lock().schedule.departures()
     }
 
     /// Says what a call touches, having looked at the world when things stood so.
     pub(super) fn state(&self, place: Place, touches: &[Touch], since: Departures) -> Step {
-        let mut waiting = locked(&self.0);
+        let mut waiting = self.0.lock();
         let awake = waiting.schedule.state(place, touches);
         waiting.ring(&awake);
         waiting.step(place, since)
@@ -66,7 +66,7 @@ impl Queue {
     pub(super) async fn wait(&self, place: Place, bell: Arc<Notify>, since: Departures) -> Passage {
         loop {
             bell.notified().await;
-            match locked(&self.0).step(place, since) {
+            match self.0.lock().step(place, since) {
                 Step::Passed(passage) => return passage,
                 Step::Wait(_same_bell) => {}
             }

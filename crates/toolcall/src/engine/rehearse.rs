@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Engine;
 use super::watchman::slow_to_prepare;
 use crate::event::{Ending, Prepared};
-use crate::look::{Gate, Look};
+use crate::prepare_context::{Gate, PrepareContext};
 use crate::request::{ToolRequest, read_input};
 use crate::text::{LONGEST_REASON, clean_line};
 use crate::tool::ToolError;
@@ -27,7 +27,7 @@ impl Engine {
             rulebook: core.rulebook.clone(),
             setting: core.setting.clone(),
         };
-        let look = Look::new(input.clone(), entry.clone(), core.host.clone(), gate);
+        let look = PrepareContext::new(input.clone(), entry.clone(), core.host.clone(), gate);
         let stating = async {
             let intent = entry.tool.prepare(&look).await?;
             Ok(look.settle(look.complete(intent)).await)

@@ -10,7 +10,6 @@ use super::{Core, Live};
 use crate::event::{Event, InputGrowth};
 use crate::ids::CallId;
 use crate::intent::Input;
-use crate::locked::locked;
 use crate::partial;
 
 /// A sketch is made when there is this much, and again whenever that has doubled.
@@ -49,7 +48,7 @@ impl InputStream {
     /// More of the input. Beyond the engine's limit it is no longer collected, and the call will
     /// fail for that reason.
     pub fn grow(&mut self, delta: &str) {
-        let mut text = locked(&self.live.written);
+        let mut text = self.live.written.lock();
         if text.len() > self.core.limits.input_bytes {
             return;
         }
@@ -69,14 +68,14 @@ impl InputStream {
         // The last sketch may end in the middle of a name.
         self.report();
         self.live.line_up(&self.core.queue);
-        let text = std::mem::take(&mut *locked(&self.live.written));
+        let text = std::mem::take(&mut *self.live.written.lock());
         let _call_has_ended = self.complete.send(Input::Text(text.into()));
         self.handle
     }
 
     fn report(&self) {
         let (partial, bytes) = {
-            let text = locked(&self.live.written);
+            let text = self.live.written.lock();
             (partial::read(&text), text.len() as u64)
         };
         let Some(partial) = partial else {

@@ -16,7 +16,7 @@ use super::turn::Nest;
 use super::watchman::Phase;
 use crate::event::{Ending, Event, Prepared, ToolResult};
 use crate::registry::Entry;
-use crate::scope::Scope;
+use crate::run_context::RunContext;
 use crate::stop::Cause;
 use crate::text::clean_block;
 use crate::tool::ToolError;
@@ -60,12 +60,12 @@ impl Carried {
         }
     }
 
-    fn scope(&self, prepared: Arc<Prepared>) -> Scope {
+    fn scope(&self, prepared: Arc<Prepared>) -> RunContext {
         let nest = Nest {
             core: self.core.clone(),
             parent: self.live.clone(),
         };
-        Scope::new(
+        RunContext::new(
             self.id().clone(),
             prepared,
             self.core.journal.clone(),

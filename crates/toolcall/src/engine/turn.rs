@@ -3,10 +3,11 @@
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore, oneshot};
 
 use super::carry::{Arriving, Carried};
@@ -17,7 +18,6 @@ use crate::event::{Announced, Canceller, Outline};
 use crate::ids::CallId;
 use crate::intent::{Input, Kind};
 use crate::journal::Ticket;
-use crate::locked::locked;
 use crate::outcome::Outcome;
 use crate::request::{ToolRequest, read_input};
 use crate::schedule::Place;
@@ -114,7 +114,7 @@ impl Turn {
     }
 
     fn cancel_by(&self, by: Canceller) {
-        locked(&self.state.cancelled).get_or_insert(by.clone());
+        self.state.cancelled.lock().get_or_insert(by.clone());
         self.state.cancel_bell.notify_waiters();
         let is_ours = |live: &Live| Arc::ptr_eq(&live.turn, &self.state);
         self.core.stop_where(&Cause::Cancelled(by), is_ours);
@@ -126,7 +126,7 @@ impl Turn {
             return Ticket::new(permit);
         }
         let bell = self.state.cancel_bell.notified();
-        if locked(&self.state.cancelled).is_some() {
+        if self.state.cancelled.lock().is_some() {
             return Ticket::default();
         }
         let waiting = self.core.unreported.clone().acquire_owned();
@@ -238,7 +238,7 @@ impl Drop for WaitedFor<'_> {
 }
 
 impl Live {
-    /// Takes its place in the order of calls, once its input is complete: calls stand in the order
+    /// FieldType its place in the order of calls, once its input is complete: calls stand in the order
     /// in which the model asked for them, whichever task runs first.
     pub(super) fn line_up(&self, queue: &Queue) -> Place {
         let place = *self.place.get_or_init(|| queue.enter(self.parent_place));
@@ -251,7 +251,7 @@ impl Live {
 
     /// From here on a child is stopped with its parent; if that was stopped before, at once.
     fn adopt(&self, child: &Arc<Live>) {
-        let mut children = locked(&self.children);
+        let mut children = self.children.lock();
         children.retain(|child| child.strong_count() > 0);
         children.push(Arc::downgrade(child));
         drop(children);
@@ -344,7 +344,7 @@ impl<'a> Entrance<'a> {
     }
 
     fn living(&self, parent: Option<&CallId>) -> Option<Arc<Live>> {
-        locked(&self.core.live).get(parent?).cloned()
+        self.core.live.lock().get(parent?).cloned()
     }
 
     /// From here on the call can be cancelled; in a turn that was, it is cancelled already.
@@ -376,11 +376,11 @@ impl<'a> Entrance<'a> {
         if let Some(parent) = parent {
             parent.adopt(&live);
         }
-        let cancelled = locked(&self.turn.cancelled);
+        let cancelled = self.turn.cancelled.lock();
         if let Some(by) = &*cancelled {
             live.stop.stop(Cause::Cancelled(by.clone()));
         }
-        locked(&self.core.live).insert(id.clone(), live.clone());
+        self.core.live.lock().insert(id.clone(), live.clone());
         if self.core.is_closed.load(Ordering::SeqCst) {
             live.stop.stop(Cause::Cancelled(Canceller::Engine));
         }

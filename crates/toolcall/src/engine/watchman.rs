@@ -10,8 +10,7 @@ use tokio::time::Instant;
 
 use super::carry::End;
 use super::{Core, Live};
-use crate::event::{Beat, Event};
-use crate::locked::locked;
+use crate::event::{Event, Heartbeat};
 use crate::stop::Cause;
 use crate::tool::ToolError;
 
@@ -74,7 +73,7 @@ impl Watched {
         }
     }
 
-    /// Takes a look.
+    /// FieldType a look.
     fn look(&mut self, now: Instant) -> &mut Seen {
         let seen = self.seen.get_or_insert(Seen {
             first: now,
@@ -96,13 +95,13 @@ impl Watched {
 
 impl Seen {
     /// A sign of life, if the tool gave none and none was given for it of late.
-    fn beat(&mut self, now: Instant, interval: Duration, bytes: u64) -> Option<Beat> {
+    fn beat(&mut self, now: Instant, interval: Duration, bytes: u64) -> Option<Heartbeat> {
         let quiet = now - self.sign;
         if quiet.min(now - self.beat) < interval {
             return None;
         }
         self.beat = now;
-        Some(Beat {
+        Some(Heartbeat {
             elapsed: now - self.first,
             bytes,
             quiet,
@@ -113,42 +112,42 @@ impl Seen {
 impl Live {
     /// The tool gave a sign of life.
     pub(crate) fn sign(&self) {
-        if let Some(watched) = &mut *locked(&self.watched) {
+        if let Some(watched) = &mut *self.watched.lock() {
             watched.has_signed = true;
         }
     }
 
     /// The tool's time stands still while a person has a form of it before them.
     pub(super) fn stop_the_clock(&self) {
-        if let Some(watched) = &mut *locked(&self.watched) {
+        if let Some(watched) = &mut *self.watched.lock() {
             watched.open_forms += 1;
         }
     }
 
     /// It goes on.
     pub(super) fn restart_the_clock(&self) {
-        if let Some(watched) = &mut *locked(&self.watched) {
+        if let Some(watched) = &mut *self.watched.lock() {
             watched.open_forms = watched.open_forms.saturating_sub(1);
         }
     }
 
     /// The step gets less time than it had.
     pub(crate) fn end_within(&self, limit: Duration) {
-        if let Some(watched) = &mut *locked(&self.watched) {
+        if let Some(watched) = &mut *self.watched.lock() {
             watched.limit = watched.limit.min(limit);
         }
     }
 
     /// The tool is done with its step.
     pub(super) fn unwatch(&self) {
-        *locked(&self.watched) = None;
+        *self.watched.lock() = None;
     }
 }
 
 impl Core {
     /// Has a call watched from now on.
     pub(super) async fn watch(self: &Arc<Self>, live: &Live, phase: Phase, limit: Duration) {
-        *locked(&live.watched) = Some(Watched::new(phase, limit));
+        *live.watched.lock() = Some(Watched::new(phase, limit));
         if self.wake_watchman() == Woken::Now {
             // Else a tool that blocks this thread would keep the watchman from ever beginning.
             tokio::task::yield_now().await;
@@ -182,14 +181,14 @@ impl Core {
             }
             Fault::Stuck(limit) => self.finish(live, *Box::<End>::from(slow_to_prepare(limit))),
             Fault::Silent(beat) => {
-                let _ended_meanwhile = self.journal.write(&live.id, Event::Beat(beat));
+                let _ended_meanwhile = self.journal.write(&live.id, Event::Heartbeat(beat));
             }
         }
     }
 
     fn find_fault(&self, live: &Live) -> Fault {
         let bytes = self.journal.printed(&live.id);
-        let mut watched = locked(&live.watched);
+        let mut watched = live.watched.lock();
         let Some(watched) = &mut *watched else {
             return Fault::None;
         };
@@ -216,7 +215,7 @@ enum Fault {
     /// It blocks its thread while it prepares: a timer of its own could not end it.
     Stuck(Duration),
     /// It said nothing for a while.
-    Silent(Beat),
+    Silent(Heartbeat),
 }
 
 /// The tool did not get ready in time.
@@ -226,7 +225,7 @@ pub(super) fn slow_to_prepare(limit: Duration) -> ToolError {
 
 /// Calls whose tool is at work, and calls that were stopped and have not ended.
 fn needs_watch(live: &Live) -> bool {
-    locked(&live.watched).is_some() || live.stop.cause().is_some()
+    live.watched.lock().is_some() || live.stop.cause().is_some()
 }
 
 /// A watchman that is awake. When it goes away, with its runtime or by a panic, another may come.

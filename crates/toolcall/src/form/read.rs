@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::{
-    Choice, Field, FormError, MOST_CHOICES, MOST_FIELDS, Need, Takes, TextFormat, TextRules,
+    Choice, Field, FieldRequirement, FieldType, FormError, MOST_CHOICES, MOST_FIELDS, TextFormat,
+    TextRules,
 };
 use crate::text::clean_line;
 
@@ -27,15 +28,15 @@ pub(super) fn fields(schema: &Value) -> Result<Vec<Field>, FormError> {
     }
     let read = |(name, schema): (&String, &Value)| {
         let need = match required.contains(&name.as_str()) {
-            true => Need::Required,
-            false => Need::Optional,
+            true => FieldRequirement::Required,
+            false => FieldRequirement::Optional,
         };
         field(name, schema, need)
     };
     properties.iter().map(read).collect()
 }
 
-fn field(name: &str, schema: &Value, need: Need) -> Result<Field, FormError> {
+fn field(name: &str, schema: &Value, need: FieldRequirement) -> Result<Field, FormError> {
     let Some(map) = schema.as_object() else {
         return Err(not_flat(&format!(
             "`{}` is not described",
@@ -59,22 +60,22 @@ fn field(name: &str, schema: &Value, need: Need) -> Result<Field, FormError> {
     })
 }
 
-fn takes(map: &Map<String, Value>) -> Option<Takes> {
+fn takes(map: &Map<String, Value>) -> Option<FieldType> {
     match map.get("type")?.as_str()? {
         "string" if ["enum", "oneOf"].iter().any(|key| map.contains_key(*key)) => {
-            choices(map, "oneOf").map(Takes::OneOf)
+            choices(map, "oneOf").map(FieldType::OneOf)
         }
-        "string" => Some(Takes::Text(text_rules(map))),
-        "number" => Some(Takes::Number {
+        "string" => Some(FieldType::Text(text_rules(map))),
+        "number" => Some(FieldType::Number {
             least: map.get("minimum").and_then(Value::as_f64),
             most: map.get("maximum").and_then(Value::as_f64),
         }),
-        "integer" => Some(Takes::Integer {
+        "integer" => Some(FieldType::Integer {
             least: map.get("minimum").and_then(whole),
             most: map.get("maximum").and_then(whole),
         }),
-        "boolean" => Some(Takes::Flag),
-        "array" => Some(Takes::SomeOf {
+        "boolean" => Some(FieldType::Flag),
+        "array" => Some(FieldType::SomeOf {
             choices: choices(map.get("items")?.as_object()?, "anyOf")?,
             least: map.get("minItems").and_then(Value::as_u64),
             most: map.get("maxItems").and_then(Value::as_u64),

@@ -1,7 +1,7 @@
 //! Whether a field asks for something that a server must not learn in this way.
 //! It goes by what the field is called and finds too much rather than too little.
 
-use super::{Field, Takes, TextFormat};
+use super::{Field, FieldType, TextFormat};
 
 /// Words that name secrets, whatever stands around them.
 const WORDS: [&str; 16] = [
@@ -29,7 +29,7 @@ const ALONE: [&str; 8] = ["pwd", "token", "pin", "cvv", "cvc", "otp", "ssn", "ib
 /// Whether a text is wanted that is a secret by its name, its title or its format. Yes or no, a
 /// number and a choice are none.
 pub(super) fn is_secret(field: &Field) -> bool {
-    let Takes::Text(rules) = &field.takes else {
+    let FieldType::Text(rules) = &field.takes else {
         return false;
     };
     let is_password =

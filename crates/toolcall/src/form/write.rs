@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Choice, Field, Need, Takes, TextFormat, TextRules};
+use super::{Choice, Field, FieldRequirement, FieldType, TextFormat, TextRules};
 
 pub(super) fn schema(fields: &[Field]) -> Value {
     let properties: Map<String, Value> = fields
@@ -12,7 +12,7 @@ pub(super) fn schema(fields: &[Field]) -> Value {
         .collect();
     let required: Vec<&str> = fields
         .iter()
-        .filter(|field| field.need == Need::Required)
+        .filter(|field| field.need == FieldRequirement::Required)
         .map(|field| &*field.name)
         .collect();
     let mut schema = json!({"type": "object", "properties": properties});
@@ -33,21 +33,21 @@ pub(super) fn field(field: &Field) -> Value {
     put("title", field.title.as_deref().map(Value::from));
     put("description", field.description.as_deref().map(Value::from));
     match &field.takes {
-        Takes::Text(rules) => put_text(rules, &mut put),
-        Takes::Number { least, most } => {
+        FieldType::Text(rules) => put_text(rules, &mut put),
+        FieldType::Number { least, most } => {
             put("minimum", least.map(Value::from));
             put("maximum", most.map(Value::from));
         }
-        Takes::Integer { least, most } => {
+        FieldType::Integer { least, most } => {
             put("minimum", least.map(Value::from));
             put("maximum", most.map(Value::from));
         }
-        Takes::Flag => {}
-        Takes::OneOf(choices) => {
+        FieldType::Flag => {}
+        FieldType::OneOf(choices) => {
             let (key, options) = options("oneOf", choices);
             put(key, Some(options));
         }
-        Takes::SomeOf {
+        FieldType::SomeOf {
             choices,
             least,
             most,
@@ -80,13 +80,13 @@ fn put_text(rules: &TextRules, put: &mut impl FnMut(&str, Option<Value>)) {
     put("format", format.map(Value::from));
 }
 
-fn type_of(takes: &Takes) -> &'static str {
+fn type_of(takes: &FieldType) -> &'static str {
     match takes {
-        Takes::Text(_) | Takes::OneOf(_) => "string",
-        Takes::Number { .. } => "number",
-        Takes::Integer { .. } => "integer",
-        Takes::Flag => "boolean",
-        Takes::SomeOf { .. } => "array",
+        FieldType::Text(_) | FieldType::OneOf(_) => "string",
+        FieldType::Number { .. } => "number",
+        FieldType::Integer { .. } => "integer",
+        FieldType::Flag => "boolean",
+        FieldType::SomeOf { .. } => "array",
     }
 }
 

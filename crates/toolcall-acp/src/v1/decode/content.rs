@@ -6,19 +6,9 @@ use toolcall::{Blob, Content, FileBody, FileEdit, Link, Resource, ResourceBody};
 
 use super::members::{count, present, text};
 use super::{change, output, places};
+use crate::decode::Items;
 use crate::finding::{Findings, Rule, quoted, type_of};
 use crate::meta;
-
-/// What a list of content items holds.
-#[derive(Debug, Default)]
-pub(crate) struct Items {
-    /// What the agent shows.
-    pub(crate) content: Vec<Content>,
-    /// What the call printed, where an item of our own making says so.
-    pub(super) output: Option<String>,
-    /// How many items there were, good or bad.
-    pub(crate) count: usize,
-}
 
 /// One item.
 enum Item {

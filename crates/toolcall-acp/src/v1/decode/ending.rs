@@ -11,7 +11,7 @@ use toolcall::{Canceller, Content, Ending, Exit, ToolCall};
 use super::extras::told_exit;
 use super::members::{count, object, text};
 use super::output::unfenced;
-use super::report::Report;
+use crate::decode::Report;
 use crate::finding::{Findings, Rule, quoted};
 use crate::meta;
 use crate::v1::signal;

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use toolcall::text::clean_line;
 use toolcall::{Event, Exit, Progress, ToolCall};
 
-use super::RAW_OUTPUT;
 use super::members::{number, object, present, text};
 use super::output::TERMINAL_OUTPUT_DELTA;
-use super::report::Report;
+use crate::decode::RAW_OUTPUT;
+use crate::decode::Report;
 use crate::finding::{Findings, Rule};
 use crate::meta;
 use crate::v1::signal;

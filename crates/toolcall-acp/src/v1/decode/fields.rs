@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use toolcall::CallId;
 
 use super::members::present;
+use crate::decode::UpdateName;
 use crate::finding::{Finding, Rule, quoted, type_of};
 
 /// The members of one reported call.
@@ -12,19 +13,10 @@ use crate::finding::{Finding, Rule, quoted, type_of};
 pub(crate) struct Fields<'a> {
     /// The members.
     pub(crate) map: &'a Map<String, Value>,
-    /// Which update it is; none for the `toolCall` of a permission request.
-    pub(crate) update: Option<Named>,
+    /// SessionSelector update it is; none for the `toolCall` of a permission request.
+    pub(crate) update: Option<UpdateName>,
     /// Where they stand.
     pub(super) place: Place,
-}
-
-/// The two updates that tell of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
-    /// `tool_call`
-    ToolCall,
-    /// `tool_call_update`
-    ToolCallUpdate,
 }
 
 /// Where the members stand.
@@ -63,12 +55,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn named(outer: &Map<String, Value>) -> Result<Option<Named>, Finding> {
+fn named(outer: &Map<String, Value>) -> Result<Option<UpdateName>, Finding> {
     let message = match present(outer, "sessionUpdate") {
         None => return Ok(None),
         Some(Value::String(name)) => match name.as_str() {
-            "tool_call" => return Ok(Some(Named::ToolCall)),
-            "tool_call_update" => return Ok(Some(Named::ToolCallUpdate)),
+            "tool_call" => return Ok(Some(UpdateName::ToolCall)),
+            "tool_call_update" => return Ok(Some(UpdateName::ToolCallUpdate)),
             other => format!("{} is no update of a tool call", quoted(other)),
         },
         Some(other) => format!("`sessionUpdate` is {}, not a string", type_of(other)),

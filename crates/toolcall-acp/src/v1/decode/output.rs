@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use toolcall::{Output, ToolCall};
 
 use super::members::{object, text};
-use super::report::Report;
+use crate::decode::Report;
 use crate::finding::Findings;
 use crate::meta;
 

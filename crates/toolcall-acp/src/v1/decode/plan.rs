@@ -5,16 +5,8 @@ use serde_json::{Map, Value};
 use toolcall::{Plan, PlanEntry, PlanStatus, Priority};
 
 use super::members::present;
+use crate::decode::DecodedPlan;
 use crate::finding::{Finding, Findings, Rule, quoted, type_of};
-
-/// A plan, and what is wrong with how it was reported.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DecodedPlan {
-    /// The plan, as far as it could be read.
-    pub plan: Plan,
-    /// What is wrong with it.
-    pub findings: Vec<Finding>,
-}
 
 /// Reads a `plan`, which replaces the session's whole plan.
 pub fn decode_plan(update: &Value) -> Result<DecodedPlan, Finding> {

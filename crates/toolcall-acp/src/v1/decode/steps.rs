@@ -11,8 +11,8 @@ use toolcall::{
 };
 
 use super::extras::{exited, noted, paused, progressed};
-use super::report::{Report, Told};
-use super::{RAW_OUTPUT, ending, input, output};
+use super::{ending, input, output};
+use crate::decode::{RAW_OUTPUT, Report, ReportedStatus};
 use crate::finding::{Findings, Rule};
 
 /// In graphemes.
@@ -78,11 +78,16 @@ fn unread(findings: &mut Findings) -> Option<String> {
 }
 
 /// What lets the call run, if the report says that it runs or ran.
-fn start(call: &ToolCall, status: Option<Told<'_>>, findings: &mut Findings) -> Vec<Event> {
+fn start(
+    call: &ToolCall,
+    status: Option<ReportedStatus<'_>>,
+    findings: &mut Findings,
+) -> Vec<Event> {
     let ran = match status {
-        Some(Told::InProgress) => "in progress",
-        Some(Told::Completed) => "completed",
-        Some(Told::Pending | Told::Failed | Told::Unknown(_)) | None => return Vec::new(),
+        Some(ReportedStatus::InProgress) => "in progress",
+        Some(ReportedStatus::Completed) => "completed",
+        Some(ReportedStatus::Pending | ReportedStatus::Failed | ReportedStatus::Unknown(_))
+        | None => return Vec::new(),
     };
     let effect = call.decision().map(|decision| decision.effect);
     let why = match effect {
@@ -106,17 +111,17 @@ fn unseen() -> Event {
     }))
 }
 
-fn acts(call: &ToolCall, start: &[Event], status: Option<Told<'_>>) -> bool {
+fn acts(call: &ToolCall, start: &[Event], status: Option<ReportedStatus<'_>>) -> bool {
     let acted = matches!(call.status(), Status::Unknown(_)) || call.held_because().is_some();
-    has_begun(call, start) || acted || matches!(status, Some(Told::Unknown(_)))
+    has_begun(call, start) || acted || matches!(status, Some(ReportedStatus::Unknown(_)))
 }
 
 fn has_begun(call: &ToolCall, start: &[Event]) -> bool {
     call.has_started() || !start.is_empty()
 }
 
-fn status_unknown(call: &ToolCall, status: Option<Told<'_>>) -> Option<Event> {
-    let Some(Told::Unknown(name)) = status else {
+fn status_unknown(call: &ToolCall, status: Option<ReportedStatus<'_>>) -> Option<Event> {
+    let Some(ReportedStatus::Unknown(name)) = status else {
         return None;
     };
     let status = Arc::from(clean_line(name, LONGEST_STATUS));
@@ -201,11 +206,17 @@ fn ending(
     findings: &mut Findings,
 ) -> Ending {
     match report.status {
-        Some(Told::Completed) if has_begun(call, start) => Ending::Completed,
-        Some(Told::Completed) => Ending::failed("said to be completed, but not allowed to run"),
-        Some(Told::Pending | Told::InProgress | Told::Failed | Told::Unknown(_)) | None => {
-            ending::failed(call, report, findings)
+        Some(ReportedStatus::Completed) if has_begun(call, start) => Ending::Completed,
+        Some(ReportedStatus::Completed) => {
+            Ending::failed("said to be completed, but not allowed to run")
         }
+        Some(
+            ReportedStatus::Pending
+            | ReportedStatus::InProgress
+            | ReportedStatus::Failed
+            | ReportedStatus::Unknown(_),
+        )
+        | None => ending::failed(call, report, findings),
     }
 }
 

@@ -4,8 +4,8 @@
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use toolcall::{
-    Decision, Effect, Event, Finish, Judge, Moment, Question, QuestionId, Remembered, RuleName,
-    SessionId, ToolCall,
+    Decision, Effect, Event, Finish, Judge, Question, QuestionId, Remembered, RuleName, SessionId,
+    Timestamp, ToolCall,
 };
 
 use super::*;
@@ -57,7 +57,7 @@ fn call(report: &Value) -> ToolCall {
 
 fn apply(call: &mut ToolCall, events: &[Event], printed: Option<&str>) {
     for event in events {
-        assert_eq!(call.apply(event, Moment::default()), Ok(()), "{event:?}");
+        assert_eq!(call.apply(event, Timestamp::default()), Ok(()), "{event:?}");
     }
     if let Some(text) = printed {
         call.print(text.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! Settings as people write them, right and wrong.
+//! Config as people write them, right and wrong.
 //! No file is read: a text is all there is.
 
 use std::collections::BTreeMap;
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use toolcall::Limits;
-use toolcall_history::{Durability, Keep, OnFailure};
+use toolcall_history::{Durability, KeepContent, OnFailure};
 
 use super::*;
 use crate::config::settings::{HistoryWishes, ModelChoice, SearchChoice};
 use crate::config::written::document;
-use crate::workshop::Walls;
+use crate::context::Walls;
 
 fn parsed(text: &str) -> Result<Parsed, ConfigError> {
     parse("config.toml", text, Some(Path::new("/home/ada")))
@@ -43,13 +43,13 @@ call_seconds = 86_400
 [log]
 file = "/var/log/toolcall"
 "#;
-    let expected = Settings {
+    let expected = Config {
         model: ModelChoice::Script("/home/ada/turn.yaml".into()),
         walls: Walls::Sandbox,
         history: HistoryWishes {
             is_enabled: false,
             durability: Durability::Power,
-            contents: Keep::NoContents,
+            contents: KeepContent::NoContents,
             on_failure: OnFailure::Refuse,
             undo_days: 30,
         },
@@ -70,14 +70,14 @@ file = "/var/log/toolcall"
 #[test]
 fn nothing_written_is_every_default() {
     let expected = Parsed {
-        settings: Settings::default(),
+        settings: Config::default(),
         lines: BTreeMap::new(),
         presence: Presence::There,
     };
     assert_eq!(parsed("").unwrap(), expected);
     assert_eq!(parsed(&document()).unwrap(), expected);
-    assert_eq!(Settings::default().limits(), Limits::default());
-    let limit = Duration::from_secs(Settings::default().call_seconds);
+    assert_eq!(Config::default().limits(), Limits::default());
+    let limit = Duration::from_secs(Config::default().call_seconds);
     assert_eq!(limit, Limits::default().run);
 }
 
@@ -89,7 +89,7 @@ fn what_init_writes_is_what_holds_anyway() {
         .map(|line| line[usize::from(is_key(line))..].to_owned())
         .collect();
     let read = parsed(&uncommented.join("\n")).unwrap();
-    assert_eq!(read.settings, Settings::default());
+    assert_eq!(read.settings, Config::default());
     let paths: Vec<String> = read.lines.into_keys().collect();
     let mut all: Vec<String> = KEYS.iter().map(Key::path).collect();
     all.sort();
@@ -104,7 +104,7 @@ fn every_example_is_taken_and_changes_something() {
             .map_or(String::new(), |table| format!("[{table}]"));
         let text = format!("{table}\n{} = {}\n", key.name, key.example);
         let read = parsed(&text).unwrap_or_else(|error| panic!("{error}"));
-        assert_ne!(read.settings, Settings::default(), "{text}");
+        assert_ne!(read.settings, Config::default(), "{text}");
         // What is shown can be written again.
         let given = (key.give)(&read.settings).json();
         let again = parsed(&format!("{table}\n{} = {given}\n", key.name)).unwrap();

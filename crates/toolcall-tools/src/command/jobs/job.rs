@@ -1,8 +1,9 @@
 //! One background command: the task that carries it, how it is, and what is wanted of it.
 //! It knows nothing of other jobs, and keeps no output itself.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use toolcall::{Exit, Part};
@@ -10,7 +11,6 @@ use toolcall::{Exit, Part};
 use super::printed::{Place, Printed};
 use super::{JobOutput, JobStatus};
 use crate::command::runner::{Commands, Variables};
-use crate::locked::locked;
 
 /// A background command.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Job {
         let printed = Arc::new(Mutex::new(Printed::new(spills)));
         let shared = printed.clone();
         let work = async move {
-            let print = |bytes: &[u8]| locked(&shared).push(bytes);
+            let print = |bytes: &[u8]| shared.lock().push(bytes);
             let stop = end_is_wished(wished.clone());
             let ended = commands.carry(parts, &variables, print, stop).await;
             let wish = *wished.borrow();
@@ -85,13 +85,13 @@ impl Job {
     pub(super) fn output(&self) -> JobOutput {
         // Asked first: what is over prints no more.
         let status = self.status();
-        locked(&self.printed).so_far(status)
+        self.printed.lock().so_far(status)
     }
 
     /// What is new since the last look.
     pub(super) fn news(&self) -> JobOutput {
         let status = self.status();
-        locked(&self.printed).unseen(status)
+        self.printed.lock().unseen(status)
     }
 }
 

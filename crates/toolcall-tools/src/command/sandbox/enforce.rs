@@ -16,7 +16,7 @@ use seccompiler::{
 };
 
 use super::Network;
-use crate::command::protocol::Walls;
+use crate::command::protocol::Isolation;
 use crate::local::Files;
 
 /// The least that guards content wholly: from here on, files cannot be cut short either.
@@ -25,7 +25,7 @@ const NEEDED: ABI = ABI::V3;
 type Failure = Box<dyn std::error::Error>;
 
 /// Builds the walls around this thread, which must be the only one.
-pub(in crate::command) fn enforce(walls: &Walls, files: &Files) -> Result<(), String> {
+pub(in crate::command) fn enforce(walls: &Isolation, files: &Files) -> Result<(), String> {
     let built = guard_files(walls, files).and_then(|()| match walls.network {
         Network::Refused => refuse_sockets(),
         Network::Allowed => Ok(()),
@@ -33,7 +33,7 @@ pub(in crate::command) fn enforce(walls: &Walls, files: &Files) -> Result<(), St
     built.map_err(|why| format!("the sandbox cannot be built: {why}"))
 }
 
-fn guard_files(walls: &Walls, files: &Files) -> Result<(), Failure> {
+fn guard_files(walls: &Isolation, files: &Files) -> Result<(), Failure> {
     let mut rules = ruleset(walls.network)?;
     for root in files.root_handles() {
         rules = rules.add_rule(PathBeneath::new(root, folder_rights()))?;

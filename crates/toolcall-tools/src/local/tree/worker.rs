@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::{AtFlags, FileType, statat};
 
-use super::crew::Crew;
 use super::names::{Name, Names, Rest};
 use super::rules::{Present, Rules, Said};
 use super::start::open_folder;
+use super::workers::Workers;
 use super::{DEEPEST, Found, Ignored, Kind, Passed, Visitor};
 
 /// A process may often hold no more than 1024 handles, and others need some.
@@ -64,7 +64,7 @@ impl Drop for Handle {
 
 /// One thread.
 pub(super) struct Worker<'a, V> {
-    crew: &'a Crew<'a>,
+    crew: &'a Workers<'a>,
     visitor: V,
     list: Vec<Work>,
     passed: Passed,
@@ -75,7 +75,7 @@ pub(super) struct Worker<'a, V> {
 }
 
 impl<'a, V: Visitor> Worker<'a, V> {
-    pub(super) fn new(crew: &'a Crew<'a>, visitor: V, list: Vec<Work>) -> Self {
+    pub(super) fn new(crew: &'a Workers<'a>, visitor: V, list: Vec<Work>) -> Self {
         Self {
             crew,
             visitor,

@@ -9,7 +9,8 @@ use rmcp::{Peer, RoleServer};
 use serde_json::{Value, json};
 use toolcall::text::clean_line;
 use toolcall::{
-    Answer, Approver, BoxFuture, FormAnswer, FormQuestion, FormValues, Lifetime, Question, Rule,
+    Answer, Approver, BoxFuture, FormAnswer, FormQuestion, FormValues, Question, QuestionOption,
+    Rule,
 };
 
 use super::subject;
@@ -50,11 +51,11 @@ impl Asker {
     }
 
     async fn permission(&self, question: &Question) -> Answer {
-        let message = subject::shown(&question.subject);
+        let message = subject::shown(question);
         if message.len() > LONGEST_MESSAGE {
             return Answer::unanswered("it is too long to be shown, so nobody could look at it");
         }
-        let choices = choices(&question.offers);
+        let choices = choices(question);
         match self.show(message, schema(&choices)).await {
             Ok(answer) => read(&answer, &choices),
             Err(why) => Answer::unanswered(format!(
@@ -91,40 +92,37 @@ impl Approver for Asker {
     }
 }
 
-/// What may be chosen: its id, what people read, and what it means.
-type Choice = (String, String, Answer);
+/// An option as a form has it: its id, what users read, and what it is.
+type Choice<'a> = (String, String, QuestionOption<'a>);
 
 /// Once, always with the exact rule, and no. None is proposed: a client that fills in what is
 /// proposed must not allow anything by that.
-fn choices(offers: &[Rule]) -> Vec<Choice> {
-    let once = (
-        "allow-once".to_owned(),
-        "Allow once".to_owned(),
-        Answer::AllowOnce,
-    );
-    let always = offers.iter().enumerate().filter_map(|(place, rule)| {
-        // A rule that cannot be read in full is not offered.
-        let text = clean_line(&rule.text, LONGEST_RULE);
-        let id = format!("allow-always-{}", place + 1);
-        let title = format!("Always allow {}: {text}", lifetime(rule.lifetime));
-        (text == *rule.text).then(|| (id, title, Answer::AllowAlways(rule.clone())))
-    });
-    let reject = ("reject".to_owned(), "Reject".to_owned(), Answer::reject());
-    std::iter::once(once)
-        .chain(always)
-        .chain([reject])
-        .collect()
+fn choices(question: &Question) -> Vec<Choice<'_>> {
+    question.options().into_iter().filter_map(choice).collect()
 }
 
-fn lifetime(lifetime: Lifetime) -> &'static str {
-    match lifetime {
-        Lifetime::Session => "until this server ends",
-        Lifetime::Project => "in this project",
-        Lifetime::Everywhere => "everywhere",
-    }
+fn choice(option: QuestionOption<'_>) -> Option<Choice<'_>> {
+    let id = match option {
+        QuestionOption::AllowOnce => "allow-once".to_owned(),
+        QuestionOption::AllowAlways { number, rule } if is_readable(rule) => {
+            format!("allow-always-{number}")
+        }
+        QuestionOption::RejectOnce => "reject".to_owned(),
+        QuestionOption::AllowAlways { .. } | QuestionOption::RejectAlways(_) => return None,
+    };
+    Some((id, option.label(rule_text), option))
 }
 
-fn schema(choices: &[Choice]) -> Value {
+/// A rule that cannot be read in full is not offered.
+fn is_readable(rule: &Rule) -> bool {
+    rule_text(&rule.text) == *rule.text
+}
+
+fn rule_text(text: &str) -> String {
+    clean_line(text, LONGEST_RULE)
+}
+
+fn schema(choices: &[Choice<'_>]) -> Value {
     let options: Vec<Value> = choices
         .iter()
         .map(|(id, title, _)| json!({"const": id, "title": title}))
@@ -139,7 +137,7 @@ fn schema(choices: &[Choice]) -> Value {
     })
 }
 
-fn read(answer: &ElicitResult, choices: &[Choice]) -> Answer {
+fn read(answer: &ElicitResult, choices: &[Choice<'_>]) -> Answer {
     let content = answer.content.as_ref().unwrap_or(&Value::Null);
     match answer.action {
         ElicitationAction::Decline => Answer::reject(),
@@ -147,12 +145,9 @@ fn read(answer: &ElicitResult, choices: &[Choice]) -> Answer {
         ElicitationAction::Accept => {
             let chosen = content["answer"].as_str();
             let choice = choices.iter().find(|(id, _, _)| Some(&**id) == chosen);
-            match (choice, content["reason"].as_str()) {
-                (Some((_, _, Answer::RejectOnce { .. })), Some(reason)) => {
-                    Answer::reject_because(reason)
-                }
-                (Some((_, _, answer)), _) => answer.clone(),
-                (None, _) => Answer::unanswered("the client chose what was not offered"),
+            match choice {
+                Some((_, _, option)) => option.answer(content["reason"].as_str().map(Arc::from)),
+                None => Answer::unanswered("the client chose what was not offered"),
             }
         }
         _ => Answer::unanswered("the client's answer is not known"),

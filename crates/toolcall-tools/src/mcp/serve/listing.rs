@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
-use toolcall::{Definition, Kind, Registry, Setting};
+use toolcall::{Definition, Kind, Registry, SessionContext};
 
 /// Every tool that may be called.
 pub(super) fn tools(registry: &Registry) -> Vec<Tool> {
@@ -48,7 +48,7 @@ fn annotations(kind: Kind) -> Option<ToolAnnotations> {
 }
 
 /// Where the tools work, and what happens to what they may not do.
-pub(super) fn instructions(setting: &Setting) -> String {
+pub(super) fn instructions(setting: &SessionContext) -> String {
     format!(
         "These tools work in `{}`. Each call is judged by the person's rules; what no rule allows is \
          asked for through a form of yours, or refused if you show none.",

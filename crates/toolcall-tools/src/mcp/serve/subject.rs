@@ -1,12 +1,13 @@
-//! What a person is shown before they say yes, as plain text: commands, changes, whatever is touched.
+//! Renders a question as plain text: its title and its items, commands, changes, whatever is touched.
 //! Commands are shown to the last character; what is left out of a long change is counted.
 
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::Value;
 use similar::TextDiff;
 use toolcall::text::clean_block;
-use toolcall::{Change, Command, Content, FileBody, FileEdit, Intent, Prepared, Reading, Touch};
+use toolcall::{Change, Command, Content, FileBody, FileEdit, Question, QuestionItem, Touch};
 
 const MOST_LINES: usize = 200;
 const LONGEST_INPUT: usize = 8 * 1024;
@@ -14,42 +15,34 @@ const LONGEST_INPUT: usize = 8 * 1024;
 const DIFF_TIME: Duration = Duration::from_millis(200);
 
 /// Everything that would be done.
-pub(super) fn shown(prepared: &Prepared) -> String {
-    let intent = &prepared.intent;
-    let mut said = vec![clean_block(&intent.title)];
-    said.extend(
-        intent
-            .touches
-            .iter()
-            .filter_map(|touch| touched(intent, touch)),
-    );
-    for content in &intent.preview {
-        match content {
-            Content::Edit(edit) => said.push(cut(&clean_block(&diff(edit)))),
-            Content::Text(text) => said.push(cut(&clean_block(text))),
-            Content::Image(_)
-            | Content::Audio(_)
-            | Content::Resource(_)
-            | Content::Link(_)
-            | Content::Terminal(_) => {}
-        }
-    }
-    if is_vague(intent) {
-        let input = clean_block(&format!("{:#}", prepared.input));
-        let end = input.floor_char_boundary(LONGEST_INPUT);
-        let more = input.len() - end;
-        said.push(format!("Its input:\n{}", &input[..end]));
-        said.extend((more > 0).then(|| format!("… {more} more bytes")));
-    }
+pub(super) fn shown(question: &Question) -> String {
+    let mut said = vec![clean_block(&question.subject.intent.title)];
+    said.extend(question.items().iter().map(item_text));
     said.join("\n")
 }
 
-fn touched(intent: &Intent, touch: &Touch) -> Option<String> {
-    let mut edits = intent.preview.iter().filter_map(Content::as_edit);
-    if edits.any(|edit| edit.touch() == *touch) {
-        return None;
+fn item_text(item: &QuestionItem<'_>) -> String {
+    match item {
+        QuestionItem::Touch(touch) => touch_text(touch),
+        QuestionItem::NotUnderstood(why) => {
+            let why = one_line(why);
+            format!("Not fully understood: {why}; a shell would run it as it stands.")
+        }
+        QuestionItem::Content(content) => cut(&clean_block(&content_text(content))),
+        QuestionItem::HiddenCharacters { path, found } => {
+            let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+            format!(
+                "Hidden characters in `{}`: {}",
+                named(path),
+                found.join(", ")
+            )
+        }
+        QuestionItem::Input(input) => input_text(input),
     }
-    Some(match touch {
+}
+
+fn touch_text(touch: &Touch) -> String {
+    match touch {
         Touch::Runs(command) => command_text(command),
         Touch::Reads(path) => format!("Reads `{}`", named(path)),
         Touch::Writes(path) => format!("Writes `{}`", named(path)),
@@ -57,7 +50,7 @@ fn touched(intent: &Intent, touch: &Touch) -> Option<String> {
         Touch::Moves { from, to } => format!("Moves `{}` to `{}`", named(from), named(to)),
         Touch::Reaches(target) => format!("Reaches `{}`", one_line(target)),
         Touch::Unknown => "May affect anything: the tool does not say what.".to_owned(),
-    })
+    }
 }
 
 fn command_text(command: &Command) -> String {
@@ -69,10 +62,29 @@ fn command_text(command: &Command) -> String {
     for (name, value) in &command.env {
         said += &format!("\nwith {}", one_line(&format!("{name}={value}")));
     }
-    if let Reading::Unclear(why) = &command.reading {
-        said += &format!("\nNot fully understood: {why}; a shell would run it as it stands.");
-    }
     said
+}
+
+/// A form has text only: what is none is named.
+fn content_text(content: &Content) -> String {
+    match content {
+        Content::Edit(edit) => diff(edit),
+        Content::Text(text) => text.to_string(),
+        Content::Image(_) => "(an image)".to_owned(),
+        Content::Audio(_) => "(a sound)".to_owned(),
+        Content::Resource(resource) => resource.uri.to_string(),
+        Content::Link(link) => link.uri.to_string(),
+        Content::Terminal(_) => "(a terminal)".to_owned(),
+    }
+}
+
+fn input_text(input: &Value) -> String {
+    let input = clean_block(&format!("{input:#}"));
+    let (shown, rest) = input.split_at(input.floor_char_boundary(LONGEST_INPUT));
+    match rest.len() {
+        0 => format!("Its input:\n{shown}"),
+        more => format!("Its input:\n{shown}\n… {more} more bytes"),
+    }
 }
 
 /// A change of a file, with its place at the head.
@@ -112,19 +124,6 @@ fn cut(text: &str) -> String {
     }
     let first: Vec<&str> = text.lines().take(MOST_LINES).collect();
     format!("{}\n… {} more lines", first.join("\n"), all - MOST_LINES)
-}
-
-/// Whether only its input tells what it does.
-fn is_vague(intent: &Intent) -> bool {
-    let tells = |touch: &Touch| match touch {
-        Touch::Runs(_)
-        | Touch::Reads(_)
-        | Touch::Writes(_)
-        | Touch::Deletes(_)
-        | Touch::Moves { .. } => true,
-        Touch::Reaches(_) | Touch::Unknown => false,
-    };
-    !intent.touches.iter().any(tells)
 }
 
 fn named(path: &Path) -> String {

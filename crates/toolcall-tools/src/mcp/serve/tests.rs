@@ -17,11 +17,11 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use toolcall::{
     AllowAll, AskDangerous, Blob, Content, CustomTool, Definition, Engine, EngineBuilder, Intent,
-    Kind, Progress, Registry, Scope, ToolError, ToolResult,
+    Kind, Progress, Registry, RunContext, ToolError, ToolResult,
 };
 
 use super::{ServeError, serve};
-use crate::{Kit, KitSettings};
+use crate::{Toolset, ToolsetConfig};
 
 /// A client: what it answers to forms, and what it was shown and told.
 #[derive(Clone, Default)]
@@ -111,7 +111,7 @@ impl Visit {
 /// A folder with one file, and the built-in tools for it.
 struct Ground {
     folder: TempDir,
-    kit: Kit,
+    kit: Toolset,
 }
 
 impl Ground {
@@ -123,8 +123,8 @@ impl Ground {
         let root = folder.path().canonicalize().expect("a path").join("work");
         std::fs::create_dir(&root).expect("a folder");
         std::fs::write(root.join("a.txt"), "one\ntwo\n").expect("a file");
-        let settings = KitSettings::new(vec![root], folder.path().join("state"));
-        let kit = Kit::open(settings).expect("a kit");
+        let settings = ToolsetConfig::new(vec![root], folder.path().join("state"));
+        let kit = Toolset::open(settings).expect("a kit");
         Self { folder, kit }
     }
 
@@ -176,7 +176,7 @@ impl Ground {
 /// A tool that does what the closure does and touches nothing.
 fn tool<F, Fut, R>(name: &'static str, run: F) -> EngineBuilder
 where
-    F: Fn(Arc<Value>, Scope) -> Fut + Send + Sync + 'static,
+    F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     R: Into<ToolResult>,
 {
@@ -263,7 +263,7 @@ async fn a_person_behind_the_client_sees_the_change_and_allows_it() {
         -two
         +three
 
-        {"type":"object","properties":{"answer":{"type":"string","title":"May it?","oneOf":[{"const":"allow-once","title":"Allow once"},{"const":"allow-always-1","title":"Always allow until this server ends: \"edit_file\" writing \"/w/a.txt\""},{"const":"reject","title":"Reject"}]},"reason":{"type":"string","title":"Why not","description":"The model is told."}},"required":["answer"]}
+        {"type":"object","properties":{"answer":{"type":"string","title":"May it?","oneOf":[{"const":"allow-once","title":"Allow once"},{"const":"allow-always-1","title":"Always allow in this session: \"edit_file\" writing \"/w/a.txt\""},{"const":"reject","title":"Reject"}]},"reason":{"type":"string","title":"Why not","description":"The model is told."}},"required":["answer"]}
         {"content":[{"type":"text","text":"edited `a.txt`: 1 line added, 1 removed\n--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"}],"structuredContent":{"path":"/w/a.txt","edits":1,"bytes":10,"linesAdded":1,"linesRemoved":1},"isError":false}
         "one\nthree\n""#]]).await;
 }
@@ -343,7 +343,7 @@ async fn images_and_values_are_carried() {
 async fn progress_is_told_to_whoever_gave_a_token() {
     let (told, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let going = go_on.clone();
-    let engine = tool("count", move |_, scope: Scope| {
+    let engine = tool("count", move |_, scope: RunContext| {
         let going = going.clone();
         async move {
             scope.progress(Progress::at(1.0).of(4.0).saying("one"));
@@ -373,7 +373,7 @@ async fn progress_is_told_to_whoever_gave_a_token() {
 /// Runs until it is stopped, and says when it began and when it was.
 fn endless(began: &Arc<Notify>, stopped: &Arc<Notify>) -> EngineBuilder {
     let (began, stopped) = (began.clone(), stopped.clone());
-    tool("wait", move |_, scope: Scope| {
+    tool("wait", move |_, scope: RunContext| {
         let (began, stopped) = (began.clone(), stopped.clone());
         async move {
             began.notify_one();

@@ -1,15 +1,15 @@
 //! A server's form: carried to the person by the call that runs, and answered by nobody else.
 //! No secret is asked for, and no address is opened.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use toolcall::{
     AllowAll, Answer, Approver, BoxFuture, FormAnswer, FormQuestion, FormValues, Question,
 };
 
 use super::fake::{Fake, settings, tool, with_engine};
-use crate::locked::locked;
 
 /// Fills in every form with the same value, and keeps who asked what.
 #[derive(Clone, Default)]
@@ -24,7 +24,9 @@ impl Approver for Person {
 
     fn fill<'a>(&'a self, question: &'a Arc<FormQuestion>) -> BoxFuture<'a, FormAnswer> {
         let form = &question.form;
-        locked(&self.seen).push(format!("{}: {}", form.by(), form.message()));
+        self.seen
+            .lock()
+            .push(format!("{}: {}", form.by(), form.message()));
         let values = form
             .fields()
             .iter()
@@ -65,7 +67,7 @@ async fn told(params: Value) -> (String, Vec<String>) {
     session.servers.start();
     session.servers.settled().await;
     let said = session.said("work").await;
-    let seen = locked(&person.seen).clone();
+    let seen = person.seen.lock().clone();
     (said, seen)
 }
 

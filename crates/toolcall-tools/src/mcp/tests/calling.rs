@@ -10,7 +10,6 @@ use tokio::sync::{mpsc, oneshot};
 use toolcall::{Ending, Limits, ToolRequest};
 
 use super::fake::{Fake, Session, Talk, said, session, settings, tool, with_engine};
-use crate::locked::locked;
 
 /// A server with the tool `work` whose calls are played by this script, one after the other.
 fn working<F, Fut>(script: F) -> Fake
@@ -91,7 +90,9 @@ async fn progress_is_told_before_the_answer() {
     });
     let session = session(&fake).await;
     assert_eq!(session.said("work").await, "done");
-    let told: Vec<_> = locked(&session.progress)
+    let told: Vec<_> = session
+        .progress
+        .lock()
         .iter()
         .map(|progress| (progress.fraction(), progress.message().map(str::to_owned)))
         .collect();
@@ -299,9 +300,9 @@ async fn calls_run_side_by_side() {
 #[tokio::test]
 async fn a_server_that_hangs_delays_nobody() {
     let (sender, stuck) = oneshot::channel::<()>();
-    let stuck = Arc::new(std::sync::Mutex::new(Some(stuck)));
+    let stuck = Arc::new(parking_lot::Mutex::new(Some(stuck)));
     let hanging = Fake::new(move |_, talk| {
-        let stuck = locked(&stuck).take();
+        let stuck = stuck.lock().take();
         async move {
             if let Some(stuck) = stuck {
                 stuck.await.ok();

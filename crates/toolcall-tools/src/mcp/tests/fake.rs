@@ -1,9 +1,10 @@
 //! A server that is a script, and a session that uses it.
 //! It asserts only what every script relies on.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf, split,
@@ -14,11 +15,10 @@ use toolcall::{
 };
 
 use super::super::dial::{Dial, Wire};
-use super::super::ears::Ears;
+use super::super::notifications::Notifications;
 use super::super::servers::{Servers, Surroundings};
 use super::super::settings::{Program, ServerSettings};
 use super::super::status::{ServerState, ServerStatus};
-use crate::locked::locked;
 
 pub(super) const NEWEST_LEGACY: &str = "2025-11-25";
 
@@ -181,7 +181,7 @@ impl Fake {
 }
 
 impl Dial for Fake {
-    fn dial(&self, _ears: Arc<Ears>) -> BoxFuture<'_, Result<Wire, String>> {
+    fn dial(&self, _ears: Arc<Notifications>) -> BoxFuture<'_, Result<Wire, String>> {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let number = self.dials.fetch_add(1, Ordering::SeqCst);
         tokio::spawn((self.script)(number, Talk::new(theirs)));
@@ -239,7 +239,7 @@ pub(super) fn with_engine(
             .cwd("/w")
             .reader(move |_: &ToolCall, event: &Event| {
                 if let Event::Progressed(progress) = event {
-                    locked(&seen).push(progress.clone());
+                    seen.lock().push(progress.clone());
                 }
             });
     Session {

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcall::{Effect, Intent, Policy, SessionId, Setting, ToolRequest, Verdict};
-use toolcall_policy::{Facts, Layer, Rules, Scope, Source, Trust};
+use toolcall::{Effect, Intent, Policy, SessionContext, SessionId, ToolRequest, Verdict};
+use toolcall_policy::{Layer, LayerSource, PolicyText, RuleContext, Rules, Trust};
 
 use super::super::settings::{Program, ServerSettings};
 use super::fake::{Fake, settings, unstarted};
@@ -36,10 +36,10 @@ async fn intent(
 }
 
 fn policy(text: &str) -> Layer {
-    let source = Source {
+    let source = PolicyText {
         file: "policy.toml",
         text,
-        scope: Scope::User,
+        scope: LayerSource::User,
         trust: Trust::Trusted,
         home: None,
     };
@@ -47,8 +47,8 @@ fn policy(text: &str) -> Layer {
 }
 
 fn judge(layers: Vec<Layer>, intent: &Intent) -> Verdict {
-    let setting = Setting::new(SessionId::new("s"), "/w");
-    Rules::new(layers, Facts::default())
+    let setting = SessionContext::new(SessionId::new("s"), "/w");
+    Rules::new(layers, RuleContext::default())
         .unwrap()
         .judge(intent, &setting)
 }

@@ -11,7 +11,6 @@ use toolcall::{BoxFuture, Content};
 use super::super::parse_settings;
 use super::fake::{Fake, session, tool};
 use super::{granting, processes};
-use crate::locked::locked;
 
 type Run = fn() -> BoxFuture<'static, ()>;
 
@@ -263,7 +262,9 @@ async fn flood_of_progress() {
     });
     let session = session(&fake).await;
     assert_eq!(session.said("work").await, "done");
-    let last = locked(&session.progress)
+    let last = session
+        .progress
+        .lock()
         .last()
         .and_then(toolcall::Progress::fraction);
     assert_eq!(last, Some(1.0));

@@ -1,69 +1,32 @@
 //! A server that is reached by streamable HTTP, answered line by line from a socket of our own.
 //! What rmcp does on the wire is its own business; here only what comes of it.
 
-use std::sync::{Arc, Mutex};
-
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::{TcpListener, TcpStream};
 use toolcall::{AllowAll, Engine, SharedRegistry, ToolRequest};
+use toolcall_testkit::http::{Reply, Server, response};
 use url::Url;
 
 use super::super::servers::{Servers, Surroundings};
 use super::super::settings::{Address, ServerSettings};
 use super::super::status::ServerState;
 use super::fake::{said, tool};
-use crate::locked::locked;
 
-/// What a request had in its head.
-type Heads = Arc<Mutex<Vec<String>>>;
-
-/// Answers every request as this function says: a status line and a body.
-async fn site(answer: fn(&Value) -> (String, String)) -> (Url, Heads) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp?key=hunter22", listener.local_addr().unwrap());
-    let heads = Heads::default();
-    let seen = heads.clone();
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(serve(stream, seen.clone(), answer));
-        }
-    });
-    (Url::parse(&url).unwrap(), heads)
-}
-
-async fn serve(stream: TcpStream, heads: Heads, answer: fn(&Value) -> (String, String)) {
-    let mut stream = BufReader::new(stream);
-    loop {
-        let (mut head, mut length) = (String::new(), 0);
-        loop {
-            let mut line = String::new();
-            match stream.read_line(&mut line).await {
-                Ok(1..) => {}
-                Ok(0) | Err(_) => return,
-            }
-            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap();
-            }
-            head.push_str(&line);
-            if line == "\r\n" {
-                break;
-            }
-        }
-        let mut body = vec![0; length];
-        stream.read_exact(&mut body).await.unwrap();
-        locked(&heads).push(head.clone());
+/// Answers every request as this function says: a status line with headers, and a body.
+async fn site(respond: fn(&Value) -> (String, String)) -> (Url, Server) {
+    let server = Server::start(move |request| {
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
         let (status, body) = match head.starts_with("POST") {
-            true => answer(&serde_json::from_slice(&body).unwrap()),
+            true => respond(&serde_json::from_str(body).unwrap()),
             false => (
                 "405 Method Not Allowed\r\ncontent-type: text/plain".to_owned(),
                 String::new(),
             ),
         };
-        let length = body.len();
-        let whole = format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\n\r\n{body}");
-        stream.write_all(whole.as_bytes()).await.ok();
-    }
+        Reply::Keep(response(&status, "", body))
+    });
+    let server = server.await;
+    let url = format!("http://{}/mcp?key=hunter22", server.address);
+    (Url::parse(&url).unwrap(), server)
 }
 
 fn respond(message: &Value) -> (String, String) {
@@ -116,7 +79,7 @@ async fn session(url: Url) -> (Servers, Engine) {
 
 #[tokio::test]
 async fn a_server_on_the_web_is_called() {
-    let (url, heads) = site(respond).await;
+    let (url, server) = site(respond).await;
     let (servers, engine) = session(url).await;
     assert_eq!(
         servers.status()[0].state,
@@ -130,7 +93,7 @@ async fn a_server_on_the_web_is_called() {
     assert_eq!(said(&outcome), expected);
     let outcome = engine.run(ToolRequest::new("stream", json!({}))).await;
     assert_eq!(said(&outcome), "streamed");
-    let sent = locked(&heads).clone();
+    let sent = server.requests();
     assert!(
         sent.iter().all(|head| head.contains("x-key: hunter22")),
         "{sent:?}"
@@ -146,7 +109,7 @@ async fn a_site_that_is_no_server_is_told_without_its_secrets() {
             "<html>hunter22".to_owned(),
         )
     };
-    let (url, _) = site(refuse).await;
+    let (url, _server) = site(refuse).await;
     let (servers, _engine) = session(url).await;
     let status = servers.status().remove(0);
     assert!(
@@ -164,7 +127,7 @@ async fn a_server_that_wants_a_sign_in_says_so() {
             String::new(),
         )
     };
-    let (url, _) = site(refuse).await;
+    let (url, _server) = site(refuse).await;
     let (servers, _engine) = session(url).await;
     let expected = ServerState::Failed {
         reason: "it wants a sign-in; put a token into `headers`".into(),

@@ -2,7 +2,7 @@
 //! They wait for processes that others end; nothing else shows that a process is gone.
 
 use std::ffi::OsString;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -83,14 +83,8 @@ impl Shell {
     }
 
     fn wait_until_gone(&self, file: &str) {
-        let until = Instant::now() + Duration::from_secs(20);
-        while self.is_alive(file) {
-            assert!(
-                Instant::now() < until,
-                "the process of `{file}` is still there"
-            );
-            std::thread::yield_now();
-        }
+        let gone = || (!self.is_alive(file)).then_some(());
+        toolcall_testkit::wait_for(Duration::from_secs(20), gone);
     }
 }
 

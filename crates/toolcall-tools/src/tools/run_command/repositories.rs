@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use toolcall::{Look, Reading, Touch};
+use toolcall::{PrepareContext, Reading, Touch};
 
 /// The repositories that `git` would find before that of the root, as files that are read.
-pub(super) async fn between(reading: &Reading, look: &Look) -> Vec<Touch> {
+pub(super) async fn between(reading: &Reading, look: &PrepareContext) -> Vec<Touch> {
     let Reading::Understood(parts) = reading else {
         return Vec::new();
     };
@@ -25,7 +25,7 @@ pub(super) async fn between(reading: &Reading, look: &Look) -> Vec<Touch> {
 }
 
 /// A folder of a repository has a configuration; a worktree or a submodule is a file.
-async fn told(folder: &Path, look: &Look) -> Option<Touch> {
+async fn told(folder: &Path, look: &PrepareContext) -> Option<Touch> {
     let git = folder.join(".git");
     for path in [git.join("config"), git] {
         let is_file = matches!(look.read_if_there(&path).await, Ok(Some(_)));

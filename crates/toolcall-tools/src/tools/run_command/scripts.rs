@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-use toolcall::{Command, Digest, FileBody, Look, Part, Reading, Scope, ToolError};
+use toolcall::{Command, Digest, FileBody, Part, PrepareContext, Reading, RunContext, ToolError};
 use toolcall_shell::{Words, unwrapped};
 
 /// More files than this are not looked at.
@@ -21,7 +20,7 @@ const INTERPRETERS: [&str; 18] = [
 const ENDINGS: [&str; 9] = ["sh", "bash", "zsh", "py", "js", "mjs", "ts", "rb", "pl"];
 
 /// The files that the command would run, as they are now.
-pub(super) async fn seen(command: &Command, look: &Look) -> BTreeMap<PathBuf, Digest> {
+pub(super) async fn seen(command: &Command, look: &PrepareContext) -> BTreeMap<PathBuf, Digest> {
     let mut scripts = BTreeMap::new();
     let named = named(command).into_iter();
     let inside = named.filter(|path| look.setting().contains(path));
@@ -37,7 +36,7 @@ pub(super) async fn seen(command: &Command, look: &Look) -> BTreeMap<PathBuf, Di
 }
 
 /// Fails if one of them is no longer what was approved.
-pub(super) async fn check(command: &Command, scope: &Scope) -> Result<(), ToolError> {
+pub(super) async fn check(command: &Command, scope: &RunContext) -> Result<(), ToolError> {
     for (path, approved) in &command.scripts {
         let now = scope.read(path).await?;
         if digest(&now) != Some(*approved) {
@@ -52,7 +51,7 @@ pub(super) async fn check(command: &Command, scope: &Scope) -> Result<(), ToolEr
 
 fn digest(body: &FileBody) -> Option<Digest> {
     match body {
-        FileBody::Text(text) => Some(Digest(Sha256::digest(text.as_bytes()).into())),
+        FileBody::Text(text) => Some(Digest::of(text.as_bytes())),
         FileBody::Binary { digest, .. } => *digest,
         FileBody::Folder { .. } => None,
     }

@@ -3,17 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use toolcall::text::{clean_block, clean_line};
-use toolcall::{Location, Scope, ToolResult};
+use toolcall::{Location, RunContext, ToolResult};
 
 use super::query::Query;
 use super::reading::MOST_MATCHES;
 use super::{Cut, LONGEST_IN_A_TITLE, Passed, shown};
-use crate::locked::locked;
 use crate::tools::cut::Lines;
 use crate::tools::naming::counted;
 use crate::tools::walking::{MOST_LOCATIONS, left_out};
@@ -72,7 +71,7 @@ impl Hits {
 
     /// How many matches of a file may be among the first.
     pub(super) fn room(&self, path: &Path) -> usize {
-        let kept = locked(&self.kept);
+        let kept = self.kept.lock();
         let is_full = kept.shown >= self.most;
         match kept.files.last_key_value() {
             Some((last, _)) if is_full && path > last => 0,
@@ -89,7 +88,7 @@ impl Hits {
 
     /// The matches of a file, and those lines of it that may be shown.
     pub(super) fn add(&self, path: &Path, lines: Vec<Line>, matches: u64) {
-        let mut kept = locked(&self.kept);
+        let mut kept = self.kept.lock();
         kept.matching += 1;
         kept.matches += matches;
         if !lines.is_empty() {
@@ -105,10 +104,10 @@ impl Hits {
         query: &Query,
         place: &Path,
         passed: &Passed,
-        scope: &Scope,
+        scope: &RunContext,
         cut: Cut,
     ) -> ToolResult {
-        let mut kept = self.kept.into_inner().unwrap_or_default();
+        let mut kept = self.kept.into_inner();
         kept.searched = self.searched.into_inner();
         kept.unreadable = self.unreadable.into_inner();
         let mut heading = kept.heading(query, &shown(place, scope));

@@ -5,7 +5,8 @@ use expect_test::expect;
 use serde_json::{Map, Value, json};
 
 use super::{apply, call, check, check_from, update};
-use crate::v1::decode::{RAW_OUTPUT, decode};
+use crate::decode::RAW_OUTPUT;
+use crate::v1::decode::decode;
 
 #[test]
 fn commands_exit_with_codes_and_signals() {

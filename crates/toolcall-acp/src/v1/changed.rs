@@ -1,0 +1,89 @@
+//! SessionSelector parts of a v1 report an event changes.
+//! It compares and collects; what the parts look like on the wire is written elsewhere.
+
+use toolcall::{AskedQuestion, Event, FormReply, Kind, Prepared, Sketch, ToolCall};
+
+use super::content::before_the_end;
+use super::view::View;
+use super::{Printing, subject};
+use crate::report::{Fields, Urgency};
+
+/// What an event changed in what the client should know of a call, and how soon.
+pub(crate) fn changed(call: &ToolCall, event: &Event, printing: Printing) -> (Fields, Urgency) {
+    match event {
+        // With its input known, the tool is about to say what it will do: the first report has it.
+        Event::Announced(announced) => match announced.input {
+            Some(_) => (Fields::ANNOUNCED, Urgency::Soon),
+            None => (Fields::ANNOUNCED, Urgency::Now),
+        },
+        Event::InputGrew(_) => (
+            Fields::TITLE | Fields::KIND | Fields::LOCATIONS,
+            Urgency::Paced,
+        ),
+        Event::InputArrived(_) => (Fields::INPUT, Urgency::WithNext),
+        Event::Prepared(prepared) => (prepared_anew(call, prepared), Urgency::WithNext),
+        // A request follows: before it everything must be told.
+        Event::Asked(_) | Event::FormAsked(_) => (Fields::NONE, Urgency::Now),
+        Event::FormAnswered(answer) => match answer.reply {
+            // Why nobody could answer is shown with the call.
+            FormReply::Declined { reason: Some(_) } => {
+                (content_beside_terminal(call, printing), Urgency::Paced)
+            }
+            FormReply::Declined { reason: None }
+            | FormReply::Accepted(_)
+            | FormReply::Cancelled => (Fields::NONE, Urgency::WithNext),
+        },
+        Event::Decided(_) | Event::Exited(_) | Event::StatusUnknown(_) => {
+            (Fields::NONE, Urgency::WithNext)
+        }
+        Event::Started => (started(call, printing), Urgency::Now),
+        Event::Progressed(_) => (
+            Fields::PROGRESS | content_beside_terminal(call, printing),
+            Urgency::Paced,
+        ),
+        Event::Showed(_) => (content_beside_terminal(call, printing), Urgency::Paced),
+        Event::Printed(_) => (Fields::OUTPUT, Urgency::Paced),
+        Event::Heartbeat(_) => (Fields::BEAT, Urgency::Paced),
+        Event::Held(_) | Event::Resumed => (Fields::HELD, Urgency::Paced),
+        Event::Planned(_) => (Fields::PLAN, Urgency::Paced),
+        Event::Noted { .. } => (Fields::NOTES, Urgency::Paced),
+        Event::Located(_) => (Fields::LOCATIONS, Urgency::Paced),
+        Event::Restated(_) => (Fields::DESCRIPTION | Fields::CONTENT, Urgency::Now),
+        Event::Finished(_) => (Fields::ENDED, Urgency::Now),
+    }
+}
+
+/// A call with a terminal of ours shows nothing else, and that one was told first.
+fn content_beside_terminal(call: &ToolCall, printing: Printing) -> Fields {
+    Fields::CONTENT.when(|| !View::live(printing).is_by_ours(call))
+}
+
+fn prepared_anew(call: &ToolCall, prepared: &Prepared) -> Fields {
+    let (intent, sketch) = (&prepared.intent, call.sketch());
+    let announced = call.announced();
+    Fields::TITLE.when(|| intent.title != sketch.title)
+        | Fields::KIND.when(|| intent.kind != sketch_kind(call, sketch))
+        | Fields::LOCATIONS.when(|| intent.locations != sketch.locations)
+        | Fields::NAME.when(|| **call.tool() != *announced.tool)
+        | Fields::INPUT.when(|| announced.input.is_none())
+        | Fields::CONTENT.when(|| !intent.preview.is_empty())
+}
+
+/// The kind that was told before: of the sketch that the input grew to, else of the announcement.
+fn sketch_kind(call: &ToolCall, sketch: &Sketch) -> Kind {
+    match call.input_growth() {
+        Some(_) => sketch.kind,
+        None => call.announced().kind(),
+    }
+}
+
+/// A request for permission may show more than the call itself, and clients keep what they were
+/// shown last: once the call runs it shows its own content again, if it has any.
+fn started(call: &ToolCall, printing: Printing) -> Fields {
+    let shows_other = |asking: &AskedQuestion| {
+        let own = before_the_end(call, View::live(printing));
+        !own.is_empty() && own != subject::shown(&asking.question)
+    };
+    let asked = call.questions().last();
+    Fields::STARTED | Fields::CONTENT.when(|| asked.is_some_and(shows_other))
+}

@@ -1,0 +1,10 @@
+//! Stories and properties of the connection, told from both of its ends, through the public API.
+
+mod bad_lines;
+mod ending;
+mod flood;
+mod handling;
+mod lane;
+mod order;
+mod requests;
+mod support;

@@ -1,0 +1,115 @@
+//! One queue, one order: no answer overtakes what was said before it.
+//! That holds whether the peer listens or not.
+
+use serde_json::json;
+use toolcall_acp::transport::Limits;
+
+use crate::connection::support::{connected, holding, narrowly_connected, settle};
+
+fn request(id: usize) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": "_go"}).to_string()
+}
+
+fn response(id: usize) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":null}}"#)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_does_not_overtake_updates_sent_before_it() {
+    let (peer, transport, mut far) = connected();
+    let (mut requests, _connection) = holding(transport);
+    far.say(request(1)).await;
+    let request = requests.recv().await.unwrap();
+    let updates: Vec<_> = (0..100).map(|number| format!("update {number}")).collect();
+    for update in &updates {
+        let write = |line: &mut Vec<u8>| line.extend_from_slice(update.as_bytes());
+        peer.lane().try_send(write).unwrap();
+    }
+    request.respond(Ok(&json!(null))).await;
+    for update in &updates {
+        assert_eq!(far.hear().await, *update);
+    }
+    assert_eq!(far.hear().await, response(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_waits_behind_updates_that_wait_for_room() {
+    let limits = Limits {
+        lane: 50,
+        ..Limits::default()
+    };
+    let (peer, transport, mut far) = narrowly_connected(200, limits);
+    let (mut requests, _connection) = holding(transport);
+    far.say(request(1)).await;
+    let request = requests.recv().await.unwrap();
+    let reporter = peer.clone();
+    tokio::spawn(async move {
+        for number in 0..100 {
+            let params = json!({"number": number});
+            reporter.notify("_update", &params).await.unwrap();
+        }
+        request.respond(Ok(&json!(null))).await;
+    });
+    settle().await;
+    assert!(
+        peer.lane().counters().lines < 10,
+        "the peer does not listen"
+    );
+    for number in 0..100 {
+        let update = json!({"jsonrpc": "2.0", "method": "_update", "params": {"number": number}});
+        let heard: serde_json::Value = serde_json::from_str(&far.hear().await).unwrap();
+        assert_eq!(heard, update);
+    }
+    assert_eq!(far.hear().await, response(1));
+    assert!(peer.lane().counters().deepest < 50 + 100);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_answer_comes_after_what_was_said_before_it_and_in_order() {
+    let (peer, transport, mut far) = connected();
+    let (mut requests, _connection) = holding(transport);
+    for id in 0..50 {
+        far.say(request(id)).await;
+    }
+    for id in 0..50 {
+        let request = requests.recv().await.unwrap();
+        peer.lane()
+            .send(format!("before {id}").as_bytes())
+            .await
+            .unwrap();
+        request.respond(Ok(&json!(null))).await;
+    }
+    let mut heard = Vec::new();
+    for _ in 0..100 {
+        heard.push(far.hear().await);
+    }
+    let place = |line: &str| heard.iter().position(|heard| heard == line).unwrap();
+    let answers: Vec<_> = (0..50).map(|id| place(&response(id))).collect();
+    assert!(answers.is_sorted());
+    for (id, answer) in answers.into_iter().enumerate() {
+        assert!(place(&format!("before {id}")) < answer, "{heard:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_waits_for_room_without_being_lost() {
+    let limits = Limits {
+        lane: 10,
+        ..Limits::default()
+    };
+    let (peer, transport, mut far) = narrowly_connected(100, limits);
+    let (mut requests, _connection) = holding(transport);
+    far.say(request(1)).await;
+    let request = requests.recv().await.unwrap();
+    let filler = "x".repeat(300);
+    for _ in 0..2 {
+        peer.lane().send(filler.as_bytes()).await.unwrap();
+        settle().await;
+    }
+    tokio::spawn(async move { request.respond(Ok(&json!(null))).await });
+    settle().await;
+    assert_eq!(peer.lane().counters().lines, 2);
+    assert_eq!(far.hear().await, filler);
+    assert_eq!(far.hear().await, filler);
+    assert_eq!(far.hear().await, response(1));
+}

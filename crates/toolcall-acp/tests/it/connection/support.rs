@@ -1,0 +1,127 @@
+//! A peer to test connections with: it says and hears lines.
+//! It asserts nothing about what they say.
+
+use std::future::Future;
+use std::io;
+use std::task::Poll;
+
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use toolcall_acp::dispatch::{Dispatch, Handled, Responder};
+use toolcall_acp::peer::{Peer, RpcError};
+use toolcall_acp::transport::{Limits, Transport, connect};
+
+/// How much lies in the pipes of a test that does not care.
+const ROOMY: usize = 1024 * 1024;
+
+/// The other end of a connection.
+pub(crate) struct Far {
+    mouth: Option<DuplexStream>,
+    ears: Lines<BufReader<DuplexStream>>,
+}
+
+impl Far {
+    /// Says these lines.
+    pub(crate) async fn say(&mut self, lines: impl AsRef<[u8]>) {
+        let mouth = self.mouth.as_mut().expect("it did not hang up");
+        mouth.write_all(lines.as_ref()).await.unwrap();
+        mouth.write_all(b"\n").await.unwrap();
+    }
+
+    /// The next line.
+    pub(crate) async fn hear(&mut self) -> String {
+        let line = self.ears.next_line().await.unwrap();
+        line.expect("the other side says something")
+    }
+
+    /// Every line until the other side hangs up.
+    pub(crate) async fn hear_out(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Some(line) = self.ears.next_line().await.unwrap() {
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// Listens no more, but may still speak.
+    pub(crate) fn stop_listening(self) -> impl Sized {
+        self.mouth
+    }
+
+    /// Says nothing any more.
+    pub(crate) fn hang_up(&mut self) {
+        self.mouth = None;
+    }
+}
+
+/// A connection and its other end.
+pub(crate) fn connected() -> (Peer, Transport, Far) {
+    narrowly_connected(ROOMY, Limits::default())
+}
+
+/// A connection through pipes of this many bytes, and its other end.
+pub(crate) fn narrowly_connected(pipe: usize, limits: Limits) -> (Peer, Transport, Far) {
+    let (mouth, reader) = tokio::io::duplex(pipe);
+    let (writer, ears) = tokio::io::duplex(pipe);
+    let (peer, transport) = connect(reader, writer, limits);
+    let far = Far {
+        mouth: Some(mouth),
+        ears: BufReader::new(ears).lines(),
+    };
+    (peer, transport, far)
+}
+
+/// A connection that runs without a handler, and its other end.
+pub(crate) fn running_alone() -> (Peer, Far) {
+    let (peer, transport, far) = connected();
+    tokio::spawn(transport.run_alone());
+    (peer, far)
+}
+
+/// Answers `_ping` and refuses everything else.
+pub(crate) struct Ping;
+
+impl Dispatch for Ping {
+    fn request(&self, method: &str, _: Option<&RawValue>, to: Responder) -> Handled {
+        Handled::Now(match method {
+            "_ping" => to.reply(&json!("pong")),
+            _ => to.refuse(&RpcError::method_not_found(method)),
+        })
+    }
+}
+
+/// Hands out the responders of every request.
+struct Holding(mpsc::Sender<Responder>);
+
+impl Dispatch for Holding {
+    fn request(&self, _: &str, _: Option<&RawValue>, to: Responder) -> Handled {
+        self.0
+            .try_send(to)
+            .unwrap_or_else(|_| panic!("few requests are held"));
+        Handled::Later
+    }
+}
+
+/// Runs a connection. Requests come out here, to be answered or not.
+pub(crate) fn holding(
+    transport: Transport,
+) -> (mpsc::Receiver<Responder>, JoinHandle<io::Result<()>>) {
+    let (sender, requests) = mpsc::channel(100);
+    (requests, tokio::spawn(transport.run(Holding(sender))))
+}
+
+/// Lets every task that can run do so.
+pub(crate) async fn settle() {
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Polls once.
+pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    let mut future = std::pin::Pin::new(future);
+    std::future::poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await
+}

@@ -1,0 +1,93 @@
+//! What is checked of every story: the rules, the schema, the replay, and the lines to the letter.
+//! It plays nothing.
+
+use expect_test::expect_file;
+use toolcall::{SessionId, Store, ToolCall, replay};
+use toolcall_acp::TraceContext;
+use toolcall_acp::lint::{Direction, Frame, lint};
+use toolcall_acp::v1::{Dialect, Printing, snapshot};
+
+use crate::golden::line::{Line, Side};
+use crate::golden::merged::Known;
+use crate::golden::stage::Wire;
+use crate::golden::{replaying, rules, schema};
+
+impl Wire {
+    /// Checks everything, and the lines against the golden of this name.
+    pub(crate) fn check(&self, name: &str) {
+        self.check_told(name);
+        let differences = replaying::differences(self.live(), self.told_again());
+        assert_eq!(differences, [""; 0], "{name}");
+    }
+
+    /// Checks all but the replay, for a session that nothing was stored of.
+    pub(crate) fn check_told(&self, name: &str) {
+        expect_file![format!("wires/{name}.wire")].assert_eq(&self.transcript());
+        assert_eq!(rules::findings(&self.lines), [""; 0], "{name}");
+        assert_eq!(self.linted(), [""; 0], "{name}");
+        assert_eq!(schema::findings(&self.lines), [""; 0], "{name}");
+    }
+
+    fn transcript(&self) -> String {
+        let lines = self.lines.iter().map(|line| match line.side {
+            Side::Agent => format!("agent  {}\n", line.text),
+            Side::Client => format!("client {}\n", line.text),
+        });
+        lines.collect()
+    }
+
+    /// What our own linter finds.
+    fn linted(&self) -> Vec<String> {
+        let frames = self.lines.iter().map(|line| Frame {
+            direction: match line.side {
+                Side::Agent => Direction::FromAgent,
+                Side::Client => Direction::FromClient,
+            },
+            message: &line.json,
+        });
+        let findings = lint(frames).into_iter();
+        findings.map(|finding| format!("{finding:?}")).collect()
+    }
+
+    fn said(&self) -> impl Iterator<Item = &Line> {
+        self.lines.iter().filter(|line| line.side == Side::Agent)
+    }
+
+    /// What the client knows in the end.
+    pub(crate) fn live(&self) -> Known {
+        let mut known = Known::default();
+        for line in self.said() {
+            let params = &line.json["params"];
+            known.update(&params["update"]);
+            known.merge(&params["toolCall"]);
+        }
+        known
+    }
+
+    /// The calls as they were stored.
+    pub(crate) fn stored(&self) -> Vec<ToolCall> {
+        let records = self.store.load(&SessionId::new("s1"));
+        replay(&records.expect("records"))
+    }
+
+    /// What the client would know from a replay of the stored session.
+    fn told_again(&self) -> Known {
+        let dialect = Dialect {
+            printing: self.printing(),
+            trace: TraceContext::default(),
+        };
+        let (mut known, calls) = (Known::default(), self.stored());
+        for update in calls.iter().flat_map(|call| snapshot(call, &dialect)) {
+            known.update(&update.to_value());
+        }
+        known
+    }
+
+    fn printing(&self) -> Printing {
+        let offers = &self.lines[0].json["params"]["clientCapabilities"];
+        match offers["_meta"]["terminal_output"] == true {
+            true => Printing::Terminal,
+            false => Printing::Text,
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Whether the agent's lines are what the schema of v1 says, by the SDK's own types.
+//! It judges the shape of single lines; their order is not its business.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use agent_client_protocol::v1::schema::{
+    CancelRequestNotification, CreateElicitationRequest, CreateTerminalRequest, InitializeResponse,
+    KillTerminalRequest, NewSessionResponse, PromptResponse, ReadTextFileRequest,
+    ReleaseTerminalRequest, RequestPermissionRequest, SessionNotification, TerminalOutputRequest,
+    WaitForTerminalExitRequest, WriteTextFileRequest,
+};
+use jsonschema::Validator;
+use schemars::{JsonSchema, schema_for};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::golden::line::{Line, Side};
+
+/// How one sort of message is judged.
+struct Shape {
+    validator: Validator,
+    /// Reads it into the SDK's type and writes it again.
+    through_type: fn(&Value) -> Result<Value, String>,
+}
+
+impl Shape {
+    fn of<T: JsonSchema + Serialize + DeserializeOwned>() -> Self {
+        let schema = schema_for!(T).to_value();
+        Self {
+            validator: jsonschema::validator_for(&schema).expect("a schema"),
+            through_type: |value| {
+                let typed: T = T::deserialize(value).map_err(|error| error.to_string())?;
+                serde_json::to_value(typed).map_err(|error| error.to_string())
+            },
+        }
+    }
+
+    fn findings(&self, message: &Value) -> Vec<String> {
+        let errors = self.validator.iter_errors(message);
+        let mut findings: Vec<_> = errors.map(|error| error.to_string()).collect();
+        match (self.through_type)(message) {
+            Err(error) => findings.push(error),
+            Ok(read) if items(&read) != items(message) => {
+                findings.push(format!(
+                    "items are lost: {:?} of {:?}",
+                    items(&read),
+                    items(message)
+                ));
+            }
+            Ok(_) => {}
+        }
+        findings
+    }
+}
+
+/// How many items each list has. The SDK drops malformed ones without a word.
+fn items(message: &Value) -> Vec<(&'static str, usize)> {
+    const LISTS: [&str; 10] = [
+        "/update/content",
+        "/update/locations",
+        "/update/entries",
+        "/toolCall/content",
+        "/toolCall/locations",
+        "/options",
+        "/args",
+        "/requestedSchema/properties",
+        "/update/content/0/content",
+        "/update/_meta",
+    ];
+    let length = |list: &Value| {
+        list.as_array()
+            .map(Vec::len)
+            .or(list.as_object().map(|o| o.len()))
+    };
+    let counted = LISTS
+        .into_iter()
+        .map(|at| (at, message.pointer(at).and_then(length)));
+    counted
+        .map(|(at, length)| (at, length.unwrap_or_default()))
+        .collect()
+}
+
+/// By method, and responses by the method they answer.
+static SHAPES: LazyLock<HashMap<&'static str, Shape>> = LazyLock::new(|| {
+    HashMap::from([
+        ("session/update", Shape::of::<SessionNotification>()),
+        (
+            "session/request_permission",
+            Shape::of::<RequestPermissionRequest>(),
+        ),
+        (
+            "elicitation/create",
+            Shape::of::<CreateElicitationRequest>(),
+        ),
+        ("fs/read_text_file", Shape::of::<ReadTextFileRequest>()),
+        ("fs/write_text_file", Shape::of::<WriteTextFileRequest>()),
+        ("terminal/create", Shape::of::<CreateTerminalRequest>()),
+        ("terminal/output", Shape::of::<TerminalOutputRequest>()),
+        (
+            "terminal/wait_for_exit",
+            Shape::of::<WaitForTerminalExitRequest>(),
+        ),
+        ("terminal/kill", Shape::of::<KillTerminalRequest>()),
+        ("terminal/release", Shape::of::<ReleaseTerminalRequest>()),
+        ("$/cancel_request", Shape::of::<CancelRequestNotification>()),
+        ("answer to initialize", Shape::of::<InitializeResponse>()),
+        ("answer to session/new", Shape::of::<NewSessionResponse>()),
+        ("answer to session/prompt", Shape::of::<PromptResponse>()),
+    ])
+});
+
+/// Everything that is wrong with the shape of the agent's lines.
+pub(crate) fn findings(lines: &[Line]) -> Vec<String> {
+    let asked = |id: &Value| {
+        let asks = |line: &&Line| line.side == Side::Client && line.json["id"] == *id;
+        let request = lines
+            .iter()
+            .filter(asks)
+            .find(|line| line.json.get("method").is_some());
+        request.and_then(|line| line.json["method"].as_str())
+    };
+    let said = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| line.side == Side::Agent);
+    said.flat_map(|(at, line)| {
+        let found = judge(&line.json, asked(&line.json["id"]));
+        found
+            .into_iter()
+            .map(move |what| format!("line {}: {what}", at + 1))
+    })
+    .collect()
+}
+
+fn judge(line: &Value, asked: Option<&str>) -> Vec<String> {
+    let (name, message) = match (line["method"].as_str(), asked) {
+        (Some(method), _) => (method.to_owned(), &line["params"]),
+        (None, _) if line.get("error").is_some() => return Vec::new(),
+        (None, Some(asked)) if asked.starts_with('_') => return Vec::new(),
+        (None, asked) => (
+            format!("answer to {}", asked.unwrap_or_default()),
+            &line["result"],
+        ),
+    };
+    match SHAPES.get(name.as_str()) {
+        Some(shape) => shape.findings(message),
+        None => vec![format!("`{name}` is not known")],
+    }
+}

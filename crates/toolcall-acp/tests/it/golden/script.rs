@@ -1,0 +1,63 @@
+//! What scripted clients say: yes, no, a file, a terminal, stop.
+//! Each reacts to one line; none remembers.
+
+use serde_json::{Value, json};
+
+use crate::golden::stage::Out;
+
+/// Answers nothing.
+pub(crate) fn silent(_line: &Value, _out: &mut Out) {}
+
+/// Says yes to everything, once.
+pub(crate) fn allows(line: &Value, out: &mut Out) {
+    if asks(line) {
+        out.answer(line, chosen("allow-once"));
+    }
+}
+
+/// Says no to everything, once.
+pub(crate) fn refuses(line: &Value, out: &mut Out) {
+    if asks(line) {
+        out.answer(line, chosen("reject-once"));
+    }
+}
+
+/// Whether it asks for permission.
+pub(crate) fn asks(line: &Value) -> bool {
+    line["method"] == "session/request_permission"
+}
+
+/// Whether it asks for permission for this call.
+pub(crate) fn asks_about(line: &Value, call: &str) -> bool {
+    asks(line) && line["params"]["toolCall"]["toolCallId"] == call
+}
+
+/// Whether it tells that this call has this status now.
+pub(crate) fn tells(line: &Value, call: &str, status: &str) -> bool {
+    let update = &line["params"]["update"];
+    update["toolCallId"] == call && update["status"] == status
+}
+
+/// The answer that chooses this option.
+pub(crate) fn chosen(option: &str) -> Value {
+    json!({"outcome": {"outcome": "selected", "optionId": option}})
+}
+
+/// `session/cancel`.
+pub(crate) fn cancel(out: &mut Out) {
+    out.notify("session/cancel", json!({"sessionId": "s1"}));
+}
+
+/// Serves `terminal/*`: a command that prints this and exits so.
+pub(crate) fn terminal(line: &Value, out: &mut Out, prints: &str, exit: &Value) {
+    let result = match line["method"].as_str() {
+        Some("terminal/create") => json!({"terminalId": "term-1"}),
+        Some("terminal/wait_for_exit") => exit.clone(),
+        Some("terminal/output") => {
+            json!({"output": prints, "truncated": false, "exitStatus": exit})
+        }
+        Some("terminal/kill" | "terminal/release") => json!({}),
+        _ => return,
+    };
+    out.answer(line, result);
+}

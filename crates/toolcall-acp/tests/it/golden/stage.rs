@@ -1,0 +1,255 @@
+//! A stage for stories: a real agent on one end of a pipe, a scripted client on the other, every line kept.
+//! It asserts nothing; what must hold of the lines is said elsewhere.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, WriteHalf, duplex, split,
+};
+use tokio::time::timeout;
+use toolcall::*;
+use toolcall_acp::service::CommandPlacement;
+use toolcall_acp::transport::{Limits, connect};
+use toolcall_acp::{ClientConnection, Prompt};
+
+use crate::golden::agent::serve_with;
+use crate::golden::line::{Line, PROMPT, Side};
+
+/// No story takes so long, by its own clock.
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// What answers a prompt.
+pub(crate) type Model = Arc<dyn Fn(Arc<Prompt>) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// What opens a session.
+pub(crate) type Open = Box<dyn Fn(SessionContext) -> EngineBuilder + Send + Sync>;
+
+type Setup = Arc<dyn Fn(EngineBuilder) -> EngineBuilder + Send + Sync>;
+
+/// What a story is played with.
+pub(crate) struct Story {
+    tools: Arc<Registry>,
+    offers: Value,
+    prompt_meta: Option<Value>,
+    commands: CommandPlacement,
+    setup: Vec<Setup>,
+}
+
+/// Everything that went over the wire, and what was stored meanwhile.
+pub(crate) struct Wire {
+    pub(crate) lines: Vec<Line>,
+    pub(crate) store: Arc<MemoryStore>,
+}
+
+/// What the client writes in reply to one line.
+#[derive(Default)]
+pub(crate) struct Out {
+    messages: Vec<Value>,
+    hangs_up: bool,
+}
+
+impl Story {
+    pub(crate) fn new(tools: Registry) -> Self {
+        Self {
+            tools: Arc::new(tools),
+            offers: json!({}),
+            prompt_meta: None,
+            commands: CommandPlacement::InClient,
+            setup: Vec::new(),
+        }
+    }
+
+    /// The client's capabilities.
+    pub(crate) fn offering(mut self, offers: Value) -> Self {
+        self.offers = offers;
+        self
+    }
+
+    /// The `_meta` of the prompt.
+    pub(crate) fn prompt_meta(mut self, meta: Value) -> Self {
+        self.prompt_meta = Some(meta);
+        self
+    }
+
+    /// Where commands run.
+    pub(crate) fn commands(mut self, commands: CommandPlacement) -> Self {
+        self.commands = commands;
+        self
+    }
+
+    /// The machine.
+    pub(crate) fn host(self, host: MemoryHost) -> Self {
+        let host: Arc<dyn Host> = Arc::new(host);
+        self.engine(move |engine| engine.host(host.clone()))
+    }
+
+    /// Changes the engine.
+    pub(crate) fn engine(
+        mut self,
+        change: impl Fn(EngineBuilder) -> EngineBuilder + Send + Sync + 'static,
+    ) -> Self {
+        self.setup.push(Arc::new(change));
+        self
+    }
+
+    /// Plays it: `client` sees every line of the agent, `model` answers the prompt.
+    pub(crate) async fn play<M, F>(self, mut client: impl FnMut(&Value, &mut Out), model: M) -> Wire
+    where
+        M: Fn(Arc<Prompt>) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let model: Model = Arc::new(move |prompt| Box::pin(model(prompt)));
+        self.play_erased(&mut client, model).await
+    }
+
+    /// The same for every story, so that it is compiled once and not fifty times.
+    async fn play_erased(self, client: &mut dyn FnMut(&Value, &mut Out), model: Model) -> Wire {
+        let (ours, theirs) = duplex(64 * 1024);
+        let (reader, writer) = split(theirs);
+        let (peer, transport) = connect(reader, writer, Limits::default());
+        let store = Arc::new(MemoryStore::default());
+        let open = opening(self.tools, self.setup, store.clone());
+        let serving = serve_with(
+            ClientConnection::new(peer),
+            transport,
+            self.commands,
+            open,
+            model,
+        );
+        let serving = tokio::spawn(serving);
+        let mut lines = Vec::new();
+        let talking = converse(ours, &self.offers, self.prompt_meta, client, &mut lines);
+        if timeout(HOUR, talking).await.is_err() {
+            panic!("the story never ends; so far: {:#?}", texts(&lines));
+        }
+        serving.await.expect("no panic").expect("a clean end");
+        Wire { lines, store }
+    }
+}
+
+/// The engine of a story: ids, time and session are always the same.
+fn opening(registry: Arc<Registry>, setup: Vec<Setup>, store: Arc<MemoryStore>) -> Open {
+    Box::new(move |_| {
+        let engine = Engine::builder(registry.clone())
+            .setting(SessionContext::new(SessionId::new("s1"), "/w"))
+            .policy(AskDangerous)
+            .ids(CallIds::new("call"))
+            .clock(SystemClock::beginning_at(Timestamp::default()))
+            .store(store.clone());
+        setup.iter().fold(engine, |engine, change| change(engine))
+    })
+}
+
+/// Speaks for the client until its prompt is answered and the agent has hung up.
+async fn converse(
+    stream: DuplexStream,
+    offers: &Value,
+    prompt_meta: Option<Value>,
+    script: &mut dyn FnMut(&Value, &mut Out),
+    lines: &mut Vec<Line>,
+) {
+    let (reader, writer) = split(stream);
+    let mut reading = BufReader::new(reader).lines();
+    let mut pen = Pen {
+        writer: Some(writer),
+        lines,
+    };
+    let hello = json!({"protocolVersion": 1, "clientCapabilities": offers});
+    pen.write(request(1, "initialize", hello)).await;
+    while let Some(text) = reading.next_line().await.expect("text") {
+        let json: Value = serde_json::from_str(&text).expect("every line is JSON");
+        pen.lines.push(Line {
+            side: Side::Agent,
+            text,
+            json: json.clone(),
+        });
+        let mut out = Out::default();
+        go_on(&json, prompt_meta.as_ref(), &mut out);
+        script(&json, &mut out);
+        for message in out.messages {
+            pen.write(message).await;
+        }
+        if out.hangs_up || is_response_to(&json, PROMPT) {
+            pen.hang_up().await;
+        }
+    }
+}
+
+fn texts(lines: &[Line]) -> Vec<&str> {
+    lines.iter().map(|line| line.text.as_str()).collect()
+}
+
+/// What every client does: after each answer the next request, up to the prompt.
+fn go_on(line: &Value, prompt_meta: Option<&Value>, out: &mut Out) {
+    if is_response_to(line, 1) {
+        out.send(request(
+            2,
+            "session/new",
+            json!({"cwd": "/w", "mcpServers": []}),
+        ));
+    }
+    if is_response_to(line, 2) {
+        let text = json!([{"type": "text", "text": "go"}]);
+        let mut params = json!({"sessionId": "s1", "prompt": text});
+        if let Some(meta) = prompt_meta {
+            params["_meta"] = meta.clone();
+        }
+        out.send(request(PROMPT, "session/prompt", params));
+    }
+}
+
+fn is_response_to(line: &Value, id: u64) -> bool {
+    line["id"] == id && line.get("method").is_none()
+}
+
+fn request(id: u64, method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+/// Writes and keeps lines. Without a writer the client has hung up.
+struct Pen<'a> {
+    writer: Option<WriteHalf<DuplexStream>>,
+    lines: &'a mut Vec<Line>,
+}
+
+impl Pen<'_> {
+    async fn hang_up(&mut self) {
+        if let Some(mut writer) = self.writer.take() {
+            writer.shutdown().await.expect("an open pipe");
+        }
+    }
+
+    async fn write(&mut self, json: Value) {
+        let text = json.to_string();
+        if let Some(writer) = &mut self.writer {
+            let bytes = format!("{text}\n");
+            writer.write_all(bytes.as_bytes()).await.expect("a reader");
+            let side = Side::Client;
+            self.lines.push(Line { side, text, json });
+        }
+    }
+}
+
+impl Out {
+    /// Sends any message.
+    pub(crate) fn send(&mut self, message: Value) {
+        self.messages.push(message);
+    }
+
+    /// Says nothing more after this.
+    pub(crate) fn hang_up(&mut self) {
+        self.hangs_up = true;
+    }
+
+    /// Answers a request.
+    pub(crate) fn answer(&mut self, request: &Value, result: Value) {
+        self.send(json!({"jsonrpc": "2.0", "id": request["id"], "result": result}));
+    }
+
+    /// Sends a notification.
+    pub(crate) fn notify(&mut self, method: &str, params: Value) {
+        self.send(json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+}

@@ -1,0 +1,12 @@
+//! The integration tests of `toolcall-acp`, one module a subject, in one binary.
+
+mod agent;
+mod connection;
+mod decode;
+mod fold;
+mod golden;
+mod refold;
+mod reporting;
+mod said;
+mod seeds;
+mod wires;

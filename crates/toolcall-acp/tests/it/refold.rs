@@ -1,0 +1,84 @@
+//! What is written in v1 and read back is the same call, up to what v1 cannot say.
+//! The list of losses is in `docs/acp-v1.md`; what is compared here is everything that is not on it.
+
+use std::sync::Arc;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::Value;
+use toolcall::{CallId, Event, Output, Plan, SessionId, Timestamp, ToolCall};
+use toolcall_acp::v1::decode::decode_plan;
+use toolcall_acp::v1::{Dialect, Printing, encode, snapshot};
+
+use crate::fold::Folded;
+use crate::said::Said;
+use toolcall_testkit::events::{any_announced, any_event};
+
+/// A stream of events that all have their place. A status that is not known here cannot be written.
+fn any_story() -> impl Strategy<Value = Vec<(ToolCall, Event)>> {
+    (any_announced(), vec(any_event(), 0..30)).prop_map(|(announced, events)| {
+        let announced = Arc::new(announced);
+        let (id, session) = (CallId::new("call"), SessionId::new("session"));
+        let output = Arc::new(Output::default());
+        let at = Timestamp::default();
+        let mut call = ToolCall::announce(id, session, announced.clone(), output, at);
+        let mut story = vec![(call.clone(), Event::Announced(announced))];
+        for event in events {
+            let is_known = !matches!(event, Event::StatusUnknown(_));
+            if is_known && call.apply(&event, at).is_ok() {
+                story.push((call.clone(), event));
+            }
+        }
+        story
+    })
+}
+
+/// What a client makes of these updates.
+fn read(updates: Vec<Value>) -> (Folded, Option<Plan>) {
+    let (mut folded, mut plan) = (Folded::default(), None);
+    for update in updates {
+        match update["sessionUpdate"] == "plan" {
+            true => plan = decode_plan(&update).ok().map(|read| read.plan),
+            false => folded.take("session", &update),
+        }
+    }
+    (folded, plan)
+}
+
+fn check(call: &ToolCall, updates: Vec<Value>) -> Result<(), TestCaseError> {
+    let (folded, plan) = read(updates);
+    prop_assert_eq!(&folded.findings, &[]);
+    prop_assert_eq!(&folded.irregular, &[]);
+    let [again] = folded.calls.as_slice() else {
+        return Err(TestCaseError::fail("not one call"));
+    };
+    prop_assert_eq!(Said::of(again), Said::of(call));
+    prop_assert_eq!(plan.as_ref(), call.plan().map(|plan| &**plan));
+    Ok(())
+}
+
+fn any_dialect() -> impl Strategy<Value = Dialect> {
+    prop::sample::select(vec![Printing::Text, Printing::Terminal]).prop_map(|printing| Dialect {
+        printing,
+        ..Dialect::default()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    #[test]
+    fn what_is_told_step_by_step_is_the_same_call(story in any_story(), dialect in any_dialect()) {
+        let updates = story.iter().flat_map(|(call, event)| encode(call, event, &dialect));
+        let updates = updates.map(|update| update.to_value()).collect();
+        let (call, _) = story.last().expect("it was announced");
+        check(call, updates)?;
+    }
+
+    #[test]
+    fn what_is_told_at_once_is_the_same_call(story in any_story(), dialect in any_dialect()) {
+        let (call, _) = story.last().expect("it was announced");
+        let updates = snapshot(call, &dialect).map(|update| update.to_value()).collect();
+        check(call, updates)?;
+    }
+}

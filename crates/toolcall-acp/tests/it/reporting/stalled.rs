@@ -1,0 +1,94 @@
+//! A client that stops reading stops new calls, and costs no memory; when it reads again, all is told.
+//! Nothing is lost and nothing is out of order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::sleep;
+use toolcall::*;
+
+use crate::golden::rules;
+use crate::reporting::desk::{Desk, LANE, Manners, only, work};
+
+const CALLS: usize = 200;
+const UNREPORTED: usize = 8;
+/// What one call tells at most at once.
+const LONGEST: usize = 24 * 1024;
+
+fn limits() -> Limits {
+    Limits {
+        running: 4,
+        unreported: UNREPORTED,
+        ..Limits::default()
+    }
+}
+
+/// Ends with much to read, and counts how often it was begun.
+fn verbose(begun: &Arc<AtomicUsize>) -> Registry {
+    let begun = begun.clone();
+    only(Kind::Other, move |_: Arc<Value>, scope: RunContext| {
+        begun.fetch_add(1, Ordering::Relaxed);
+        async move {
+            scope.print("printed\n".repeat(1024));
+            scope.progress(Progress::at(1.0));
+            Ok("x".repeat(8 * 1024))
+        }
+    })
+}
+
+async fn call_all(session: Arc<toolcall_acp::Session>) {
+    let turn = session.engine().turn();
+    let mut handles = Vec::new();
+    for _ in 0..CALLS {
+        handles.push(turn.call(work()).await);
+    }
+    for handle in handles {
+        assert_eq!(handle.await.ending(), &Ending::Completed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_stops_reading_stops_new_calls() {
+    let begun = Arc::default();
+    let desk = Desk::open(verbose(&begun), Manners::default(), |engine| {
+        engine.limits(limits())
+    });
+    desk.reads.send_replace(false);
+    let calling = tokio::spawn(call_all(desk.session.clone()));
+    sleep(Duration::from_secs(600)).await;
+    let stalled = begun.load(Ordering::Relaxed);
+    assert!(stalled < CALLS / 2, "{stalled} calls were begun");
+    sleep(Duration::from_secs(600)).await;
+    assert_eq!(
+        begun.load(Ordering::Relaxed),
+        stalled,
+        "it goes on all the same"
+    );
+    let deepest = desk.client.counters().deepest;
+    assert!(deepest <= LANE + LONGEST, "{deepest} bytes wait");
+    assert!(desk.session.reports().counters().deepest <= UNREPORTED);
+
+    desk.reads.send_replace(true);
+    calling.await.expect("every call ends");
+    let deepest = desk.client.counters().deepest;
+    let lines = desk.finish().await;
+    assert_eq!(rules::findings(&lines), [""; 0]);
+    let ends =
+        |line: &&crate::golden::line::Line| line.json["params"]["update"]["status"] == "completed";
+    assert_eq!(lines.iter().filter(ends).count(), CALLS);
+    assert!(deepest <= LANE + LONGEST, "{deepest} bytes waited");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_hangs_up_ends_nothing_but_the_telling() {
+    let begun = Arc::default();
+    let desk = Desk::open(verbose(&begun), Manners::default(), |engine| {
+        engine.limits(limits())
+    });
+    desk.client.peer().lane().close();
+    let calling = tokio::spawn(call_all(desk.session.clone()));
+    calling.await.expect("every call ends");
+    assert_eq!(begun.load(Ordering::Relaxed), CALLS);
+}

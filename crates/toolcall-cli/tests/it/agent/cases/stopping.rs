@@ -1,0 +1,92 @@
+//! Cases in which the person cancels: a question, a command, a model that speaks, and several calls at once.
+//! Nothing goes on after any of them.
+
+use super::{Case, FAILED, PLAIN, REFUSED, cancelling};
+use crate::agent::client::{Cancel, Offer};
+
+const SLEEP: &str = "
+- - call: {tool: run_command, input: {command: sleep 600}}
+  - say: Never said.
+";
+
+pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "cancel-perm",
+        script: "
+- - call: {tool: write_file, input: {path: new.txt, content: x}}
+  - say: Never said.
+",
+        manner: cancelling(Cancel::Asked),
+        lives: &[("write_file", REFUSED)],
+        questions: 1,
+        stop: "cancelled",
+        file: Some(("new.txt", None)),
+        ..PLAIN
+    },
+    sleeping("cancel-run", Offer::Nothing),
+    sleeping("cancel-run-output", Offer::Output),
+    sleeping("cancel-run-terminal", Offer::Terminal),
+    Case {
+        name: "cancel-run-children",
+        script: "
+- - call: {tool: run_command, input: {command: \"sh -c 'sleep 601 & setsid sleep 602 & sleep 603'\"}}
+  - say: Never said.
+",
+        manner: cancelling(Cancel::Running(1)),
+        lives: &[("run_command", FAILED)],
+        questions: 1,
+        stop: "cancelled",
+        ..PLAIN
+    },
+    Case {
+        name: "cancel-stream",
+        script: "
+- - say: A long sentence that nobody hears to its end.
+    stream: {pieces: 20, delay_ms: 100000}
+  - call: {tool: read_file, input: {path: hello.txt}}
+",
+        manner: cancelling(Cancel::Speaking),
+        lives: &[],
+        stop: "cancelled",
+        ..PLAIN
+    },
+    Case {
+        name: "cancel-stream-of-a-call",
+        script: "
+- - call: {tool: write_file, input: {path: new.txt, content: text that nobody waits for}}
+    stream: {pieces: 60, delay_ms: 500}
+",
+        manner: cancelling(Cancel::Announced),
+        lives: &[("write_file", REFUSED)],
+        stop: "cancelled",
+        file: Some(("new.txt", None)),
+        ..PLAIN
+    },
+    Case {
+        name: "cancel-parallel",
+        script: "
+- - calls:
+      - {tool: run_command, input: {command: sleep 600}}
+      - {tool: run_command, input: {command: sleep 601}}
+  - say: Never said.
+",
+        policy: "[[allow]]\nrun = 'sleep'\n",
+        manner: cancelling(Cancel::Running(2)),
+        lives: &[("run_command", FAILED), ("run_command", FAILED)],
+        stop: "cancelled",
+        ..PLAIN
+    },
+];
+
+const fn sleeping(name: &'static str, offer: Offer) -> Case {
+    Case {
+        name,
+        script: SLEEP,
+        offer,
+        manner: cancelling(Cancel::Running(1)),
+        lives: &[("run_command", FAILED)],
+        questions: 1,
+        stop: "cancelled",
+        ..PLAIN
+    }
+}

@@ -1,0 +1,210 @@
+//! The hostile permission cases that rules alone do not settle: who answers what, when, and to which call.
+//! Real tools, real rules and the v1 wire; each case is judged by what was told and what is on the disk.
+
+#![cfg(target_os = "linux")]
+
+mod stage;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolcall::{Answer, Effect, Ending, Question, ToolRequest};
+use toolcall_testkit::client::{failure, notification, select};
+
+use crate::wire::SESSION;
+
+use stage::Stage;
+
+const CASES: &str = include_str!("../../../toolcall-policy/tests/it/hostile/cases.jsonl");
+
+/// Cases of other rooms, and why they are not here.
+const ELSEWHERE: [(&str, &[&str]); 4] = [
+    ("there are no hooks", &["044", "045"]),
+    ("the agent's own tests ask for modes", &["047"]),
+    ("the history has its own tests", &["048"]),
+    (
+        "foreign agents are wrapped elsewhere",
+        &["033", "036", "040"],
+    ),
+];
+
+#[tokio::test]
+async fn hostile_permission_cases() {
+    let mut passed = Vec::new();
+    for (number, case) in cases() {
+        if judge(&number, &case).await {
+            passed.push(number);
+        }
+    }
+    println!("hostile permission cases: {} passed", passed.len());
+    for (why, numbers) in ELSEWHERE {
+        println!("elsewhere ({why}): {}", numbers.join(" "));
+    }
+    let expected = [
+        "007", "021", "022", "025", "026", "028", "030", "039", "042",
+    ];
+    assert_eq!(passed, expected);
+}
+
+#[tokio::test]
+async fn rules_about_git_do_not_count_for_a_repository_inside_the_project() {
+    let stage = Stage::with_policy("[[allow]]\nrun = 'git status'\n");
+    stage.file(".git/config", "[core]\n\tbare = false\n");
+    stage.file("plain/there.txt", "");
+    stage.file("vendor/x/.git/config", "[core]\n\tfsmonitor = touch evil\n");
+    stage.file("vendor/y/.git", "gitdir: ../x/.git\n");
+    let engine = stage.engine().build();
+    let decided = async |command: &str| {
+        let request = ToolRequest::new("run_command", json!({"command": command}));
+        let outcome = engine.run(request).await;
+        outcome.call.decision().map(|decision| decision.effect)
+    };
+    for command in ["git status", "cd plain && git status"] {
+        assert_eq!(decided(command).await, Some(Effect::Allow), "{command}");
+    }
+    for command in ["cd vendor/x && git status", "cd vendor/y && git status"] {
+        assert_eq!(decided(command).await, Some(Effect::Deny), "{command}");
+    }
+    assert!(!stage.has("vendor/x/evil"));
+}
+
+fn cases() -> BTreeMap<String, Value> {
+    let all = CASES
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let number = |case: &Value| {
+        let id = case["id"].as_str()?.strip_prefix("permission-")?;
+        Some(id[..3].to_owned())
+    };
+    all.filter_map(|case| Some((number(&case)?, case)))
+        .collect()
+}
+
+/// Whether it is one of these; what does not hold panics.
+async fn judge(number: &str, case: &Value) -> bool {
+    let request = request(&case["input"]);
+    match number {
+        "007" => nobody_to_ask(request).await,
+        "021" => script_is_swapped(request).await,
+        "022" => no_yes(request, |asked| vec![select(asked, "yolo")]).await,
+        "025" => {
+            let both = |asked: &Value| {
+                let reject = select(asked, "reject-once");
+                vec![reject, select(asked, "allow-once")]
+            };
+            no_yes(request, both).await;
+        }
+        "026" => no_yes(request, |asked| vec![failure(asked, -32603, "no")]).await,
+        "028" => cancelled_right_after(request).await,
+        "030" => never_answered(request).await,
+        "039" => every_argument_is_shown(&case["input"]["args"]).await,
+        "042" => flags_of_the_model(request).await,
+        _ => return false,
+    }
+    true
+}
+
+fn cancel() -> Value {
+    notification("session/cancel", json!({"sessionId": SESSION}))
+}
+
+fn request(input: &Value) -> ToolRequest {
+    let tool = input["tool"].as_str().unwrap_or("send");
+    ToolRequest::new(tool, input["args"].clone())
+}
+
+async fn nobody_to_ask(request: ToolRequest) {
+    let stage = Stage::with_policy("[[ask]]\ntool = 'run_command'\n");
+    let outcome = stage.engine().build().run(request).await;
+    assert!(
+        matches!(outcome.ending(), Ending::Denied { .. }),
+        "{:?}",
+        outcome.ending()
+    );
+}
+
+async fn script_is_swapped(request: ToolRequest) {
+    let stage = Stage::new();
+    let script = stage.executable("run.sh", "#!/bin/sh\necho good\n");
+    let swapped = script.clone();
+    let approver = move |_: Arc<Question>| {
+        std::fs::write(&swapped, "#!/bin/sh\ntouch evil\n").unwrap();
+        std::future::ready(Answer::AllowOnce)
+    };
+    let engine = stage.engine().approver(approver).build();
+    let outcome = engine.run(request.clone()).await;
+    let told = outcome.ending().reason().unwrap_or_default();
+    assert!(
+        told.contains("run.sh` changed after the command was approved"),
+        "{told}"
+    );
+    assert!(!stage.has("evil"));
+    // Unswapped, it runs.
+    stage.executable("run.sh", "#!/bin/sh\ntouch good\n");
+    let approver = |_: Arc<Question>| std::future::ready(Answer::AllowOnce);
+    let outcome = stage.engine().approver(approver).build().run(request).await;
+    assert_eq!(outcome.ending(), &Ending::Completed);
+    assert!(stage.has("good"));
+}
+
+async fn no_yes(request: ToolRequest, reply: impl Fn(&Value) -> Vec<Value> + Send + 'static) {
+    let stage = Stage::new();
+    let heard = stage.play(request, reply).await;
+    assert_eq!(heard.statuses().last(), Some(&"failed"));
+    assert!(!stage.has("a"));
+}
+
+async fn cancelled_right_after(request: ToolRequest) {
+    let stage = Stage::new();
+    let reply = |asked: &Value| vec![select(asked, "allow-once"), cancel()];
+    let heard = stage.play(request, reply).await;
+    assert_eq!(heard.stop_reason(), "cancelled");
+    let statuses = heard.statuses();
+    let endings = statuses
+        .iter()
+        .filter(|status| ["completed", "failed"].contains(status));
+    assert_eq!(endings.count(), 1, "{statuses:?}");
+    let began = statuses.contains(&"in_progress");
+    assert!(
+        began || !stage.has("M"),
+        "it ran and was not reported: {statuses:?}"
+    );
+}
+
+async fn never_answered(request: ToolRequest) {
+    let (silent, busy) = (Stage::new(), Stage::new());
+    let waiting = tokio::spawn(async move {
+        let heard = silent.play(request, |_| vec![cancel()]).await;
+        (heard, silent)
+    });
+    let read = ToolRequest::new("read_file", json!({"path": "there.txt"}));
+    let heard = busy.play(read, |_| Vec::new()).await;
+    assert_eq!(heard.statuses().last(), Some(&"completed"));
+    let (heard, silent) = waiting.await.unwrap();
+    assert_eq!(heard.stop_reason(), "cancelled");
+    assert_eq!(heard.statuses().last(), Some(&"failed"));
+    assert!(!silent.has("a"));
+}
+
+async fn every_argument_is_shown(args: &Value) {
+    let stage = Stage::new();
+    let reply = |asked: &Value| vec![select(asked, "reject-once")];
+    let request = ToolRequest::new("send", args.clone());
+    let heard = stage.play(request, reply).await;
+    let asked = heard.question();
+    assert_eq!(asked["params"]["toolCall"]["rawInput"], *args);
+    let shown = asked["params"]["toolCall"]["content"].to_string();
+    for part in ["to", "bcc", "evil", "pad"] {
+        assert!(shown.contains(part), "`{part}` is not in {shown}");
+    }
+}
+
+async fn flags_of_the_model(request: ToolRequest) {
+    let stage = Stage::with_policy("[[allow]]\nrun = 'ls'\n");
+    let approver = |_: Arc<Question>| std::future::ready(Answer::AllowOnce);
+    let outcome = stage.engine().approver(approver).build().run(request).await;
+    let told = outcome.ending().reason().unwrap_or_default();
+    assert!(told.contains("dangerouslyDisableSandbox"), "{told}");
+    assert!(outcome.call.decision().is_none());
+}

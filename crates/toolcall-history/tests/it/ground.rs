@@ -1,0 +1,146 @@
+//! The ground the stories stand on: a folder, a history in it, calls that live in one line.
+//! It asserts nothing by itself.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolcall::{
+    Announced, CallId, Decision, Effect, Ending, Event, Finish, Input, Intent, Journal, Judge,
+    Kind, Outline, Output, Prepared, Receipt, RuleName, SessionId, Ticket, ToolResult,
+};
+use toolcall_history::{Archive, History, HistoryConfig};
+use toolcall_testkit::clock::TestClock;
+use toolcall_testkit::dir::TestDir;
+
+/// A folder that goes away, and a path for a history in it.
+pub(crate) struct Ground {
+    pub(crate) dir: TestDir,
+    pub(crate) path: PathBuf,
+}
+
+impl Default for Ground {
+    fn default() -> Self {
+        let dir = TestDir::create();
+        let path = dir.at("state/history.db");
+        Self { dir, path }
+    }
+}
+
+impl Ground {
+    pub(crate) fn open(&self) -> Arc<History> {
+        self.open_with(settings())
+    }
+
+    pub(crate) fn open_with(&self, settings: HistoryConfig) -> Arc<History> {
+        Arc::new(History::open(&self.path, settings).expect("a history"))
+    }
+
+    pub(crate) fn archive(&self) -> Archive {
+        Archive::open(&self.path).expect("a history that is there")
+    }
+
+    /// Every byte of every file in the folder.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut folders = vec![self.dir.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => bytes.extend(std::fs::read(path).expect("a file")),
+                }
+            }
+        }
+        bytes
+    }
+
+    pub(crate) fn holds(&self, text: &str) -> bool {
+        let bytes = self.bytes();
+        bytes
+            .windows(text.len())
+            .any(|window| window == text.as_bytes())
+    }
+}
+
+/// Every look at this clock finds it a millisecond later.
+pub(crate) fn clock() -> TestClock {
+    TestClock::ticking(1_700_000_000_000_000, 1000)
+}
+
+pub(crate) fn settings() -> HistoryConfig {
+    HistoryConfig {
+        clock: Arc::new(clock()),
+        ..HistoryConfig::default()
+    }
+}
+
+pub(crate) fn session() -> SessionId {
+    SessionId::new("session")
+}
+
+pub(crate) fn journal(session: &SessionId, history: &Arc<History>) -> Journal {
+    Journal::new(session.clone()).with_store(history.clone())
+}
+
+pub(crate) fn announced(tool: &str, input: Value) -> Announced {
+    Announced {
+        tool: tool.into(),
+        model_id: None,
+        parent: None,
+        input: Some(Input::from(input)),
+        outline: Outline::inferred(Kind::Other),
+    }
+}
+
+pub(crate) fn decided(effect: Effect, rule: &'static str) -> Event {
+    Event::Decided(Arc::new(Decision {
+        question: None,
+        effect,
+        by: Judge::Rule(RuleName::new(rule)),
+    }))
+}
+
+pub(crate) fn finished(ending: Ending, result: impl Into<ToolResult>) -> Event {
+    Event::Finished(Arc::new(Finish {
+        ending,
+        result: result.into(),
+        output: Arc::new(Output::default()),
+    }))
+}
+
+/// Announces, prepares, allows and starts a call; gives the receipt of the decision.
+pub(crate) fn begin(journal: &Journal, id: &CallId, intent: Intent) -> Receipt {
+    let input = json!({ "path": "src/main.rs" });
+    let announced = announced("read_file", input.clone());
+    let begun = journal.announce(id, announced, Ticket::default());
+    assert_eq!(begun, Ok(()));
+    let input = Arc::new(input);
+    write(
+        journal,
+        id,
+        Event::Prepared(Arc::new(Prepared { input, intent })),
+    );
+    let receipt = write(journal, id, decided(Effect::Allow, "allow-all"));
+    write(journal, id, Event::Started);
+    receipt
+}
+
+pub(crate) fn write(journal: &Journal, id: &CallId, event: Event) -> Receipt {
+    journal.write(id, event).expect("it has a place")
+}
+
+/// A call that reads and completes; gives the receipts of its decision and of its ending.
+pub(crate) fn whole_call(journal: &Journal, id: &CallId) -> [Receipt; 2] {
+    let intent = Intent::new(Kind::Read, "Read main.rs").reading("/work/src/main.rs");
+    let decision = begin(journal, id, intent);
+    let ending = write(journal, id, finished(Ending::Completed, "fn main() {}"));
+    [decision, ending]
+}
+
+/// Waits outside of any runtime.
+pub(crate) fn wait(receipt: Receipt) -> Result<(), toolcall::StoreError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.expect("a runtime").block_on(receipt.wait())
+}

@@ -1,9 +1,0 @@
-//! The rulebook on real files: policies, trust, kept answers, and what becomes of broken ones.
-//! One binary, so that what the tests share is compiled once.
-
-mod desk;
-mod files;
-mod following;
-mod keeping;
-mod repositories;
-mod trusting;

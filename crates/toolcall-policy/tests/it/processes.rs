@@ -1,0 +1,199 @@
+//! Several processes with one rulebook: nothing that one keeps is lost, and it answers the others.
+//! Each test starts itself again as the other processes.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+
+use serde_json::json;
+use toolcall::{
+    Answer, AnswerContext, CallId, Command, Effect, Engine, Intent, Judge, Kind, Lifetime,
+    Question, Registry, Remembered, Rule, Rulebook as _, SessionId, Timestamp, ToolRequest,
+};
+use toolcall_policy::PolicyStore;
+use toolcall_testkit::dir::TestDir;
+use toolcall_testkit::process::{again, role};
+use toolcall_testkit::tools::{custom, registry_of};
+
+use crate::store::desk::settings_in;
+
+const PROCESSES: usize = 8;
+const RULES_EACH: usize = 12;
+
+/// Names the folder to a process that a test started.
+const FOLDER: &str = "TOOLCALL_TEST_FOLDER";
+
+/// The folder and the role of this process, if a test started it.
+fn started() -> Option<(PathBuf, String)> {
+    let folder = std::env::var_os(FOLDER)?;
+    Some((folder.into(), role()?))
+}
+
+/// Many processes keep rules at once, and every rule is there.
+#[test]
+fn all_rules_are_there() {
+    if let Some((folder, name)) = started() {
+        return keep(&folder, &name);
+    }
+    let folder = TestDir::create();
+    let names: Vec<String> = (0..PROCESSES).map(|number| format!("p{number}")).collect();
+    let children: Vec<Child> = names
+        .iter()
+        .map(|name| start("all_rules_are_there", folder.path(), name))
+        .collect();
+    for child in children {
+        finish(child);
+    }
+    let kept = book(folder.path()).kept().expect("a sound file");
+    let mut texts: Vec<String> = kept.into_iter().map(|rule| rule.text).collect();
+    texts.sort();
+    let mut expected: Vec<String> = names.iter().flat_map(|name| rules_of(name)).collect();
+    expected.sort();
+    assert_eq!(texts, expected);
+}
+
+/// A question waits in one process until the answer is kept in the other.
+#[test]
+fn a_rule_of_one_answers_the_other() {
+    if let Some((folder, role)) = started() {
+        return ask(&folder, Waiting::of(&role));
+    }
+    let folder = TestDir::create();
+    let start = |role| start("a_rule_of_one_answers_the_other", folder.path(), role);
+    let mut waiting = start("wait");
+    let mut lines = BufReader::new(waiting.stderr.take().expect("its output")).lines();
+    let mut line = || lines.next().expect("a line").expect("a line of text");
+    assert_eq!(line(), "asked");
+    let answering = start("answer");
+    let (answered, heard) = (output(answering), line());
+    finish(waiting);
+    assert_eq!(answered, "asked\nPerson: kept run = \"cargo test\"\n");
+    assert!(
+        heard.starts_with("Rule: allow run = \"cargo test\""),
+        "{heard}"
+    );
+}
+
+fn keep(folder: &Path, name: &str) {
+    let book = book(folder);
+    for text in rules_of(name) {
+        let rule = Rule {
+            text: text.into(),
+            lifetime: Lifetime::Everywhere,
+        };
+        let occasion = AnswerContext {
+            when: Timestamp::from_micros(1),
+            session: SessionId::new(name),
+            call: CallId::new("call"),
+            title: name.into(),
+        };
+        book.remember(&rule, Effect::Allow, &occasion)
+            .expect("kept");
+    }
+}
+
+fn rules_of(name: &str) -> Vec<String> {
+    let rules = 0..RULES_EACH;
+    rules
+        .map(|number| format!("run = \"{name}-{number}\""))
+        .collect()
+}
+
+/// Who answers the question.
+#[derive(Clone, Copy)]
+enum Waiting {
+    ForOthers,
+    ForNobody,
+}
+
+impl Waiting {
+    fn of(role: &str) -> Self {
+        match role {
+            "wait" => Self::ForOthers,
+            "answer" => Self::ForNobody,
+            other => panic!("nobody plays {other}"),
+        }
+    }
+}
+
+/// Makes one call in an engine of its own, and says when it asks and who decided.
+fn ask(folder: &Path, waiting: Waiting) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.expect("a runtime").block_on(async {
+        let engine = Engine::builder(tools())
+            .cwd(project(folder))
+            .rulebook(Arc::new(book(folder)))
+            .approver(move |question| answer(question, waiting))
+            .build();
+        let outcome = engine.run(ToolRequest::new("test", json!({}))).await;
+        let decision = outcome.call.decision().expect("a decision");
+        assert_eq!(decision.effect, Effect::Allow);
+        say(&match &decision.by {
+            Judge::Rule(rule) => format!("Rule: {}", rule.as_str()),
+            Judge::Person(Remembered::Kept(rule)) => format!("Person: kept {}", rule.text),
+            Judge::Person(Remembered::Once | Remembered::NotKept { .. }) => "Person".to_owned(),
+            Judge::Unseen => "Unseen".to_owned(),
+        });
+    });
+}
+
+async fn answer(question: Arc<Question>, waiting: Waiting) -> Answer {
+    say("asked");
+    let for_project =
+        |rule: &&Rule| rule.lifetime == Lifetime::Project && rule.text.starts_with("run");
+    match waiting {
+        Waiting::ForOthers => std::future::pending().await,
+        Waiting::ForNobody => {
+            let offer = question.offers.iter().find(for_project).expect("an offer");
+            Answer::AllowAlways(offer.clone())
+        }
+    }
+}
+
+fn tools() -> Registry {
+    let tool = custom("test", |_, _| async { Ok("tested") }).preparing(|look| {
+        let reading = toolcall_shell::read("cargo test", &look.path("."));
+        let command = Command::new("cargo test", look.path("."), reading);
+        Ok(Intent::new(Kind::Execute, "cargo test").running(command))
+    });
+    registry_of([tool])
+}
+
+fn book(folder: &Path) -> PolicyStore {
+    PolicyStore::open(settings_in(folder))
+}
+
+fn project(folder: &Path) -> PathBuf {
+    folder.join("proj")
+}
+
+/// Starts a test again in a process of its own, which speaks on its standard error.
+fn start(test: &str, folder: &Path, role: &str) -> Child {
+    let mut process = again(&format!("processes::{test}"), role);
+    process
+        .env(FOLDER, folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    process.spawn().expect("a process")
+}
+
+fn finish(mut child: Child) {
+    let status = child.wait().expect("an end");
+    assert!(status.success(), "{status}");
+}
+
+fn output(child: Child) -> String {
+    let output = child.wait_with_output().expect("an end");
+    assert!(output.status.success(), "{}", output.status);
+    String::from_utf8(output.stderr).expect("text")
+}
+
+fn say(line: &str) {
+    let mut out = std::io::stderr();
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .expect("said");
+}

@@ -1,0 +1,158 @@
+//! Switches to another mode: what is silent, what is asked, what rules can say about them.
+//! Nothing is switched here; only the wish is judged.
+
+use expect_test::expect;
+use toolcall::{Effect, Intent, Lifetime, Policy as _, Rule, Touch, Verdict};
+use toolcall_policy::{Layer, LayerSource, Mode, RuleContext, RuleEffect, Rules, Trust};
+
+use crate::rules::scene::{judged, parse, rules, setting, switching, touching, user};
+
+/// A switch that names its tool as the engine would.
+fn by_tool(mode: &str) -> Intent {
+    let mut intent = switching(mode);
+    intent.tool.name = "switch_mode".into();
+    intent.tool.digest = "d1".into();
+    intent
+}
+
+#[test]
+fn nothing_makes_a_looser_mode_silent() {
+    let grants = "[[allow]]\ntool = 'switch_mode'\ndefinition = 'd1'\n[[allow]]\nreach = '*'\n";
+    let kept = Rule {
+        text: r#"tool = "switch_mode", definition = "d1""#.into(),
+        lifetime: Lifetime::Session,
+    };
+    let kept = Layer::remembered([(&kept, Effect::Allow)], None).unwrap();
+    let rules = Rules::new([user(grants), kept], RuleContext::default()).unwrap();
+    for (from, to) in [
+        (Mode::AcceptEdits, "allow-all"),
+        (Mode::Ask, "accept-edits"),
+        (Mode::ReadOnly, "ask"),
+    ] {
+        let verdict = rules.in_mode(from).judge(&by_tool(to), &setting());
+        let Verdict::Ask { rule, offers } = verdict else {
+            panic!("{verdict:?}");
+        };
+        assert_eq!(rule.as_str(), format!("mode {}", from.as_str()));
+        assert_eq!(offers, []);
+    }
+}
+
+#[test]
+fn a_stricter_mode_is_silent_unless_a_rule_says_otherwise() {
+    let stance = |text: &str| judged(&rules(text), &by_tool("read-only"));
+    assert_eq!(stance(""), RuleEffect::Allow);
+    assert_eq!(stance("[[deny]]\ntool = 'switch_mode'\n"), RuleEffect::Deny);
+    assert_eq!(stance("[[deny]]\nreach = 'mode:*'\n"), RuleEffect::Deny);
+    assert_eq!(
+        stance("[[deny]]\nreach = 'mode:read-only'\n"),
+        RuleEffect::Deny
+    );
+    assert_eq!(stance("[[deny]]\nreach = '*'\n"), RuleEffect::Deny);
+    assert_eq!(stance("[[ask]]\nreach = 'mode:*'\n"), RuleEffect::Ask);
+    assert_eq!(stance("[[deny]]\nreach = 'mode:ask'\n"), RuleEffect::Allow);
+    assert_eq!(stance("[[deny]]\nreach = 'mode:80'\n"), RuleEffect::Allow);
+}
+
+#[test]
+fn a_question_about_a_stricter_mode_offers_nothing_either() {
+    let rules = rules("[[ask]]\nreach = 'mode:*'\n");
+    let explained = rules.explain(&by_tool("read-only"), &setting());
+    assert_eq!(
+        (explained.stance, explained.offers),
+        (RuleEffect::Ask, vec![])
+    );
+}
+
+#[test]
+fn what_else_a_call_does_is_judged_as_well() {
+    let both = by_tool("read-only").touching(Touch::Writes("/etc/passwd".into()));
+    assert_eq!(judged(&rules(""), &both), RuleEffect::Ask);
+    let both = by_tool("accept-edits").touching(Touch::Reads("/w/proj/a".into()));
+    let explained = rules("").explain(&both, &setting());
+    assert_eq!(
+        (explained.stance, explained.offers),
+        (RuleEffect::Ask, vec![])
+    );
+}
+
+#[test]
+fn verdicts_are_explained() {
+    let told = |mode: Mode, wanted: &str| {
+        let explained = rules("")
+            .in_mode(mode)
+            .explain(&switching(wanted), &setting());
+        let step = &explained.steps[0];
+        let change = step.change.as_deref().unwrap_or("nothing");
+        format!(
+            "{}: {}\n  {}\n  to change it: {change}\n",
+            step.what,
+            step.stance.as_str(),
+            step.reason
+        )
+    };
+    let all = [
+        told(Mode::Ask, "allow-all"),
+        told(Mode::Ask, "read-only"),
+        told(Mode::DenyAll, "ask"),
+        told(Mode::Ask, "bypass"),
+    ];
+    expect![[r#"
+        switches to mode allow-all: ask
+          no rule covers switching to a looser mode in mode ask: that is always asked about
+          to change it: choose the mode yourself, or answer the question
+        switches to mode read-only: allow
+          no rule covers switching to a mode that is no looser in mode ask
+          to change it: nothing
+        switches to mode ask: deny
+          no rule covers switching to a looser mode in mode deny-all
+          to change it: choose another mode than deny-all
+        switches to mode bypass: deny
+          there is no mode `bypass`; choose one of `allow-all`, `accept-edits`, `ask`, `read-only`, `deny-all`
+          to change it: nothing
+    "#]].assert_eq(&all.concat());
+}
+
+#[test]
+fn a_host_may_be_called_mode() {
+    let host = touching(Touch::Reaches("mode:8080".into()));
+    assert_eq!(judged(&rules(""), &host), RuleEffect::Ask);
+    assert_eq!(
+        judged(&rules("[[allow]]\nreach = 'mode:8080'\n"), &host),
+        RuleEffect::Allow
+    );
+}
+
+#[test]
+fn rules_about_modes_that_could_never_hold_are_refused() {
+    let told = |text: &str| {
+        let error = parse(text, LayerSource::User, Trust::Trusted).expect_err(text);
+        format!("{error}\n")
+    };
+    let all = [
+        told("[[allow]]\nreach = 'mode:ask'\n"),
+        told("[[allow]]\nreach = 'mode:*'\n"),
+        told("[[deny]]\nreach = 'mode:readonly'\n"),
+    ];
+    expect![[r#"
+        policy.toml:1:1: `reach` allows a mode; take it out; a stricter mode needs no rule, and a looser one is always asked about
+        policy.toml:1:1: `reach` allows a mode; take it out; a stricter mode needs no rule, and a looser one is always asked about
+        policy.toml:2:9: there is no mode `readonly`; write `read-only`
+    "#]].assert_eq(&all.concat());
+}
+
+#[test]
+fn every_mode_is_found_by_its_name_and_described() {
+    for mode in Mode::ALL {
+        assert_eq!(Mode::named(mode.as_str()), Some(mode));
+    }
+    assert_eq!(Mode::named("bypass"), None);
+    let all = Mode::ALL.map(|mode| format!("{}: {}\n", mode.as_str(), mode.description()));
+    expect![[r#"
+        allow-all: Everything runs without a question; only deny rules, ask rules and protected paths still hold.
+        accept-edits: Files in the session's folders are read and written without a question; the rest is asked about.
+        ask: Files in the session's folders are read without a question; the rest is asked about.
+        read-only: Files in the session's folders are read without a question; what changes anything is denied.
+        deny-all: Every call is denied.
+    "#]].assert_eq(&all.concat());
+}

@@ -1,0 +1,152 @@
+//! The threads that walk a tree together: each works on its own list and hands half of it to who has none.
+//! It holds a bounded number of handles and names, whatever the tree.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::{Condvar, Mutex};
+
+use super::start::Start;
+use super::worker::{Work, Worker};
+use super::{Passed, Visitor, Walk};
+
+/// More threads than this only wait for the disk and each other.
+const MOST_THREADS: usize = 12;
+
+impl Walk<'_> {
+    /// Walks with several threads, each with a visitor of its own.
+    pub(crate) fn run<V: Visitor>(
+        &self,
+        start: &Start,
+        visitor: impl Fn() -> V + Sync,
+    ) -> (Vec<V>, Passed) {
+        let crew = Workers::new(self, start);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let work = |list| {
+            let _leaving = Leaving(&crew);
+            Worker::new(&crew, visitor(), list).work()
+        };
+        let done = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads.min(MOST_THREADS))
+                .map_while(|_| {
+                    crew.hire();
+                    let spawned = std::thread::Builder::new()
+                        .spawn_scoped(scope, || work(Vec::new()))
+                        .inspect_err(|_| crew.dismiss());
+                    spawned.ok()
+                })
+                .collect();
+            let own = work(vec![Work::Scan(None)]);
+            let others = others.into_iter().map(|other| match other.join() {
+                Ok(done) => done,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            std::iter::once(own).chain(others).collect::<Vec<_>>()
+        });
+        let mut passed = Passed::default();
+        let visitors = done.into_iter().map(|(visitor, own)| {
+            passed.add(own);
+            visitor
+        });
+        (visitors.collect(), passed)
+    }
+}
+
+impl Passed {
+    fn add(&mut self, other: Passed) {
+        self.hidden += other.hidden;
+        self.denied += other.denied;
+        self.unreadable += other.unreadable;
+        self.too_deep += other.too_deep;
+        self.too_many |= other.too_many;
+    }
+}
+
+/// What the threads share.
+pub(super) struct Workers<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) start: &'a Start,
+    shared: Mutex<Shared>,
+    bell: Condvar,
+    pub(super) idle: AtomicUsize,
+    is_over: AtomicBool,
+    pub(super) held: Arc<AtomicUsize>,
+    pub(super) names: AtomicU64,
+}
+
+struct Shared {
+    work: Vec<Work>,
+    /// Threads that may still find more work.
+    busy: usize,
+}
+
+impl<'a> Workers<'a> {
+    fn new(walk: &'a Walk<'a>, start: &'a Start) -> Self {
+        Self {
+            walk,
+            start,
+            shared: Mutex::new(Shared {
+                work: Vec::new(),
+                busy: 1,
+            }),
+            bell: Condvar::new(),
+            idle: AtomicUsize::new(0),
+            is_over: AtomicBool::new(false),
+            held: Arc::default(),
+            names: AtomicU64::new(0),
+        }
+    }
+
+    fn hire(&self) {
+        self.shared.lock().busy += 1;
+    }
+
+    fn dismiss(&self) {
+        self.shared.lock().busy -= 1;
+    }
+
+    /// Waits for work, or until nobody has any.
+    pub(super) fn take(&self) -> Option<Work> {
+        let mut shared = self.shared.lock();
+        shared.busy -= 1;
+        self.idle.fetch_add(1, Ordering::Relaxed);
+        loop {
+            if self.is_over() {
+                return None;
+            }
+            if let Some(work) = shared.work.pop() {
+                shared.busy += 1;
+                self.idle.fetch_sub(1, Ordering::Relaxed);
+                return Some(work);
+            }
+            if shared.busy == 0 {
+                return None;
+            }
+            self.bell.wait(&mut shared);
+        }
+    }
+
+    pub(super) fn give(&self, work: impl Iterator<Item = Work>) {
+        self.shared.lock().work.extend(work);
+        self.bell.notify_all();
+    }
+
+    fn end(&self) {
+        let _ordered_with_those_who_begin_to_wait = self.shared.lock();
+        self.is_over.store(true, Ordering::Relaxed);
+        self.bell.notify_all();
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+}
+
+/// Whoever leaves, in whatever way, leaves nobody waiting.
+struct Leaving<'a>(&'a Workers<'a>);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}

@@ -1,0 +1,12 @@
+//! Real files beneath roots: tables, a model, races, spills.
+//! Everything happens in temporary folders; no test waits for a clock.
+
+#![cfg(unix)]
+
+mod deleting;
+mod model;
+mod model_tree;
+mod paths;
+mod races;
+mod spills;
+mod writes;

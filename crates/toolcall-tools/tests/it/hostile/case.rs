@@ -1,0 +1,146 @@
+//! One hostile case: its set-up made for real, its input made fit for our tools.
+//! It calls nothing.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::hostile::ground::{CANARY, Ground};
+
+/// A case on its own ground.
+pub(crate) struct Case {
+    pub(crate) id: String,
+    pub(crate) ground: Ground,
+    input: Value,
+}
+
+impl Case {
+    /// Reads a line of the table and sets it up.
+    pub(crate) fn set_up(line: &str) -> Self {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let ground = Ground::new();
+        for step in case["setup"]["fs"].as_array().into_iter().flatten() {
+            let (kind, what) = step.as_object().unwrap().iter().next().unwrap();
+            build(&ground, kind, what);
+        }
+        Self {
+            id: case["id"].as_str().unwrap().to_owned(),
+            ground,
+            input: case["input"].clone(),
+        }
+    }
+
+    /// The tool as we call it.
+    pub(crate) fn tool(&self) -> &str {
+        match self.input["tool"].as_str().unwrap() {
+            "delete" => "delete_file",
+            "move" => "move_file",
+            "search" => "search_files",
+            other => other,
+        }
+    }
+
+    /// The input as our tool takes it.
+    pub(crate) fn input(&self) -> Value {
+        let args = &self.input["args"];
+        let path = || self.located(&args["path"]);
+        match self.tool() {
+            "search_files" => json!({"query": args["pattern"], "includePattern": args["glob"]}),
+            "edit_file" if args["path"].is_string() => {
+                let edit =
+                    json!({"type": "replace", "oldText": args["old"], "newText": args["new"]});
+                json!({"path": path(), "edits": [edit]})
+            }
+            "run_command" | "edit_file" => args.clone(),
+            _ => {
+                let mut input = args.clone();
+                input["path"] = path();
+                input
+            }
+        }
+    }
+
+    /// The command or title of a case that is about how things are shown.
+    pub(crate) fn shown_text(&self) -> &str {
+        self.input["command_or_title"].as_str().unwrap()
+    }
+
+    fn located(&self, path: &Value) -> Value {
+        match path {
+            Value::String(text) => match text.strip_prefix("file://") {
+                Some(rest) => format!("file://{}", self.ground.at(rest).display()).into(),
+                None => located(&self.ground, text).to_str().unwrap().into(),
+            },
+            repeated => {
+                let times = repeated["repeat"][1].as_u64().unwrap();
+                let part = repeated["repeat"][0].as_str().unwrap();
+                part.repeat(usize::try_from(times).unwrap()).into()
+            }
+        }
+    }
+}
+
+/// A relative path as it is; an absolute one in the ground. System folders are the real ones.
+fn located(ground: &Ground, path: &str) -> PathBuf {
+    match path.starts_with('/') && !path.starts_with("/proc") && !path.starts_with("/dev") {
+        true => ground.at(path),
+        false => path.into(),
+    }
+}
+
+fn build(ground: &Ground, kind: &str, what: &Value) {
+    let text = |at: usize| what[at].as_str().unwrap_or_default();
+    let name = what.as_str().unwrap_or(text(0));
+    let path = ground.root().join(located(ground, name));
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    match kind {
+        "file" => fs::write(path, content(text(1))).unwrap(),
+        "file_bytes" => fs::write(ground.root().join(unescaped(name)), text(1)).unwrap(),
+        "dir" => {
+            fs::create_dir_all(&path).unwrap();
+            let mode = u32::from_str_radix(text(1), 8).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        "symlink" | "bind_or_symlink" => link_despite_rights(&located(ground, text(1)), &path),
+        "hardlink" => fs::hard_link(located(ground, text(1)), path).unwrap(),
+        "fifo" => rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap(),
+        "sparse" => {
+            let file = fs::File::create(path).unwrap();
+            file.set_len(what[1].as_u64().unwrap()).unwrap();
+        }
+        other => panic!("{other} is no kind of set-up"),
+    }
+}
+
+/// The table writes `s` for a secret.
+fn content(text: &str) -> &str {
+    match text {
+        "s" => CANARY,
+        text => text,
+    }
+}
+
+/// `\xff` and the like as the byte.
+fn unescaped(name: &str) -> OsString {
+    let mut pieces = name.split("\\x");
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let (code, rest) = piece.split_at(2);
+        bytes.push(u8::from_str_radix(code, 16).unwrap());
+        bytes.extend(rest.as_bytes());
+    }
+    OsString::from_vec(bytes)
+}
+
+/// The folder may be closed already, in which case only root gets the link made: it is refused
+/// either way.
+fn link_despite_rights(target: &Path, path: &Path) {
+    match symlink(target, path) {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {}
+        other => other.unwrap(),
+    }
+}

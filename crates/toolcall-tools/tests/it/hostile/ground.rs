@@ -1,0 +1,146 @@
+//! A temporary piece of the file system with canaries outside of its root, and the tools on it.
+//! It records what is told and what is on the disk; it judges nothing.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use toolcall::{
+    Answer, CallIds, Engine, Event, Outcome, Policy, Question, Registry, ToolCall, ToolRequest,
+};
+use toolcall_testkit::dir::TestDir;
+use toolcall_testkit::tools::text_of;
+use toolcall_tools::command::Supervisor;
+use toolcall_tools::{Toolset, ToolsetConfig};
+
+/// Nothing that a model or a person gets may hold this.
+pub(crate) const CANARY: &str = "CANARY-that-nobody-may-read";
+
+/// A ground with more around the root, and a directory for what the tools keep.
+pub(crate) struct Ground {
+    ground: crate::ground::Ground,
+    state: TestDir,
+}
+
+impl std::ops::Deref for Ground {
+    type Target = crate::ground::Ground;
+
+    fn deref(&self) -> &Self::Target {
+        &self.ground
+    }
+}
+
+/// What came of a call.
+pub(crate) struct Told {
+    pub(crate) outcome: Outcome,
+    pub(crate) questions: Vec<Arc<Question>>,
+    events: Vec<String>,
+}
+
+impl Ground {
+    pub(crate) fn new() -> Self {
+        let ground = Self {
+            ground: crate::ground::Ground::new(),
+            state: TestDir::create(),
+        };
+        for folder in [
+            "/etc/cron.d",
+            "/home/u/.config",
+            "/w/other/sub",
+            "/w/elsewhere",
+        ] {
+            ground.mkdir(folder);
+        }
+        for file in ["/etc/passwd", "/etc/hostname", "/w/outside/canary"] {
+            fs::write(ground.at(file), CANARY).unwrap();
+        }
+        ground
+    }
+
+    pub(crate) fn kit(&self, roots: &[PathBuf]) -> Toolset {
+        let mut settings = ToolsetConfig::new(roots.to_vec(), self.state.path());
+        let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_toolcall-supervisor"));
+        settings.supervisor = Some(supervisor);
+        Toolset::open(settings).unwrap()
+    }
+
+    /// Makes a call with the tools of this root. Whoever is asked says yes.
+    pub(crate) async fn call(&self, policy: impl Policy, tool: &str, input: Value) -> Told {
+        let kit = self.kit(&[self.root()]);
+        self.call_with(&kit, policy, tool, input).await
+    }
+
+    pub(crate) async fn call_with(
+        &self,
+        kit: &Toolset,
+        policy: impl Policy,
+        tool: &str,
+        input: Value,
+    ) -> Told {
+        let mut tools = Registry::new();
+        kit.add_to(&mut tools).unwrap();
+        let (questions, events) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
+        let (asked, happened) = (Arc::clone(&questions), Arc::clone(&events));
+        let approver = move |question: Arc<Question>| {
+            let asked: &Mutex<Vec<Arc<Question>>> = &asked;
+            asked.lock().unwrap().push(question);
+            std::future::ready(Answer::AllowOnce)
+        };
+        let reader = move |call: &ToolCall, event: &Event| {
+            let happened: &Mutex<Vec<String>> = &happened;
+            let mut happened = happened.lock().unwrap();
+            happened.push(format!("{event:?} {}", call.title()));
+        };
+        let engine = Engine::builder(tools)
+            .cwd(self.root())
+            .host(kit.host())
+            .policy(policy)
+            .approver(approver)
+            .ids(CallIds::new("call"))
+            .reader(reader)
+            .build();
+        let outcome = engine.run(ToolRequest::new(tool, input)).await;
+        let questions = questions.lock().unwrap().clone();
+        let events = events.lock().unwrap().clone();
+        Told {
+            outcome,
+            questions,
+            events,
+        }
+    }
+}
+
+impl Told {
+    pub(crate) fn is_completed(&self) -> bool {
+        self.outcome.ending().is_success()
+    }
+
+    /// Why it did not go well, or nothing.
+    pub(crate) fn reason(&self) -> String {
+        self.outcome.ending().reason().unwrap_or_default()
+    }
+
+    /// What the model gets, as text.
+    pub(crate) fn for_model(&self) -> String {
+        text_of(&self.outcome.for_model().content)
+    }
+
+    /// Everything that anybody gets of the call.
+    pub(crate) fn everything(&self) -> String {
+        let (model, call) = (self.for_model(), &self.outcome.call);
+        let events = self.events.join("\n");
+        format!("{model}\n{call:?}\n{:?}\n{events}", self.questions)
+    }
+
+    /// The lines that a person is shown before they answer, and the title.
+    pub(crate) fn lines_for_people(&self) -> Vec<String> {
+        let mut lines = vec![self.outcome.call.title().to_owned()];
+        for question in &self.questions {
+            let intent = &question.subject.intent;
+            lines.push(intent.title.to_string());
+            lines.extend(question.offers.iter().map(|rule| rule.text.to_string()));
+        }
+        lines
+    }
+}

@@ -1,0 +1,364 @@
+//! What each case about paths is to show.
+//! A case that is not named here fails.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+use toolcall::text::is_hidden;
+use toolcall::{
+    AllowAll, AskAll, Content, Intent, Policy, SessionContext, Touch, Verdict as Judged,
+};
+use toolcall_testkit::dir::{TestDir, names};
+use toolcall_testkit::process::Process;
+use toolcall_tools::{Toolset, ToolsetConfig, ToolsetError};
+
+use crate::hostile::Verdict;
+use crate::hostile::case::Case;
+use crate::hostile::ground::{CANARY, Told};
+
+const PROTECTED: &str = "protected names belong to the policy";
+const MIB: u64 = 1024 * 1024;
+
+/// Judges a case, and that nothing outside was changed or told.
+pub(crate) async fn judge(name: &str, case: &Case) -> Verdict {
+    let outside = case.ground.outside();
+    let verdict = shows(name, case).await;
+    assert_eq!(case.ground.outside(), outside);
+    verdict
+}
+
+async fn shows(name: &str, case: &Case) -> Verdict {
+    match &name[..3] {
+        "001" | "003" | "005" | "007" | "037" | "091" | "114" => refused(case, "is outside").await,
+        // It is worked out by the letter before anybody judges it, and what was judged is opened.
+        "008" => refused(case, "proj/k` does not exist").await,
+        "009" => refused(case, "too many links").await,
+        // Who may pass closed folders comes to the link that leads outside.
+        "010" => refused(case, "locked").await,
+        "036" => refused(case, "too long").await,
+        "038" | "040" => refused(case, "does not exist").await,
+        "041" | "043" | "045" => magic_link(case).await,
+        "048" | "050" => device(case).await,
+        "051" | "052" => refused(case, "is a pipe").await,
+        "053" => refused(case, "is a folder").await,
+        "111" => refused(case, "does not fit the schema").await,
+        "014" => link_is_shown(case).await,
+        "015" => root_replaced(case).await,
+        "016" => denied_through_a_link(case, "secrets").await,
+        "017" => denied_through_a_link(case, ".git").await,
+        "019" => hard_link(case).await,
+        "032" => new_line_in_a_name(case).await,
+        "033" => hidden_in_a_name(case).await,
+        "034" => escape_in_a_name(case).await,
+        "035" => bytes_in_a_name(case).await,
+        "054" => huge(case).await,
+        "056" => growing(case).await,
+        "098" => move_to_another_device(case).await,
+        "101" => delete_link(case).await,
+        "102" => delete_folder_with_link(case).await,
+        "108" => many_alternatives(case).await,
+        "115" => relative_roots(),
+        "112" => Verdict::Skipped("a limit of the whole process; full_disk.rs has it"),
+        "022" | "026" | "028" | "029" | "030" | "057" | "059" | "062" | "063" | "065" | "068"
+        | "069" | "073" | "074" | "075" | "076" | "077" | "079" | "083" | "084" | "086" | "087"
+        | "093" | "094" | "103" => Verdict::Skipped(PROTECTED),
+        other => panic!("{other} is not in the table"),
+    }
+}
+
+async fn allowed(case: &Case) -> Told {
+    let told = case.ground.call(AllowAll, case.tool(), case.input());
+    told.await
+}
+
+fn assert_no_canary(told: &Told) {
+    let everything = told.everything();
+    assert!(!everything.contains(CANARY), "{everything}");
+}
+
+fn assert_refused(told: &Told, because: &str) {
+    assert!(!told.is_completed(), "{}", told.for_model());
+    assert!(told.reason().contains(because), "{}", told.reason());
+    assert_no_canary(told);
+}
+
+/// Although everything is allowed, the call fails, nothing is told and nothing changes.
+async fn refused(case: &Case, because: &str) -> Verdict {
+    let inside = case.ground.inside();
+    assert_refused(&allowed(case).await, because);
+    assert_eq!(case.ground.inside(), inside);
+    Verdict::Passed
+}
+
+/// By its own name, and through a link in the root.
+async fn magic_link(case: &Case) -> Verdict {
+    assert_refused(&allowed(case).await, "is outside");
+    let through_link = case
+        .ground
+        .call(AllowAll, "read_file", json!({"path": "pl"}));
+    assert_refused(&through_link.await, "is outside");
+    Verdict::Passed
+}
+
+/// Also where somebody made `/dev` a root.
+async fn device(case: &Case) -> Verdict {
+    let kit = case.ground.kit(&[case.ground.root(), "/dev".into()]);
+    let link = names(&case.ground.root()).remove(0);
+    for path in [case.input()["path"].as_str().unwrap(), &link] {
+        let input = json!({"path": path});
+        let told = case.ground.call_with(&kit, AllowAll, "read_file", input);
+        let told = told.await;
+        assert!(!told.is_completed());
+        let is_absent = told.reason().contains("does not exist");
+        let is_device = told.reason().contains("is a device");
+        assert!(is_absent || is_device, "{}", told.reason());
+    }
+    Verdict::Passed
+}
+
+/// The table's link starts at the root; a real one starts at its folder.
+async fn link_is_shown(case: &Case) -> Verdict {
+    let ground = &case.ground;
+    fs::remove_file(ground.path("src/link.txt")).unwrap();
+    symlink("../docs/real.txt", ground.path("src/link.txt")).unwrap();
+    let told = ground.call(AskAll, case.tool(), case.input()).await;
+    assert!(told.is_completed(), "{}", told.reason());
+    let intent = &told.questions[0].subject.intent;
+    let real = ground.path("docs/real.txt");
+    let is_real = |path: &PathBuf| *path == real;
+    assert!(intent.locations.iter().any(|place| is_real(&place.path)));
+    let mut edits = intent.preview.iter().filter_map(edited);
+    assert!(edits.any(|path| path == real));
+    let shown = told.lines_for_people().join("\n");
+    assert!(shown.contains("docs/real.txt"), "{shown}");
+    assert_eq!(fs::read_to_string(real).unwrap(), "y");
+    assert!(ground.path("src/link.txt").is_symlink());
+    Verdict::Passed
+}
+
+fn edited(content: &Content) -> Option<&Path> {
+    match content {
+        Content::Edit(edit) => Some(&edit.path),
+        Content::Text(_)
+        | Content::Image(_)
+        | Content::Audio(_)
+        | Content::Resource(_)
+        | Content::Link(_)
+        | Content::Terminal(_) => None,
+    }
+}
+
+/// While a session goes on, its root becomes a link to everything.
+async fn root_replaced(case: &Case) -> Verdict {
+    let ground = &case.ground;
+    let kit = ground.kit(&[ground.root()]);
+    fs::rename(ground.root(), ground.at("/w/p2")).unwrap();
+    symlink(ground.at("/"), ground.root()).unwrap();
+    assert_eq!(
+        fs::read_to_string(ground.path("etc/hostname")).unwrap(),
+        CANARY
+    );
+    let told = ground.call_with(&kit, AllowAll, case.tool(), case.input());
+    assert_refused(&told.await, "does not exist");
+    fs::remove_file(ground.root()).unwrap();
+    fs::rename(ground.at("/w/p2"), ground.root()).unwrap();
+    Verdict::Passed
+}
+
+/// A policy that denies one folder of the root, by where paths lead.
+fn denying(folder: PathBuf) -> impl Policy {
+    move |intent: &Intent, _: &SessionContext| {
+        let is_denied = intent.touches.iter().any(|touch| match touch {
+            Touch::Reads(path) | Touch::Writes(path) | Touch::Deletes(path) => {
+                path.starts_with(&folder)
+            }
+            Touch::Moves { from, to } => from.starts_with(&folder) || to.starts_with(&folder),
+            Touch::Runs(_) | Touch::Reaches(_) | Touch::Unknown => false,
+        });
+        match is_denied {
+            true => Judged::deny("folder", "this folder is denied"),
+            false => Judged::allow("rest"),
+        }
+    }
+}
+
+/// What is protected and how it is named is for the policy; that it sees where a path leads is for
+/// us.
+async fn denied_through_a_link(case: &Case, folder: &str) -> Verdict {
+    let ground = &case.ground;
+    fs::create_dir_all(ground.path(folder)).unwrap();
+    let inside = ground.inside();
+    let policy = denying(ground.path(folder));
+    let told = ground.call(policy, case.tool(), case.input()).await;
+    assert_refused(&told, "this folder is denied");
+    assert_eq!(ground.inside(), inside);
+    Verdict::Passed
+}
+
+async fn hard_link(case: &Case) -> Verdict {
+    let told = allowed(case).await;
+    assert!(told.is_completed(), "{}", told.reason());
+    let read = |path: PathBuf| fs::read_to_string(path).unwrap();
+    assert_eq!(read(case.ground.path("h")), "x");
+    assert_eq!(read(case.ground.at("/w/outside/t")), "orig");
+    Verdict::Passed
+}
+
+fn assert_nothing_hidden(told: &Told) {
+    for line in told.lines_for_people() {
+        assert!(!line.contains(is_hidden), "{line:?}");
+    }
+    let hidden = |c: char| is_hidden(c) && c != '\n' && c != '\t';
+    assert!(!told.for_model().contains(hidden), "{:?}", told.for_model());
+}
+
+async fn new_line_in_a_name(case: &Case) -> Verdict {
+    let told = case.ground.call(AskAll, case.tool(), case.input()).await;
+    assert!(told.is_completed(), "{}", told.reason());
+    assert!(told.for_model().starts_with('x'), "{}", told.for_model());
+    assert_nothing_hidden(&told);
+    // Nor does it make a line of its own in the answer.
+    let forged = |line: &str| line.starts_with("Approved");
+    assert!(
+        !told.for_model().lines().any(forged),
+        "{}",
+        told.for_model()
+    );
+    Verdict::Passed
+}
+
+async fn hidden_in_a_name(case: &Case) -> Verdict {
+    let told = case.ground.call(AskAll, case.tool(), case.input()).await;
+    assert!(told.is_completed(), "{}", told.reason());
+    assert_nothing_hidden(&told);
+    let path = case
+        .ground
+        .root()
+        .join(case.input()["path"].as_str().unwrap());
+    assert_eq!(fs::read_to_string(path).unwrap(), "x");
+    Verdict::Passed
+}
+
+async fn escape_in_a_name(case: &Case) -> Verdict {
+    let told = case.ground.call(AskAll, case.tool(), case.input()).await;
+    assert_refused(&told, "does not exist");
+    assert_nothing_hidden(&told);
+    Verdict::Passed
+}
+
+async fn bytes_in_a_name(case: &Case) -> Verdict {
+    fs::write(case.ground.path("other.txt"), "").unwrap();
+    let told = allowed(case).await;
+    assert!(told.is_completed(), "{}", told.reason());
+    let list = told.for_model();
+    for name in ["\u{fffd}\u{fffd}.txt", "other.txt"] {
+        assert!(list.contains(name), "{list}");
+    }
+    assert_nothing_hidden(&told);
+    Verdict::Passed
+}
+
+async fn huge(case: &Case) -> Verdict {
+    let before = Process::own().peak_memory();
+    let told = allowed(case).await;
+    assert!(
+        told.for_model().contains("10737418240 bytes"),
+        "{}",
+        told.for_model()
+    );
+    let part = json!({"path": "big", "line": 1, "limit": 10});
+    let told = case.ground.call(AllowAll, "read_file", part).await;
+    assert!(told.for_model().len() < 100_000);
+    assert!(Process::own().peak_memory() - before < 64 * MIB);
+    fs::remove_file(case.ground.path("big")).unwrap();
+    Verdict::Passed
+}
+
+/// However much is written meanwhile, a bounded beginning is read, or its size is told.
+async fn growing(case: &Case) -> Verdict {
+    const MOST: u64 = 128 * MIB;
+    let path = case.ground.path("log");
+    let mut log = fs::File::create(&path).unwrap();
+    let is_done = Arc::new(AtomicBool::new(false));
+    let seen = is_done.clone();
+    let writer = std::thread::spawn(move || {
+        let mut written = 0;
+        while !seen.load(Ordering::Relaxed) && written < MOST {
+            log.write_all(&[b'x'; 4096]).unwrap();
+            written += 4096;
+        }
+    });
+    for input in [json!({"path": "log"}), json!({"path": "log", "line": 1})] {
+        let told = case.ground.call(AllowAll, "read_file", input).await;
+        assert!(told.for_model().len() < 100_000);
+    }
+    is_done.store(true, Ordering::Relaxed);
+    writer.join().unwrap();
+    fs::remove_file(path).unwrap();
+    Verdict::Passed
+}
+
+async fn move_to_another_device(case: &Case) -> Verdict {
+    let ground = &case.ground;
+    let device = |path: &Path| fs::metadata(path).unwrap().dev();
+    let mut candidates = ["/dev/shm", "/tmp", "/var/tmp"].into_iter();
+    let other = candidates.find_map(|folder| {
+        let folder = tempfile::tempdir_in(folder).ok()?;
+        (device(folder.path()) != device(&ground.root())).then_some(folder)
+    });
+    let Some(other) = other else {
+        return Verdict::Skipped("there is one file system only");
+    };
+    let other = other.path().canonicalize().unwrap();
+    let target = ground.at("/w/outside/canary");
+    symlink(&target, ground.path("l")).unwrap();
+    let kit = ground.kit(&[ground.root(), other.clone()]);
+    let input = json!({"from": "l", "to": other.join("l")});
+    let told = ground.call_with(&kit, AllowAll, case.tool(), input).await;
+    assert!(told.is_completed(), "{}", told.reason());
+    assert_no_canary(&told);
+    assert_eq!(fs::read_link(other.join("l")).unwrap(), target);
+    assert_eq!(
+        (names(&other), names(&ground.root())),
+        (vec!["l".to_owned()], vec![])
+    );
+    Verdict::Passed
+}
+
+async fn delete_link(case: &Case) -> Verdict {
+    let told = allowed(case).await;
+    assert!(told.is_completed(), "{}", told.reason());
+    assert_no_canary(&told);
+    assert_eq!(names(&case.ground.root()), [""; 0]);
+    Verdict::Passed
+}
+
+async fn delete_folder_with_link(case: &Case) -> Verdict {
+    delete_link(case).await
+}
+
+/// They are not written out one by one: 24 pairs would be sixteen million patterns.
+async fn many_alternatives(case: &Case) -> Verdict {
+    let before = Process::own().peak_memory();
+    fs::write(case.ground.path(&"ab".repeat(12)), "x").unwrap();
+    let told = allowed(case).await;
+    assert!(told.is_completed(), "{}", told.reason());
+    assert!(told.for_model().contains("1: x"), "{}", told.for_model());
+    assert!(Process::own().peak_memory() - before < 64 * MIB);
+    Verdict::Passed
+}
+
+fn relative_roots() -> Verdict {
+    let state = TestDir::create();
+    for relative in ["proj", "../x"] {
+        let settings = ToolsetConfig::new(vec![relative.into()], state.path());
+        let error = Toolset::open(settings).unwrap_err();
+        assert!(matches!(error, ToolsetError::Roots(_)), "{error}");
+    }
+    Verdict::Passed
+}

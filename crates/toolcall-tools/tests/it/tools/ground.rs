@@ -1,0 +1,146 @@
+//! A temporary project with an engine that has the tools which walk, and what they say.
+//! It asserts nothing but that a call ended as expected.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::runtime::Runtime;
+use toolcall::{
+    AllowAll, Content, Ending, Engine, Intent, Outcome, Policy, Registry, SessionContext,
+    ToolRequest, Touch, Verdict,
+};
+use toolcall_tools::local::Files;
+use toolcall_tools::tools::{Cut, FindPath, ListDirectory, SearchFiles};
+
+/// A root, and a folder `outside` beside it that nobody may see.
+pub(crate) struct Ground {
+    ground: crate::ground::Ground,
+    cut: Option<Cut>,
+}
+
+impl Ground {
+    pub(crate) fn new() -> Self {
+        let ground = crate::ground::Ground::new();
+        fs::write(ground.at("/w/outside/canary"), "CANARY needle\n").unwrap();
+        Self { ground, cut: None }
+    }
+
+    /// With these files, each with its content.
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let ground = Self::new();
+        for (path, text) in files {
+            ground.write(path, text);
+        }
+        ground
+    }
+
+    /// Shows this many items at most.
+    pub(crate) fn showing(mut self, items: usize) -> Self {
+        let cut = Cut {
+            items,
+            ..Cut::default()
+        };
+        self.cut = Some(cut);
+        self
+    }
+
+    pub(crate) fn engine(&self, policy: impl Policy) -> Engine {
+        let files = Arc::new(Files::open(&[self.root()]).unwrap());
+        let mut search = SearchFiles::new(files.clone());
+        let mut find = FindPath::new(files.clone());
+        let mut list = ListDirectory::new(files);
+        if let Some(cut) = self.cut {
+            search = search.with_cut(cut);
+            find = find.with_cut(cut);
+            list = list.with_cut(cut);
+        }
+        let mut registry = Registry::new();
+        registry.add(search).unwrap();
+        registry.add(find).unwrap();
+        registry.add(list).unwrap();
+        Engine::builder(registry)
+            .policy(policy)
+            .cwd(self.root())
+            .build()
+    }
+
+    /// What a call ends with when everything is allowed.
+    pub(crate) fn outcome(&self, tool: &str, input: Value) -> Outcome {
+        run(&self.engine(AllowAll), tool, input)
+    }
+
+    /// The text of a call that succeeds.
+    pub(crate) fn says(&self, tool: &str, input: Value) -> String {
+        text(&self.outcome(tool, input))
+    }
+
+    /// The text of a call that succeeds although these paths are denied.
+    pub(crate) fn says_without(&self, denied: &[&str], tool: &str, input: Value) -> String {
+        let denied = denied.iter().map(|path| self.root().join(path)).collect();
+        text(&run(&self.engine(Denying(denied)), tool, input))
+    }
+
+    /// The result for programs of a call that succeeds.
+    pub(crate) fn structured(&self, tool: &str, input: Value) -> Value {
+        let outcome = self.outcome(tool, input);
+        assert!(outcome.ending().is_success(), "{:?}", outcome.ending());
+        Value::clone(outcome.result().structured.as_ref().unwrap())
+    }
+
+    /// Why a call fails.
+    pub(crate) fn fails(&self, tool: &str, input: Value) -> String {
+        match self.outcome(tool, input).ending() {
+            Ending::Failed { reason, .. } => self.without_root(reason),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Temporary folders have other names each time.
+    pub(crate) fn without_root(&self, text: &str) -> String {
+        self.steady(text, "")
+    }
+}
+
+impl std::ops::Deref for Ground {
+    type Target = crate::ground::Ground;
+
+    fn deref(&self) -> &Self::Target {
+        &self.ground
+    }
+}
+
+/// Denies these paths and what is beneath them.
+struct Denying(Vec<PathBuf>);
+
+impl Policy for Denying {
+    fn judge(&self, intent: &Intent, _setting: &SessionContext) -> Verdict {
+        let is_denied = |touch: &Touch| match touch {
+            Touch::Reads(path) => self.0.iter().any(|denied| path.starts_with(denied)),
+            other => panic!("{other:?} is no reading"),
+        };
+        match intent.touches.iter().any(is_denied) {
+            true => Verdict::deny("test", "denied here"),
+            false => Verdict::allow("test"),
+        }
+    }
+}
+
+pub(crate) fn runtime() -> Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_time().build().unwrap()
+}
+
+pub(crate) fn run(engine: &Engine, tool: &str, input: Value) -> Outcome {
+    runtime().block_on(engine.run(ToolRequest::new(tool, input)))
+}
+
+/// The text of a success.
+pub(crate) fn text(outcome: &Outcome) -> String {
+    assert!(outcome.ending().is_success(), "{:?}", outcome.ending());
+    match outcome.result().content.as_slice() {
+        [Content::Text(text)] => text.to_string(),
+        other => panic!("{other:?} is not one text"),
+    }
+}

@@ -1,0 +1,306 @@
+//! Trees that change, hold back, go on for ever, or are made to hurt, while the tools walk them.
+//! Whatever they do, nothing outside is seen and every call ends.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde_json::json;
+use toolcall::{
+    AllowAll, Ending, Engine, Event, Intent, Policy, SessionContext, ToolRequest, Verdict,
+};
+
+use crate::tools::ground::{Ground, run, runtime, text};
+
+/// How many calls; `TOOLCALL_RACES` asks for another number of file operations.
+const CALLS: usize = 600;
+/// Every call opens and reads about so many files and folders.
+const OPERATIONS_OF_A_CALL: usize = 100;
+
+fn calls() -> usize {
+    let asked = std::env::var("TOOLCALL_RACES");
+    asked.map_or(CALLS, |number| {
+        let operations: usize = number.parse().unwrap();
+        operations / OPERATIONS_OF_A_CALL
+    })
+}
+
+/// Folders and files are exchanged with links that lead out, while searches run.
+#[test]
+fn no_tool_sees_what_is_outside_in_a_race() {
+    let ground = Ground::new();
+    for path in ["x/canary", "x/y/canary"] {
+        let outside = ground.at("/w/outside").join(path);
+        fs::create_dir_all(outside.parent().unwrap()).unwrap();
+        fs::write(outside, "CANARY needle\n").unwrap();
+    }
+    for path in ["d/x/in", "d/x/y/in", "d/f", "e/x/y/in", "d/.gitignore"] {
+        ground.write(path, "needle\n");
+    }
+    ground.link("d-out", ground.at("/w/outside"));
+    ground.link("d/x-out", ground.at("/w/outside").join("x"));
+    ground.link("d/x/y-out", ground.at("/w/outside").join("x/y"));
+    ground.link("d/f-out", ground.at("/w/outside").join("canary"));
+    let engine = ground.engine(AllowAll);
+    let is_done = AtomicBool::new(false);
+    let swaps = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| swap(&ground, &is_done, &swaps));
+        let answers = scope
+            .spawn(|| (0..calls()).map(|turn| ask(&engine, turn)).sum())
+            .join();
+        is_done.store(true, Ordering::Relaxed);
+        let found: usize = answers.unwrap();
+        // Otherwise nothing was raced.
+        assert!(found > 0 && swaps.load(Ordering::Relaxed) > 0);
+    });
+}
+
+fn swap(ground: &Ground, is_done: &AtomicBool, swaps: &AtomicUsize) {
+    let pairs = [
+        ("d", "d-out"),
+        ("d/x", "d/x-out"),
+        ("d/x/y", "d/x/y-out"),
+        ("d/f", "d/f-out"),
+    ];
+    for (one, other) in pairs.into_iter().cycle() {
+        let (one, other) = (ground.root().join(one), ground.root().join(other));
+        for _ in 0..2 {
+            let swapped = renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE);
+            swaps.fetch_add(usize::from(swapped.is_ok()), Ordering::Relaxed);
+        }
+        if is_done.load(Ordering::Relaxed) {
+            return;
+        }
+    }
+}
+
+/// Asks one of the tools, and says whether it answered.
+fn ask(engine: &Engine, turn: usize) -> usize {
+    let path = ["d", "d/x", ".", "d-out", "d/f"][turn / 3 % 5];
+    let (tool, input) = match turn % 3 {
+        0 => (
+            "search_files",
+            json!({"query": "needle", "path": path, "context": 1}),
+        ),
+        1 => ("find_path", json!({"pattern": "*", "path": path})),
+        _ => (
+            "list_directory",
+            json!({"path": path, "depth": 9, "ignored": "show"}),
+        ),
+    };
+    let outcome = run(engine, tool, input);
+    match outcome.ending() {
+        Ending::Completed => {
+            let said = text(&outcome);
+            let seen = said.lines().filter(|line| !line.contains("-> "));
+            assert!(
+                !seen.collect::<String>().to_lowercase().contains("canary"),
+                "{said}"
+            );
+            1
+        }
+        Ending::Failed { .. } => 0,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_pipe_does_not_hold_a_search_up() {
+    let ground = Ground::with(&[("a", "needle\n")]);
+    let pipe = ground.root().join("pipe");
+    rustix::fs::mkfifoat(CWD, &pipe, 0o600.into()).unwrap();
+    let said = ground.says("search_files", json!({"query": "needle"}));
+    assert!(
+        said.starts_with("1 line matches `needle` in 1 file (1 file searched"),
+        "{said}"
+    );
+    let failure = ground.fails("search_files", json!({"query": "needle", "path": "pipe"}));
+    assert_eq!(failure, "`/w/proj/pipe` is neither a folder nor a file");
+}
+
+/// More levels with something left to do than handles are held, and more than any walk goes.
+#[test]
+fn a_deep_tree_is_walked_as_far_as_walks_go() {
+    let ground = Ground::new();
+    let mut folder = String::new();
+    for _ in 0..300 {
+        folder.push_str("d/");
+        for other in ["e", "f", "g"] {
+            ground.write(&format!("{folder}{other}/f"), "needle\n");
+        }
+    }
+    let found = ground.outcome("search_files", json!({"query": "needle"}));
+    let said = text(&found);
+    let files = 3 * 254;
+    let told = format!("{files} lines match `needle` in {files} files");
+    assert!(said.starts_with(&told), "{said}");
+    let told = "folders lie too deep and were not entered.";
+    assert!(said.contains(told), "{said}");
+}
+
+#[test]
+fn a_search_stops_at_a_million_matches_and_says_so() {
+    let ground = Ground::new();
+    ground.write("a", "needle\n".repeat(1_000_001));
+    let said = ground.says("search_files", json!({"query": "needle"}));
+    let told = "More than 1000000 lines in . match `needle`, so the search was stopped";
+    assert!(said.starts_with(told), "{said}");
+}
+
+#[test]
+fn a_line_without_end_is_given_up() {
+    let ground = Ground::with(&[("b", "needle\n")]);
+    let mut endless = b"needle\n".to_vec();
+    endless.resize(17 << 20, b'x');
+    ground.write("a", endless);
+    let said = ground.says("search_files", json!({"query": "needle"}));
+    let told = "2 lines match `needle` in 2 files (2 files searched in .). 1 file could not be read to the end.";
+    assert!(said.starts_with(told), "{said}");
+}
+
+#[test]
+fn a_folder_of_very_many_names_is_read_in_pieces_by_its_own_rules() {
+    let ground = Ground::new();
+    for number in 0..9000 {
+        ground.write(&format!("f{number}"), "");
+    }
+    ground.write(".gitignore", "f*1\n");
+    let found = ground.structured("find_path", json!({"pattern": "*"}));
+    assert_eq!(found["total"], 8100);
+}
+
+#[test]
+fn what_may_not_be_read_is_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let ground = Ground::with(&[
+        ("closed/a", "needle\n"),
+        ("b", "needle\n"),
+        ("c", "needle\n"),
+    ]);
+    for path in ["closed", "c"] {
+        let path = ground.root().join(path);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+    }
+    let said = ground.says("search_files", json!({"query": "needle"}));
+    for path in ["closed", "c"] {
+        let path = ground.root().join(path);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    let told = [
+        "1 line matches",
+        "1 file could not be read to the end.",
+        "1 folder could not be read.",
+    ];
+    // Nothing is closed to the administrator.
+    let expected = match rustix::process::geteuid().is_root() {
+        true => &["3 lines match"][..],
+        false => &told[..],
+    };
+    for words in expected {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+/// Lets so many names pass and holds everybody up until the gate is opened.
+#[derive(Default)]
+struct Gate {
+    judged: AtomicUsize,
+    is_open: Mutex<bool>,
+    opened: Condvar,
+    reached: tokio::sync::Notify,
+}
+
+const PASS: usize = 50;
+
+impl Gate {
+    fn pass(&self) {
+        if self.judged.fetch_add(1, Ordering::Relaxed) < PASS {
+            return;
+        }
+        self.reached.notify_one();
+        let mut is_open = self.is_open.lock().unwrap();
+        while !*is_open {
+            is_open = self.opened.wait(is_open).unwrap();
+        }
+    }
+
+    fn open(&self) {
+        *self.is_open.lock().unwrap() = true;
+        self.opened.notify_all();
+    }
+}
+
+struct Guarded(Arc<Gate>);
+
+impl Policy for Guarded {
+    fn judge(&self, _intent: &Intent, _setting: &SessionContext) -> Verdict {
+        self.0.pass();
+        Verdict::allow("test")
+    }
+}
+
+/// A second passes while the walk is held up.
+#[test]
+fn a_long_walk_says_how_far_it_is() {
+    let ground = Ground::new();
+    for number in 0..2 * PASS {
+        ground.write(&format!("{number}/f"), "needle\n");
+    }
+    let gate = Arc::new(Gate::default());
+    let engine = ground.engine(Guarded(gate.clone()));
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_time().start_paused(true).build().unwrap();
+    let said = runtime.block_on(async {
+        let mut events = engine.journal().follow(64);
+        let turn = engine.turn();
+        let call = turn
+            .call(ToolRequest::new("search_files", json!({"query": "needle"})))
+            .await;
+        gate.reached.notified().await;
+        tokio::time::advance(Duration::from_secs(2)).await;
+        let said = loop {
+            if let Event::Progressed(progress) = events.recv().await.unwrap().event {
+                break progress;
+            }
+        };
+        gate.open();
+        assert!(call.await.ending().is_success());
+        said
+    });
+    let words = said.message().unwrap();
+    assert!(words.contains(" files searched, "), "{words}");
+}
+
+#[test]
+fn a_cancelled_walk_ends_where_it_is() {
+    const NAMES: usize = 2000;
+    let ground = Ground::new();
+    for number in 0..NAMES {
+        ground.write(&format!("{}/{number}", number / 10), "needle\n");
+    }
+    for (tool, input) in [
+        ("search_files", json!({"query": "needle"})),
+        ("find_path", json!({"pattern": "*"})),
+        ("list_directory", json!({"path": ".", "depth": 9})),
+    ] {
+        let gate = Arc::new(Gate::default());
+        let engine = ground.engine(Guarded(gate.clone()));
+        let runtime = runtime();
+        let ending = runtime.block_on(async {
+            let turn = engine.turn();
+            let call = turn.call(ToolRequest::new(tool, input)).await;
+            gate.reached.notified().await;
+            turn.cancel();
+            gate.open();
+            call.await.ending().clone()
+        });
+        // Waits for what still runs.
+        drop(runtime);
+        assert!(matches!(ending, Ending::Cancelled { .. }), "{ending:?}");
+        let judged = gate.judged.load(Ordering::Relaxed);
+        assert!(judged < NAMES / 2, "{tool} went on to {judged}");
+    }
+}

@@ -1,0 +1,89 @@
+//! On random trees with random ignore files the walk finds what the walk of ripgrep's own crate finds.
+//! Two walks that share no code but the matching of single rules.
+
+use std::collections::BTreeSet;
+
+use ignore::WalkBuilder;
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::tools::ground::Ground;
+
+const NAMES: [&str; 8] = ["a", "b", "ab", ".h", "x.o", "build", "a b", "é"];
+const RULES: [&str; 24] = [
+    "a", "/a", "a/", "!a", "*.o", "!x.o", "**/b", "a/b", "b/**", "!b/a", ".h", "!.h", "build/",
+    "!build/", "a*", "[ab]", "# a", "\\!a", "a b", "/b/a", "**", "é", "*/x.o", "{a",
+];
+
+/// A path of some names.
+fn path() -> impl Strategy<Value = String> {
+    let name = proptest::sample::select(&NAMES[..]);
+    proptest::collection::vec(name, 1..5).prop_map(|names| names.join("/"))
+}
+
+/// An ignore file in some folder.
+fn rules() -> impl Strategy<Value = (String, String)> {
+    let folder = prop_oneof![Just(String::new()), path().prop_map(|path| path + "/")];
+    let name = proptest::sample::select(&[".gitignore", ".ignore", ".git/info/exclude"][..]);
+    let rule = proptest::sample::select(&RULES[..]);
+    let text = proptest::collection::vec(rule, 0..6).prop_map(|rules| rules.join("\n"));
+    (folder, name, text).prop_map(|(folder, name, text)| (format!("{folder}{name}"), text))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn the_same_is_ignored(
+        files in proptest::collection::vec(path(), 0..25),
+        rules in proptest::collection::vec(rules(), 0..5),
+    ) {
+        let ground = Ground::new().showing(usize::MAX);
+        for (path, text) in rules {
+            write(&ground, &path, &text);
+        }
+        for path in files {
+            write(&ground, &path, "");
+        }
+        prop_assert_eq!(ours(&ground), theirs(&ground));
+    }
+}
+
+/// What is in the way of a file stays.
+fn write(ground: &Ground, path: &str, text: &str) {
+    let path = ground.root().join(path);
+    if std::fs::create_dir_all(path.parent().unwrap()).is_ok() {
+        let _a_folder = std::fs::write(path, text);
+    }
+}
+
+fn ours(ground: &Ground) -> BTreeSet<String> {
+    let listed = ground.structured("list_directory", json!({"path": ".", "depth": 256}));
+    let entries = listed["entries"].as_array().unwrap().iter();
+    let paths = entries.map(|entry| entry.as_str().unwrap().trim_end_matches('/').to_owned());
+    paths.filter(|path| !is_git(path)).collect()
+}
+
+fn theirs(ground: &Ground) -> BTreeSet<String> {
+    let root = ground.root();
+    let walk = WalkBuilder::new(&root)
+        .require_git(false)
+        .git_global(false)
+        .parents(false)
+        .build();
+    let paths = walk.map(|entry| {
+        let path = entry.unwrap().into_path();
+        path.strip_prefix(&root)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned()
+    });
+    paths
+        .filter(|path| !path.is_empty() && !is_git(path))
+        .collect()
+}
+
+fn is_git(path: &str) -> bool {
+    path.split('/').any(|name| name == ".git")
+}

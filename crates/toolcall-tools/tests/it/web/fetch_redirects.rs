@@ -1,0 +1,244 @@
+//! Redirects: the same host is followed, any other is told.
+//! Every hop is looked up and checked anew.
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+use toolcall_tools::web::FetchSettings;
+
+use crate::web::story::*;
+use toolcall_testkit::http::{Server, ok, redirect};
+
+/// What comes of a redirect from `/` to there, and which requests were made.
+async fn check(status: u16, location: &'static str, method: &str, expected: Expect) {
+    let server = Server::start(move |request| match request.contains(" / ") {
+        true => redirect(status, location),
+        false => ok("text/plain", "arrived"),
+    })
+    .await;
+    let mut input = json!({"url": at(&server, "/"), "method": method, "headers": {"authorization": "Bearer t"}});
+    if method == "POST" {
+        input["body"] = json!("sent");
+    }
+    let outcome = site(&server, FetchSettings::default())
+        .call("fetch", input)
+        .await;
+    let requests = server.requests();
+    let requests = requests.iter().map(|request| {
+        let first = request.lines().next().unwrap_or_default();
+        let body = request.split("\r\n\r\n").nth(1).unwrap_or_default();
+        format!(
+            "{first} [{body}] authorized: {}\n",
+            request.contains("Bearer t")
+        )
+    });
+    let told = format!("{}{}", requests.collect::<String>(), shown(&outcome));
+    expected.assert_eq(&steady(&told, &server));
+}
+
+#[tokio::test]
+async fn the_same_host_is_followed_as_browsers_do() {
+    check(
+        302,
+        "/next",
+        "GET",
+        expect![[r#"
+        GET / HTTP/1.1 [] authorized: true
+        GET /next HTTP/1.1 [] authorized: true
+        completed
+        200 OK: http://site.example:PORT/next
+        - text/plain, 7 bytes
+        - after 1 redirect
+        arrived"#]],
+    )
+    .await;
+    check(
+        302,
+        "/next",
+        "POST",
+        expect![[r#"
+        POST / HTTP/1.1 [sent] authorized: true
+        GET /next HTTP/1.1 [] authorized: true
+        completed
+        200 OK: http://site.example:PORT/next
+        - text/plain, 7 bytes
+        - after 1 redirect
+        arrived"#]],
+    )
+    .await;
+    check(
+        303,
+        "next?a=b",
+        "POST",
+        expect![[r#"
+        POST / HTTP/1.1 [sent] authorized: true
+        GET /next?a=b HTTP/1.1 [] authorized: true
+        completed
+        200 OK: http://site.example:PORT/next?a=b
+        - text/plain, 7 bytes
+        - after 1 redirect
+        arrived"#]],
+    )
+    .await;
+    check(
+        307,
+        "/next",
+        "POST",
+        expect![[r#"
+        POST / HTTP/1.1 [sent] authorized: true
+        POST /next HTTP/1.1 [sent] authorized: true
+        completed
+        200 OK: http://site.example:PORT/next
+        - text/plain, 7 bytes
+        - after 1 redirect
+        arrived"#]],
+    )
+    .await;
+    check(
+        308,
+        "/next",
+        "HEAD",
+        expect![[r#"
+        HEAD / HTTP/1.1 [] authorized: true
+        HEAD /next HTTP/1.1 [] authorized: true
+        completed
+        200 OK: http://site.example:PORT/next
+        content-type: text/plain
+        content-length: 7"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn another_host_is_told_and_not_followed() {
+    check(
+        302,
+        "https://other.example/x",
+        "GET",
+        expect![[r#"
+        GET / HTTP/1.1 [] authorized: true
+        completed
+        302 Found: http://site.example:PORT/ redirects to another host: https://other.example/x
+        It was not followed. To follow it, call fetch again with that address."#]],
+    )
+    .await;
+    check(
+        302,
+        "//site.example:1/",
+        "GET",
+        expect![[r#"
+        GET / HTTP/1.1 [] authorized: true
+        completed
+        302 Found: http://site.example:PORT/ redirects to another host: http://site.example:1/
+        It was not followed. To follow it, call fetch again with that address."#]],
+    )
+    .await;
+    check(
+        302,
+        "http://site.example/",
+        "GET",
+        expect![[r#"
+        GET / HTTP/1.1 [] authorized: true
+        completed
+        302 Found: http://site.example:PORT/ redirects to another host: http://site.example/
+        It was not followed. To follow it, call fetch again with that address."#]],
+    )
+    .await;
+    check(302, "http://169.254.169.254/latest/", "GET", expect![[r#"
+        GET / HTTP/1.1 [] authorized: true
+        completed
+        302 Found: http://site.example:PORT/ redirects to another host: http://169.254.169.254/latest/
+        It was not followed. To follow it, call fetch again with that address."#]]).await;
+    check(
+        302,
+        "http://127.1:1/",
+        "POST",
+        expect![[r#"
+        POST / HTTP/1.1 [sent] authorized: true
+        completed
+        302 Found: http://site.example:PORT/ redirects to another host: http://127.0.0.1:1/
+        It was not followed. To follow it, call fetch again with that address."#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn nonsense_is_not_followed() {
+    check(
+        302,
+        "file:///etc/passwd",
+        "GET",
+        expect![[r#"
+        GET / HTTP/1.1 [] authorized: true
+        failed: `file` is not fetched; only http and https are"#]],
+    )
+    .await;
+    check(
+        302,
+        "http://u:p@site.example/",
+        "GET",
+        expect![[r#"
+        GET / HTTP/1.1 [] authorized: true
+        failed: the address holds a user name or a password; leave them out"#]],
+    )
+    .await;
+    check(302, "http://[", "GET", expect![[r#"
+        GET / HTTP/1.1 [] authorized: true
+        failed: `http://[` is not an address: invalid IPv6 address; give a whole one, such as `https://example.com/page`"#]]).await;
+    check(
+        304,
+        "/next",
+        "GET",
+        expect![[r#"
+        GET / HTTP/1.1 [] authorized: true
+        completed
+        304 Not Modified: http://site.example:PORT/
+        - no type given, 0 bytes
+        (nothing)"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_loop_ends() {
+    let server = Server::start(|_| redirect(302, "/again")).await;
+    let outcome = site(&server, FetchSettings::default())
+        .call("fetch", json!({"url": at(&server, "/")}))
+        .await;
+    expect!["failed: gave up after 5 redirects, at `http://site.example:PORT/again`"]
+        .assert_eq(&steady(&shown(&outcome), &server));
+    assert_eq!(server.requests().len(), 6);
+}
+
+/// The second hop goes where its own look-up leads.
+// Other systems have no second loopback address.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn every_hop_is_checked_anew() {
+    use std::sync::atomic::Ordering;
+    use toolcall_tools::tools::Fetch;
+
+    let server = Server::start(|request| match request.contains(" / ") {
+        true => redirect(302, "/next"),
+        false => ok("text/plain", "arrived"),
+    })
+    .await;
+    let other = Server::start_at(&format!("127.0.0.2:{}", server.port()), |_| {
+        ok("text/plain", "the second")
+    })
+    .await;
+    let lookup = Scripted::new(&[&["127.0.0.1"], &["127.0.0.2"]]);
+    let asked = lookup.counter();
+    let settings = FetchSettings {
+        private: vec!["site.example".to_owned()],
+        ..FetchSettings::default()
+    };
+    let world = World::of(Fetch::finding_hosts_by(settings, lookup));
+    let outcome = world.call("fetch", json!({"url": at(&server, "/")})).await;
+    assert!(
+        shown(&outcome).ends_with("the second"),
+        "{}",
+        shown(&outcome)
+    );
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    assert_eq!((server.requests().len(), other.requests().len()), (1, 1));
+}

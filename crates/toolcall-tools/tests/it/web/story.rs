@@ -1,0 +1,151 @@
+//! One call of one tool through an engine, told as text.
+//! It asserts nothing itself.
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use toolcall::*;
+use toolcall_tools::tools::Fetch;
+use toolcall_tools::web::{FetchSettings, Lookup};
+
+use toolcall_testkit::http::Server;
+
+/// An engine that allows everything, and the events of its calls.
+pub(crate) struct World {
+    pub(crate) engine: Engine,
+    events: Arc<Mutex<Vec<&'static str>>>,
+}
+
+impl World {
+    pub(crate) fn of(tool: impl Tool) -> Self {
+        Self::under(tool, AllowAll)
+    }
+
+    pub(crate) fn under(tool: impl Tool, policy: impl Policy) -> Self {
+        let mut registry = Registry::new();
+        registry.add(tool).unwrap();
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let log = events.clone();
+        let engine = Engine::builder(registry)
+            .ids(CallIds::new("c"))
+            .policy(policy)
+            .reader(move |_: &ToolCall, event: &Event| log.lock().unwrap().push(event.name()))
+            .cwd("/w")
+            .build();
+        Self { engine, events }
+    }
+
+    pub(crate) async fn call(&self, tool: &str, input: Value) -> Outcome {
+        self.engine.run(ToolRequest::new(tool, input)).await
+    }
+
+    /// Everything that a person, a model or a program gets to see of one call.
+    pub(crate) async fn story(&self, tool: &str, input: Value) -> String {
+        let outcome = self.call(tool, input).await;
+        let call = &outcome.call;
+        let events = self.events.lock().unwrap().join(", ");
+        let mut lines = vec![
+            events,
+            format!("{}: {}", call.kind().as_str(), call.title()),
+        ];
+        if let Some(prepared) = call.prepared_as() {
+            lines.push(format!("touches {:?}", prepared.intent.touches));
+        }
+        lines.extend(
+            call.preview()
+                .iter()
+                .map(|shown| format!("preview {}", told(shown))),
+        );
+        lines.push(ending(&outcome));
+        lines.extend(outcome.result().content.iter().map(told));
+        lines.extend(
+            outcome
+                .result()
+                .structured
+                .iter()
+                .map(|value| value.to_string()),
+        );
+        lines.join("\n")
+    }
+}
+
+/// How a call ended and what it shows.
+pub(crate) fn shown(outcome: &Outcome) -> String {
+    let content = outcome.result().content.iter().map(told);
+    let lines: Vec<String> = [ending(outcome)].into_iter().chain(content).collect();
+    lines.join("\n")
+}
+
+fn ending(outcome: &Outcome) -> String {
+    let ending = outcome.ending();
+    match ending.reason() {
+        Some(reason) => format!("{}: {reason}", ending.name()),
+        None => ending.name().to_owned(),
+    }
+}
+
+fn told(content: &Content) -> String {
+    match content {
+        Content::Text(text) => text.to_string(),
+        Content::Image(blob) => format!("image {} {}", blob.mime, blob.base64),
+        Content::Link(link) => format!("link {} {:?} {:?}", link.uri, link.title, link.description),
+        Content::Audio(_) | Content::Resource(_) | Content::Edit(_) | Content::Terminal(_) => {
+            "something else".to_owned()
+        }
+    }
+}
+
+/// FieldType the server's port out of a text, for it differs from run to run.
+pub(crate) fn steady(text: &str, server: &Server) -> String {
+    text.replace(&format!(":{}", server.port()), ":PORT")
+}
+
+/// Answers with one list after the other, and with the last for ever.
+pub(crate) struct Scripted {
+    answers: Vec<Vec<IpAddr>>,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Scripted {
+    pub(crate) fn new(answers: &[&[&str]]) -> Self {
+        let parse = |list: &&[&str]| list.iter().map(|text| text.parse().unwrap()).collect();
+        Self {
+            answers: answers.iter().map(parse).collect(),
+            asked: Arc::default(),
+        }
+    }
+
+    pub(crate) fn counter(&self) -> Arc<AtomicUsize> {
+        self.asked.clone()
+    }
+}
+
+impl Lookup for Scripted {
+    fn lookup<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        let at = self
+            .asked
+            .fetch_add(1, Ordering::Relaxed)
+            .min(self.answers.len() - 1);
+        Box::pin(std::future::ready(Ok(self.answers[at].clone())))
+    }
+}
+
+/// `site.example` on this machine, allowed for the port of the server.
+pub(crate) fn site(server: &Server, settings: FetchSettings) -> World {
+    let settings = FetchSettings {
+        private: vec![format!("site.example:{}", server.port())],
+        ..settings
+    };
+    World::of(Fetch::finding_hosts_by(
+        settings,
+        Scripted::new(&[&["127.0.0.1"]]),
+    ))
+}
+
+/// The address of a path at `site.example`.
+pub(crate) fn at(server: &Server, path: &str) -> String {
+    format!("http://site.example:{}{path}", server.port())
+}

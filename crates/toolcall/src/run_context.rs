@@ -1,0 +1,378 @@
+//! What a tool may use while it runs: show, print, report, and the host, within what it stated.
+//! It has no way to set a status, to ask for permission or to touch what was not approved.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use crate::command::Command;
+use crate::content::{Content, FileBody, FileEdit};
+use crate::engine::Nest;
+use crate::event::{Decision, Event, Exit, Prepared};
+use crate::fit::fit_content;
+use crate::form::{Form, FormAnswer};
+use crate::host::{Applied, BoxFuture, Console, Host, LastName, keep_safely, locate, settle_edit};
+use crate::ids::CallId;
+use crate::intent::{Location, Plan, Touch};
+use crate::journal::{Journal, Room};
+use crate::outcome::Outcome;
+use crate::policy::Verdict;
+use crate::prepare_context::{Gate, text_of};
+use crate::progress::Progress;
+use crate::request::ToolRequest;
+use crate::text::clean_line;
+use crate::tool::ToolError;
+
+const MOST_NOTES: usize = 32;
+const LONGEST_NOTE: usize = 16 * 1024;
+const MOST_STEPS: usize = 256;
+const LONGEST_STEP: usize = 500;
+const MOST_LOCATIONS: usize = 64;
+
+/// Whether the host can keep what does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keeping {
+    Possible,
+    Failed,
+}
+
+/// A running call, as its tool sees it. Cheap to clone; what is said after the call ended is lost.
+#[derive(Clone)]
+pub struct RunContext(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) id: CallId,
+    pub(crate) prepared: Arc<Prepared>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) gate: Gate,
+    pub(crate) nest: Nest,
+    notes: AtomicUsize,
+    spill: Mutex<Keeping>,
+}
+
+impl RunContext {
+    pub(crate) fn new(
+        id: CallId,
+        prepared: Arc<Prepared>,
+        journal: Arc<Journal>,
+        host: Arc<dyn Host>,
+        gate: Gate,
+        nest: Nest,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            id,
+            prepared,
+            journal,
+            host,
+            gate,
+            nest,
+            notes: AtomicUsize::new(0),
+            spill: Mutex::new(Keeping::Possible),
+        }))
+    }
+
+    /// The call.
+    pub fn id(&self) -> &CallId {
+        &self.0.id
+    }
+
+    /// What was approved, with its input.
+    pub fn prepared(&self) -> &Prepared {
+        &self.0.prepared
+    }
+
+    /// A path as an absolute one, relative to the session's folder.
+    pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        crate::infer::resolve(&self.0.gate.setting.cwd, path)
+    }
+
+    /// Prints: adds to the call's output. Head and tail are shown, the whole is kept by the host.
+    pub fn print(&self, bytes: impl AsRef<[u8]>) {
+        let bytes = bytes.as_ref();
+        if bytes.is_empty() {
+            return;
+        }
+        // One print at a time, so that what is kept is in the order of what is shown.
+        let mut keeping = self.0.spill.lock();
+        match self.0.journal.print(&self.0.id, bytes) {
+            Err(_ended) => return,
+            Ok(Room::Fits) => {}
+            Ok(Room::JustOver(before)) => self.keep(&[&before, bytes].concat(), &mut keeping),
+            Ok(Room::Over) => self.keep(bytes, &mut keeping),
+        }
+        self.0.nest.sign();
+    }
+
+    /// Once something could not be kept, what follows would have a hole before it.
+    fn keep(&self, bytes: &[u8], keeping: &mut Keeping) {
+        if *keeping == Keeping::Failed {
+            return;
+        }
+        match keep_safely(&*self.0.host, &self.0.id, bytes) {
+            Ok(spill) => self.0.journal.set_spill(&self.0.id, spill),
+            Err(_) => *keeping = Keeping::Failed,
+        }
+    }
+
+    /// Shows something while the call runs. It replaces what was shown before.
+    pub fn show(&self, content: impl Into<Content>) {
+        let content = fit_content(content.into(), &self.0.journal.budget());
+        self.write(Event::Showed([content].into()));
+    }
+
+    /// Says how far it is.
+    pub fn progress(&self, progress: Progress) {
+        self.write(Event::Progressed(progress.cleaned()));
+    }
+
+    /// Names the places that matter in what was found, for editors that follow along. They replace
+    /// those that were stated, and are cut to the first few dozen.
+    pub fn locate(&self, mut locations: Vec<Location>) {
+        locations.truncate(MOST_LOCATIONS);
+        self.write(Event::Located(locations.into()));
+    }
+
+    /// Hands over a plan, which becomes the session's. It is cut to a few hundred steps.
+    pub fn plan(&self, mut plan: Plan) {
+        plan.entries.truncate(MOST_STEPS);
+        for entry in &mut plan.entries {
+            entry.content = clean_line(&entry.content, LONGEST_STEP);
+        }
+        self.write(Event::Planned(Arc::new(plan)));
+    }
+
+    /// Attaches metadata that reaches every edge: wire, history, telemetry. Keys of the protocol
+    /// and of this library are refused, and so is what is too much.
+    pub fn note(&self, key: &str, value: Value) -> Result<(), ToolError> {
+        check_note_key(key)?;
+        if value.to_string().len() > LONGEST_NOTE {
+            return Err(ToolError::new(format!(
+                "the metadata `{key}` is over {LONGEST_NOTE} bytes"
+            )));
+        }
+        if self.0.notes.fetch_add(1, Ordering::Relaxed) >= MOST_NOTES {
+            return Err(ToolError::new(format!(
+                "a call takes at most {MOST_NOTES} pieces of metadata"
+            )));
+        }
+        self.write(Event::Noted {
+            key: key.into(),
+            value: Arc::new(value),
+        });
+        Ok(())
+    }
+
+    /// Reads a file that the call stated, or that the policy lets it read unasked. A relative path
+    /// starts at the session's folder.
+    pub async fn read(&self, path: impl AsRef<Path>) -> Result<FileBody, ToolError> {
+        let place = self.resolve(path).await?;
+        Ok(self.0.host.read(&place).await?)
+    }
+
+    /// Where a path leads by now, if the call may read there.
+    pub async fn resolve(&self, path: impl AsRef<Path>) -> Result<PathBuf, ToolError> {
+        let path = self.path(path);
+        let place = locate(&*self.0.host, &path, LastName::Followed).await?;
+        self.check_read(&place)?;
+        if place != path {
+            self.refuse_denied(Touch::Reads(path))?;
+        }
+        Ok(place)
+    }
+
+    /// Like [`RunContext::read`], for a file that must be text.
+    pub async fn read_text(&self, path: impl AsRef<Path>) -> Result<Arc<str>, ToolError> {
+        let path = self.path(path);
+        text_of(self.read(&path).await?, &path)
+    }
+
+    /// Whether [`RunContext::read`] would read this path. For tools that reach files by other ways than
+    /// the host: what this refuses they neither read nor name.
+    pub fn may_read(&self, path: &Path) -> bool {
+        self.check_read(path).is_ok()
+    }
+
+    /// The edits that were shown when the call was prepared, so that a tool need not work them out
+    /// twice: hand each to [`RunContext::apply`].
+    pub fn edits(&self) -> impl Iterator<Item = &FileEdit> {
+        let preview = self.0.prepared.intent.preview.iter();
+        preview.filter_map(Content::as_edit)
+    }
+
+    /// Makes a change that the call stated, and exactly the one that was shown where one was. It
+    /// fails if the file is no longer as it was shown.
+    pub async fn apply(&self, edit: &FileEdit) -> Result<Applied, ToolError> {
+        let edit = settle_edit(&*self.0.host, edit).await;
+        self.require_stated(edit.touch())?;
+        self.require_shown(&edit)?;
+        Ok(self.0.host.apply(&edit).await?)
+    }
+
+    /// Runs a command that the call stated, and prints what it prints.
+    pub async fn run(&self, command: &Command) -> Result<Exit, ToolError> {
+        self.require_stated(Touch::Runs(command.clone()))?;
+        let exit = self.0.host.run(command, self).await?;
+        self.write(Event::Exited(exit));
+        Ok(exit)
+    }
+
+    /// Makes a call of another tool on behalf of this one: announced, judged, tracked and ended
+    /// like any other, and cancelled with this one.
+    pub async fn call(&self, request: ToolRequest) -> Outcome {
+        self.0.nest.call(request.parent(self.0.id.clone())).await
+    }
+
+    /// What the turn was given to hand on to whoever its tools call, such as a trace context.
+    pub fn trace(&self) -> &[(Arc<str>, Arc<str>)] {
+        self.0.nest.trace()
+    }
+
+    /// Carries a form of the tool's server to whoever answers questions. It changes no verdict and
+    /// starts nothing; it is declined where nobody can answer, and withdrawn when this is dropped
+    /// or the call is stopped. The call's time stands still meanwhile. Which fields were filled in
+    /// is journalled, and not with what. No secret is to be asked for in this way.
+    pub async fn elicit(&self, form: Form) -> FormAnswer {
+        self.0.nest.elicit(form).await
+    }
+
+    /// Gives the call less time than its tool may take, counted from its start: it ends as timed
+    /// out then.
+    pub fn end_within(&self, limit: Duration) {
+        self.0.nest.end_within(limit);
+    }
+
+    /// Waits until the call is cancelled or its time is up. Whoever looks gets a moment to clean
+    /// up; whoever does not is dropped.
+    pub async fn cancelled(&self) {
+        self.0.nest.stop().stopped().await;
+    }
+
+    /// Whether the call was cancelled or its time is up.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.nest.stop().cause().is_some()
+    }
+
+    fn write(&self, event: Event) {
+        let _lost_after_the_end = self.0.journal.write(&self.0.id, event);
+        self.0.nest.sign();
+    }
+
+    fn stated(&self) -> &[Touch] {
+        &self.0.prepared.intent.touches
+    }
+
+    /// What was stated may be done; what only an unknown touch covers may be done unless a rule
+    /// denies it.
+    fn require_stated(&self, touch: Touch) -> Result<(), ToolError> {
+        self.require_open()?;
+        if self.stated().contains(&touch) {
+            return Ok(());
+        }
+        if !self.stated().contains(&Touch::Unknown) {
+            return Err(ToolError::denied(
+                "the tool tried to do something that it did not state when it prepared the call",
+            ));
+        }
+        self.refuse_denied(touch).map(drop)
+    }
+
+    fn refuse_denied(&self, touch: Touch) -> Result<Verdict, ToolError> {
+        match self.0.gate.judge(&self.0.prepared.intent.tool, touch) {
+            Verdict::Deny { reason, .. } => Err(ToolError::denied(reason)),
+            verdict @ (Verdict::Allow { .. } | Verdict::Ask { .. }) => Ok(verdict),
+        }
+    }
+
+    /// A scope that outlives its call can do nothing.
+    fn require_open(&self) -> Result<(), ToolError> {
+        match self.0.nest.has_ended() {
+            true => Err(ToolError::new("the call has ended")),
+            false => Ok(()),
+        }
+    }
+
+    fn require_shown(&self, edit: &FileEdit) -> Result<(), ToolError> {
+        let mut shown = self
+            .edits()
+            .filter(|shown| shown.path == edit.path)
+            .peekable();
+        if shown.peek().is_none() || shown.any(|shown| shown == edit) {
+            return Ok(());
+        }
+        Err(ToolError::denied(
+            "the tool tried to make another edit than the one that was shown",
+        ))
+    }
+
+    /// A path that was stated may be read. What lies beneath one that was, or is covered by an
+    /// unknown touch, may be read unless a rule denies it; anything else only if a rule allows it.
+    fn check_read(&self, path: &Path) -> Result<(), ToolError> {
+        self.require_open()?;
+        if self
+            .stated()
+            .iter()
+            .any(|touch| touch.paths().any(|stated| stated == path))
+        {
+            return Ok(());
+        }
+        let is_covered = self.stated().iter().any(|touch| {
+            *touch == Touch::Unknown || touch.paths().any(|stated| path.starts_with(stated))
+        });
+        match self.refuse_denied(Touch::Reads(path.to_owned()))? {
+            Verdict::Ask { .. } if !is_covered => Err(ToolError::denied(format!(
+                "`{}` was not stated when the call was prepared",
+                path.display()
+            ))),
+            Verdict::Allow { .. } | Verdict::Ask { .. } | Verdict::Deny { .. } => Ok(()),
+        }
+    }
+}
+
+/// What a host sees of the call whose command it runs.
+impl Console for RunContext {
+    fn print(&self, bytes: &[u8]) {
+        RunContext::print(self, bytes);
+    }
+
+    fn show(&self, content: Content) {
+        RunContext::show(self, content);
+    }
+
+    fn decision(&self) -> Option<Arc<Decision>> {
+        self.0.journal.call(&self.0.id)?.decision().cloned()
+    }
+
+    fn stopped(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.cancelled())
+    }
+}
+
+/// Keys that mean something to the protocol, to editors or to this library.
+const RESERVED: [&str; 6] = [
+    "traceparent",
+    "tracestate",
+    "baggage",
+    "terminal_info",
+    "terminal_output",
+    "terminal_exit",
+];
+
+fn check_note_key(key: &str) -> Result<(), ToolError> {
+    let is_plain = |c: char| c.is_ascii_graphic();
+    if key.is_empty() || key.len() > 128 || !key.chars().all(is_plain) {
+        return Err(ToolError::new(
+            "a metadata key has 1 to 128 visible ASCII characters",
+        ));
+    }
+    if RESERVED.contains(&key) || key.starts_with("toolcall/") {
+        return Err(ToolError::new(format!(
+            "the metadata key `{key}` is reserved; use another"
+        )));
+    }
+    Ok(())
+}
