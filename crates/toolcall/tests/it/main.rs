@@ -12,5 +12,6 @@ mod readme;
 mod replay;
 mod schemas;
 mod shared_registry;
+mod testing_a_tool;
 mod titles;
 mod tracking;
