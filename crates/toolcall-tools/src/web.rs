@@ -21,7 +21,9 @@ pub use settings::FetchSettings;
 
 pub(crate) use body::{Extent, Watch, read};
 pub(crate) use follow::follow;
-pub(crate) use hop::{Message, Web, tls};
+#[cfg(feature = "mcp")]
+pub(crate) use hop::tls;
+pub(crate) use hop::{Message, Web};
 pub(crate) use readable::readable;
 pub(crate) use report::{Format, Report};
 pub(crate) use search::{Finding, Provider};

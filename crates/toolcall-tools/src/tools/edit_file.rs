@@ -128,7 +128,7 @@ impl Difference {
 }
 
 /// As many hunks as fit, and how many do not.
-fn unified(diff: &TextDiff<'_, '_, str>, name: &str) -> String {
+fn unified<'a>(diff: &'a TextDiff<'a, 'a, 'a, str>, name: &str) -> String {
     let mut unified = diff.unified_diff();
     let mut hunks = unified.header(name, name).iter_hunks();
     let mut text = format!("--- {name}\n+++ {name}\n");

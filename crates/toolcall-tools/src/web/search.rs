@@ -86,11 +86,11 @@ impl Provider {
             SearchSettings::SearXng { endpoint } => (&**endpoint, Service::SearXng),
             SearchSettings::Brave { key, endpoint } => (
                 endpoint.as_deref().unwrap_or(BRAVE),
-                Service::Brave(hidden(&key.0)?),
+                Service::Brave(hidden(key.reveal())?),
             ),
             SearchSettings::Tavily { key, endpoint } => (
                 endpoint.as_deref().unwrap_or(TAVILY),
-                Service::Tavily(hidden(&format!("Bearer {}", key.0))?),
+                Service::Tavily(hidden(&format!("Bearer {}", key.reveal()))?),
             ),
         };
         Ok(Self {

@@ -198,6 +198,20 @@ async fn without_a_supervisor_there_is_no_sandbox_and_no_command() {
     assert!(!ground.root().join("made").exists());
 }
 
+#[cfg(not(feature = "sandbox"))]
+#[tokio::test]
+async fn without_the_feature_a_command_in_a_sandbox_does_not_run() {
+    let ground = Ground::new();
+    let commands = ground
+        .commands()
+        .with_sandbox(Sandbox::new(Network::Allowed));
+    let (ended, _) = ground.run_with(&commands, "touch made").await;
+    let error = ended.unwrap_err().to_string();
+    let why = "the sandbox cannot be built: this program was built without the feature `sandbox`";
+    assert!(error.ends_with(why), "{error}");
+    assert!(!ground.root().join("made").exists());
+}
+
 /// What was gained before a program starts cannot be had by starting it.
 #[tokio::test]
 async fn there_are_no_new_privileges() {
