@@ -1,5 +1,5 @@
-//! The agent, as clients use it: it opens sessions, answers prompts, lists and forgets.
-//! It brings the parts together; each of them does its own work.
+//! The agent as its clients use it: it opens sessions, answers prompts, lists and deletes sessions.
+//! It connects the parts; each of them does its own work.
 
 mod answering;
 mod opening;
@@ -24,62 +24,62 @@ use crate::model::Models;
 use crate::session::{AgentSession, AgentSessions};
 use crate::session_history::{SessionHistory, unkept};
 
-/// The name under which its sessions are kept.
+/// The agent name under which the history records its sessions.
 const NAME: &str = "toolcall agent";
 
-/// So many sessions can be opened again, closed or deleted side by side.
+/// How many sessions can be reopened, closed or deleted at the same time.
 const DOORS: usize = 16;
 
-/// What an agent is made from.
+/// The configuration of an agent.
 pub struct AgentConfig {
-    /// Where the person's settings are, and where things are kept.
+    /// The user's configuration and state directories.
     pub places: UserDirs,
-    /// What `~` stands for, if anything.
+    /// The home directory that `~` stands for.
     pub home: Option<PathBuf>,
-    /// What supervises commands.
+    /// The supervisor of commands.
     pub supervisor: Option<Supervisor>,
-    /// The sandbox that commands run in, if they run in one.
+    /// The sandbox for commands.
     pub sandbox: Option<Sandbox>,
-    /// Where the web is searched, if it is.
+    /// The web search provider.
     pub search: Option<SearchSettings>,
-    /// Rules besides those of the person and the project.
+    /// Rules in addition to the user's and the project's.
     pub layers: Vec<Layer>,
-    /// What each session's engine holds at most.
+    /// The limits of each session's engine.
     pub limits: Limits,
-    /// Where and how sessions are kept, if they are.
+    /// The history file and its configuration; `None` records nothing.
     pub history: Option<(PathBuf, HistoryConfig)>,
-    /// Who may answer; the first does.
+    /// The models to choose from; the first one answers.
     pub models: Models,
-    /// Tools of every session besides the built-in ones.
+    /// Tools of every session in addition to the built-in ones.
     pub guests: Vec<Arc<dyn AnyTool>>,
-    /// Who is told of every call and turn, besides the client.
+    /// Observes every call and turn, besides the client.
     pub observer: Option<Arc<dyn Observer>>,
     /// The agent's version.
     pub version: String,
 }
 
-/// Somebody who is told of every call and turn.
+/// Observes every call and turn of an agent, such as telemetry does.
 pub trait Observer: Send + Sync + 'static {
-    /// An engine that tells of its calls.
+    /// Attaches the observer to an engine.
     fn attach(&self, engine: EngineBuilder) -> EngineBuilder;
 
-    /// A turn of this engine begins; it ends when what is returned is dropped.
+    /// Begins to observe a turn of this engine. The turn ends when the returned guard is dropped.
     fn turn(&self, engine: &Engine) -> Box<dyn Send>;
 }
 
-/// The agent.
+/// The agent, a [`Service`] for one client.
 pub struct Agent {
     client: ClientConnection,
     settings: AgentConfig,
     sessions: Arc<AgentSessions>,
-    /// What opens, closes and deletes a kept session goes through the door of its id, one at a time.
+    /// Locks by session id: one task at a time reopens, closes or deletes a recorded session.
     doors: [Door<()>; DOORS],
-    /// OpenedSession with the first session: a client that only greets waits for nothing.
+    /// Opened with the first session, so that `initialize` does not wait for it.
     history: OnceLock<Result<SessionHistory, HistoryError>>,
 }
 
 impl Agent {
-    /// For this client.
+    /// Returns an agent for this client.
     pub fn new(client: ClientConnection, settings: AgentConfig) -> Arc<Self> {
         Arc::new(Self {
             client,
@@ -90,7 +90,7 @@ impl Agent {
         })
     }
 
-    /// Ends every session, and waits until nothing of them is left.
+    /// Ends every session and waits until its servers and background commands have ended.
     pub async fn close(&self) {
         let closing = self.sessions.take_all().into_iter();
         futures::future::join_all(
@@ -128,7 +128,7 @@ impl Agent {
         History::open(path.clone(), settings).map(|history| SessionHistory::of(Arc::new(history)))
     }
 
-    /// Waits until nobody else opens, closes or deletes a session of this id.
+    /// Waits until no other task opens, closes or deletes the session of this id.
     async fn enter(&self, id: &SessionId) -> Inside<'_, ()> {
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);
@@ -186,7 +186,7 @@ impl Service for Agent {
         self: Arc<Self>,
         page: ListSessionsRequest,
     ) -> BoxFuture<'static, Result<SessionPage, ServiceError>> {
-        // Sessions are kept with every link in their folder's path followed.
+        // The history records the directory of a session with every symlink resolved.
         let cwd = page.cwd.map(|cwd| cwd.canonicalize().unwrap_or(cwd));
         let page = ListSessionsRequest { cwd, ..page };
         Box::pin(async move { self.history()?.list(NAME, page).await })

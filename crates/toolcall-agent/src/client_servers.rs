@@ -1,10 +1,11 @@
-//! The servers that a client wants a session to have, as settings.
-//! A client that names a server wants it started: the person has set up the client.
+//! The MCP servers that a client asks for, as server configurations.
+//! They are started without a question: the user configured them in the client.
 
 use toolcall_acp::service::McpServerConfig;
 use toolcall_tools::mcp::{Address, Program, Secret, ServerSettings, Url};
 
-/// The client's servers and those that are set up here, and what cannot be had. The client's win.
+/// Merges the client's servers with the configured ones, and returns notices about servers that cannot
+/// be used. On a name clash the client's server wins.
 pub(crate) fn servers(
     requested: &[McpServerConfig],
     set_up: Vec<ServerSettings>,

@@ -1,5 +1,5 @@
-//! Commands that a person types into a prompt: what begins with `/`.
-//! They show and undo; the model neither sees nor makes them.
+//! Slash commands that the user types into a prompt.
+//! They show and undo; the model neither sees nor runs them.
 
 mod show;
 mod undo;
@@ -12,7 +12,7 @@ use crate::markdown::line;
 use crate::model::ModelError;
 use crate::session::AgentSession;
 
-/// What there is, with what may follow it.
+/// The commands: name, description, and a hint for the argument.
 const KNOWN: [(&str, &str, Option<&str>); 6] = [
     (
         "tools",
@@ -42,14 +42,14 @@ const KNOWN: [(&str, &str, Option<&str>); 6] = [
     ),
 ];
 
-/// A command as it was typed.
+/// A command as the user typed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Typed {
     name: String,
     rest: String,
 }
 
-/// What there is, for the client to offer.
+/// Returns the commands for the client to offer.
 pub(crate) fn known() -> Vec<SlashCommand> {
     let known = KNOWN.iter().map(|(name, description, hint)| SlashCommand {
         name: (*name).to_owned(),
@@ -59,7 +59,7 @@ pub(crate) fn known() -> Vec<SlashCommand> {
     known.collect()
 }
 
-/// The command that a prompt is, if it is one: its first text begins with a slash and a letter.
+/// Parses a prompt as a command: its first text begins with a slash and a letter.
 pub(crate) fn read(said: &[Content]) -> Option<Typed> {
     let Content::Text(text) = said.first()? else {
         return None;
@@ -67,7 +67,7 @@ pub(crate) fn read(said: &[Content]) -> Option<Typed> {
     read_text(text)
 }
 
-/// The command that a text is, if it is one.
+/// Parses a text as a command.
 pub(crate) fn read_text(text: &str) -> Option<Typed> {
     let line = text.trim().strip_prefix('/')?;
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -79,13 +79,13 @@ pub(crate) fn read_text(text: &str) -> Option<Typed> {
 }
 
 impl Typed {
-    /// Whether it is about the tools there are, servers' among them.
+    /// Returns whether the command shows tools, including those of servers.
     pub(crate) fn is_about_tools(&self) -> bool {
         self.name == "tools"
     }
 }
 
-/// Does what was typed, and says what came of it.
+/// Runs a command and sends its result to the user.
 pub(crate) async fn run(typed: &Typed, session: &AgentSession) -> Result<StopReason, ModelError> {
     let said = match typed.name.as_str() {
         "tools" => Ok(show::tools(

@@ -1,5 +1,5 @@
-//! What was said in a session, rebuilt from what was kept of it.
-//! It knows nothing that was not kept: images and resources are gone, and so are redacted secrets.
+//! The conversation of a session, rebuilt from its history.
+//! Only what was recorded comes back: images, resources and redacted secrets do not.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::commands;
 use crate::model::{MadeCall, Message, Reply};
 use crate::session_history::Scene;
 
-/// The messages of a session, for the model that goes on with it.
+/// Returns the messages of a session for the model that continues it.
 pub(crate) fn rebuilt(scenes: &[Scene]) -> Vec<Message> {
     let mut messages = Rebuilding::default();
     for scene in scenes {
@@ -26,7 +26,7 @@ pub(crate) fn rebuilt(scenes: &[Scene]) -> Vec<Message> {
 #[derive(Default)]
 struct Rebuilding {
     done: Vec<Message>,
-    /// Whether what is said is about a command that the person typed: no model heard of that.
+    /// Whether the messages belong to a slash command, which no model sees.
     is_aside: bool,
     reply: Reply,
     calls: Vec<ToolCall>,
@@ -47,7 +47,7 @@ impl Rebuilding {
             }
             Speaker::Agent | Speaker::Thought if self.is_aside => {}
             Speaker::Agent | Speaker::Thought => {
-                // What is said after calls is the next answer.
+                // Text after calls belongs to the next reply.
                 if !self.calls.is_empty() {
                     self.finish();
                 }
@@ -60,13 +60,13 @@ impl Rebuilding {
     }
 
     fn called(&mut self, call: &ToolCall) {
-        // Those on behalf of another call are that call's business; what has not ended has no result.
+        // Nested calls belong to their parent; a call that has not ended has no result.
         if call.parent().is_none() && call.ending().is_some() {
             self.calls.push(call.clone());
         }
     }
 
-    /// The answer is complete, and so are its results.
+    /// Completes the reply and its results.
     fn finish(&mut self) {
         let calls = std::mem::take(&mut self.calls);
         let mut reply = std::mem::take(&mut self.reply);

@@ -1,19 +1,19 @@
-//! Texts of others within what the agent says as Markdown.
-//! None of them ends the place it stands in, or makes a heading, a link or an image of itself.
+//! Escapes foreign text for Markdown.
+//! Escaped text cannot leave its cell or line, nor become a heading, a link or an image.
 
 use toolcall::text::{clean_block, clean_line};
 
-/// How much of a text is shown in a cell or as code.
+/// The length limit of a cell or a code span, in characters.
 const LONGEST: usize = 80;
 
-/// How much of a text is shown in a sentence.
+/// The length limit of a text in a sentence, in characters.
 const LONGEST_LINE: usize = 1_000;
 
-/// One line, in which only what stands between backticks is as it was.
+/// Escapes a text for one line; text between backticks stays as it is.
 pub(crate) fn line(text: &str) -> String {
     let text = clean_line(text, LONGEST_LINE);
     let parts: Vec<&str> = text.split('`').collect();
-    // An odd number of backticks leaves the last one without a partner.
+    // With an odd number of backticks the last one has no partner.
     let paired = parts.len() - usize::from(parts.len().is_multiple_of(2));
     let shown = parts.iter().enumerate().map(|(at, part)| match at {
         code if code % 2 == 1 && code < paired => format!("`{part}`"),
@@ -23,12 +23,12 @@ pub(crate) fn line(text: &str) -> String {
     shown.collect()
 }
 
-/// The cell of a table.
+/// Formats a table cell.
 pub(crate) fn cell(text: &str) -> String {
     escaped(&clean_line(text, LONGEST)).replace('`', "\\`")
 }
 
-/// A bit of code.
+/// Formats a code span.
 pub(crate) fn code(text: &str) -> String {
     let text = clean_line(text, LONGEST);
     let ticks = "`".repeat(longest_run(&text) + 1);
@@ -38,14 +38,14 @@ pub(crate) fn code(text: &str) -> String {
     }
 }
 
-/// A block of text, as it is.
+/// Formats a code block.
 pub(crate) fn block(text: &str, language: &str) -> String {
     let text = clean_block(text);
     let fence = "`".repeat((longest_run(&text) + 1).max(3));
     format!("{fence}{language}\n{}\n{fence}\n", text.trim_end())
 }
 
-/// A table with these heads.
+/// Formats a table with this header.
 pub(crate) fn table<const N: usize>(
     head: [&str; N],
     rows: impl Iterator<Item = [String; N]>,

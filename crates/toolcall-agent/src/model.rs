@@ -1,8 +1,8 @@
-//! What answers a person: a model, which speaks, thinks and asks for tools, a bit at a time.
-//! A model runs nothing and decides nothing; what it asks for is the turn's to carry.
+//! Models: what answers the user with text, thoughts and tool calls, as a stream.
+//! A model runs nothing and decides nothing; the turn loop makes the calls it asks for.
 
+mod conversation_state;
 pub mod manual;
-mod place;
 pub mod script;
 
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use futures::stream::BoxStream;
 use thiserror::Error;
 use toolcall::{Content, ModelResult, Registry};
 
-/// Something that answers.
+/// A model. It keeps no state between replies: the conversation has everything.
 pub trait Model: Send + Sync + 'static {
-    /// Its name, as people choose it: `manual`, `script:demo.yaml`.
+    /// Returns the name by which the user chooses it: `manual`, `script:demo.yaml`.
     fn name(&self) -> &str;
 
-    /// What it is, in one sentence for people.
+    /// Returns a one-sentence description for the user.
     fn description(&self) -> &str;
 
-    /// Answers what was said last. The stream is dropped when nobody wants the rest of it.
+    /// Answers the last message. The stream is dropped when the turn is cancelled.
     ///
-    /// It is called again with the results of the calls that it asked for, until it asks for none.
+    /// It is called again with the results of its calls, until it makes none.
     fn answer(&self, said: Arc<Conversation>) -> BoxStream<'static, Result<Delta, ModelError>>;
 }
 
-/// Those that may answer. The first does, unless the person chooses another.
+/// The models to choose from. The first one answers unless the user chooses another.
 #[derive(Clone)]
 pub struct Models {
     first: Arc<dyn Model>,
@@ -33,7 +33,7 @@ pub struct Models {
 }
 
 impl Models {
-    /// Only this one.
+    /// Returns a list with only this model.
     pub fn new(first: Arc<dyn Model>) -> Self {
         Self {
             first,
@@ -41,7 +41,7 @@ impl Models {
         }
     }
 
-    /// And this one. One of a name that is there already is left out.
+    /// Adds a model. A model whose name is taken is left out.
     pub fn and(mut self, other: Arc<dyn Model>) -> Self {
         if self.iter().all(|known| known.name() != other.name()) {
             self.others.push(other);
@@ -49,45 +49,45 @@ impl Models {
         self
     }
 
-    /// The one that answers at first.
+    /// Returns the model that answers at first.
     pub fn first(&self) -> &Arc<dyn Model> {
         &self.first
     }
 
-    /// All of them.
+    /// Returns all models.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
         std::iter::once(&self.first).chain(&self.others)
     }
 }
 
-/// What was said in a session so far, and what may be asked for.
+/// The messages of a session so far, and the tools that a model may call.
 #[derive(Clone)]
 pub struct Conversation {
-    /// In the order in which it was said. The last one is to be answered.
+    /// The messages in order. The last one is to be answered.
     pub messages: Vec<Message>,
-    /// The tools there are.
+    /// The tools.
     pub tools: Arc<Registry>,
 }
 
-/// One thing that was said.
+/// A message of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
-    /// By the person: text, images, resources and links.
+    /// From the user: text, images, resources and links.
     Person(Vec<Content>),
-    /// By the model.
+    /// From the model.
     Model(Reply),
-    /// What came of the calls of the reply before, in their order.
+    /// The results of the calls of the reply before, in their order.
     Results(Vec<ModelResult>),
 }
 
-/// An answer of the model, as a whole.
+/// A whole reply of the model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
-    /// What it thought.
+    /// Its thoughts.
     pub thoughts: String,
-    /// What it said.
+    /// Its text.
     pub text: String,
-    /// What it asked for.
+    /// Its calls.
     pub calls: Vec<MadeCall>,
 }
 
@@ -102,15 +102,14 @@ pub struct MadeCall {
     pub input: Arc<str>,
 }
 
-/// A bit of an answer.
+/// A piece of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
-    /// More of what it says.
+    /// More text.
     Text(String),
-    /// More of what it thinks.
+    /// More of a thought.
     Thought(String),
-    /// It begins to ask for a tool. Calls of one answer have different ids, and may be written
-    /// side by side.
+    /// A call begins. The calls of one reply have different ids, and their inputs may be interleaved.
     CallBegan {
         /// Its id for the call.
         id: Arc<str>,
@@ -119,31 +118,31 @@ pub enum Delta {
     },
     /// More of the input of a call, as text.
     CallGrew {
-        /// Which.
+        /// The id of the call.
         id: Arc<str>,
         /// The text.
         text: String,
     },
-    /// The input of a call is complete, and it may run. What is not complete when the answer ends
-    /// never runs.
+    /// The input of a call is complete, and the call may run. A call that is not complete when the
+    /// reply ends never runs.
     CallComplete {
-        /// Which.
+        /// The id of the call.
         id: Arc<str>,
     },
-    /// How much of its window is used by now.
+    /// How full the model's context window is.
     Used(Usage),
 }
 
-/// How full a model's window is.
+/// How full a model's context window is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Tokens in it.
+    /// The tokens in it.
     pub used: u64,
-    /// Tokens that fit.
+    /// The tokens that fit.
     pub window: u64,
 }
 
-/// Why there is no answer, or no more of it.
+/// Why a model could not answer, or not to the end.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{reason}")]
 pub struct ModelError {
@@ -152,7 +151,7 @@ pub struct ModelError {
 }
 
 impl ModelError {
-    /// With this reason.
+    /// Returns an error with this reason.
     pub fn new(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),

@@ -1,22 +1,22 @@
-//! The input of a call, written by a person as `key=value`.
-//! What a value is taken for is the schema's to say; whether it fits is checked with the call.
+//! Parses the input of a call from `key=value` words.
+//! The schema says which values are text; whether a value fits is checked with the call.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-/// Why pairs make no input.
+/// Why words are no input.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum PairError {
-    /// A word without `=`.
+    /// A word has no `=`.
     #[error("`{0}` is not `key=value`; quote a value that has spaces in it")]
     NoPair(String),
-    /// One key, two values.
+    /// A key has two values.
     #[error("`{0}` is given twice; give a list as JSON: {0}='[…]'")]
     Twice(String),
 }
 
-/// The input that these pairs make. A value is text where the schema says so; elsewhere it is JSON,
-/// or text if it is none.
+/// Parses words into an input. A value is text where the schema says so; elsewhere it is JSON, or
+/// text if it is not valid JSON.
 pub fn read<S: AsRef<str>>(
     pairs: &[S],
     schema: Option<&Value>,
@@ -38,7 +38,7 @@ pub fn read<S: AsRef<str>>(
     Ok(input)
 }
 
-/// Whether the schema says that this is text; `null` beside it makes no difference.
+/// Returns whether the schema takes text here, with or without `null`.
 fn is_text(schema: Option<&Value>, key: &str) -> bool {
     let kind = schema.map(|schema| &schema["properties"][key]["type"]);
     match kind {

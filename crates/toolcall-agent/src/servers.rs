@@ -1,29 +1,29 @@
-//! Which MCP servers are set up here, and which of them may be started.
-//! It reads settings and starts nothing.
+//! The configured MCP servers, and which of them may be started.
+//! It reads configuration files and starts nothing.
 
 use std::path::{Path, PathBuf};
 
 use toolcall_policy::{Project, Trust, TrustStore, UserDirs, read_own};
 use toolcall_tools::mcp::{ServerSettings, parse_settings};
 
-/// The file of a project that names servers.
+/// The project file that configures servers.
 const OF_PROJECT: &str = ".mcp.json";
 
-/// What is set up, and what is wrong with it.
+/// The configured servers, and the configuration files that cannot be used.
 #[derive(Clone, Debug, Default)]
 pub struct ConfiguredServers {
-    /// The servers, the person's own first.
+    /// The servers, the user's own first.
     pub servers: Vec<ConfiguredServer>,
-    /// Files that cannot be used, and why.
+    /// The files that cannot be used, and why.
     pub problems: Vec<String>,
 }
 
-/// A server, and who set it up.
+/// A server and the file that configures it.
 #[derive(Clone, Debug)]
 pub struct ConfiguredServer {
     /// The server.
     pub settings: ServerSettings,
-    /// The file that names it.
+    /// The file that configures it.
     pub file: PathBuf,
     /// Whether it may be started.
     pub standing: ServerTrust,
@@ -32,16 +32,16 @@ pub struct ConfiguredServer {
 /// Whether a server may be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerTrust {
-    /// It may.
+    /// It may be started.
     Usable,
-    /// The project names it, and nobody has trusted that.
+    /// The project configures it, and the user has not trusted the project.
     Untrusted,
-    /// The person has one of the same name.
+    /// The user has a server of the same name.
     Hidden,
 }
 
 impl ConfiguredServers {
-    /// Reads the person's settings and the project's.
+    /// Reads the user's and the project's configuration.
     pub fn read(places: &UserDirs, cwd: &Path) -> Self {
         let mut found = Self::default();
         found.read_own(&own_file(places));
@@ -49,7 +49,7 @@ impl ConfiguredServers {
         found
     }
 
-    /// Those that may be started.
+    /// Returns the servers that may be started.
     pub fn usable(&self) -> Vec<ServerSettings> {
         let usable = self
             .servers
@@ -58,7 +58,7 @@ impl ConfiguredServers {
         usable.map(|known| known.settings.clone()).collect()
     }
 
-    /// What a person should know before tools are used.
+    /// Returns what the user should know before tools are used.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.problems.clone();
         let is_untrusted = |known: &&ConfiguredServer| known.standing == ServerTrust::Untrusted;
@@ -83,7 +83,7 @@ impl ConfiguredServers {
         let file = cwd.join(OF_PROJECT);
         let project = match Project::read(cwd) {
             Ok(project) => project,
-            // What is wrong with its policy is told by whoever judges by it.
+            // A broken policy is reported by the policy store.
             Err(_) => return,
         };
         let Some(named) = project.files.iter().find(|file| file.name == OF_PROJECT) else {
@@ -125,7 +125,7 @@ impl ConfiguredServers {
     }
 }
 
-/// Where a person's own servers are kept.
+/// Returns the file that configures the user's own servers.
 pub fn own_file(places: &UserDirs) -> PathBuf {
     places.config.join("mcp.json")
 }

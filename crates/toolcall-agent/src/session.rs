@@ -1,5 +1,5 @@
-//! One session that is open: what it works with, who answers, what was said.
-//! It holds state and tells what holds; turns are carried elsewhere.
+//! The agent's side of an open session: its resources, its model, its conversation.
+//! It holds state; the turn loop is in `turn.rs`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use crate::model::{Conversation, Message, Model, Models};
 use crate::session_history::{SessionHistory, title};
 use crate::session_resources::SessionResources;
 
-/// The options that a person may set.
+/// The ids of the options that the user may set.
 pub(crate) const MODE: &str = "mode";
 pub(crate) const MODEL: &str = "model";
 
-/// How long the first prompt waits for servers that were not there yet.
+/// How long the first prompt waits for servers that are still starting.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// One session that is open.
+/// The agent's side of an open session.
 pub(crate) struct AgentSession {
     pub(crate) resources: SessionResources,
     pub(crate) client_session: Arc<Session>,
@@ -38,9 +38,9 @@ pub(crate) struct AgentSession {
 struct State {
     model: Arc<dyn Model>,
     said: Vec<Message>,
-    /// Servers of which it was said that they cannot be used.
+    /// The servers that were reported as failed.
     told_servers: Vec<Arc<str>>,
-    /// Whether servers were waited for.
+    /// Whether a prompt has waited for the servers.
     has_waited: bool,
 }
 
@@ -74,12 +74,12 @@ impl AgentSession {
         self.state.lock()
     }
 
-    /// Who answers.
+    /// Returns the model that answers.
     pub(crate) fn model(&self) -> Arc<dyn Model> {
         self.state().model.clone()
     }
 
-    /// What was said so far, and which tools there are now.
+    /// Returns the conversation so far and the current tools.
     pub(crate) fn conversation(&self) -> Arc<Conversation> {
         Arc::new(Conversation {
             messages: self.state().said.clone(),
@@ -87,12 +87,12 @@ impl AgentSession {
         })
     }
 
-    /// Something was said.
+    /// Adds a message to the conversation.
     pub(crate) fn add(&self, message: Message) {
         self.state().said.push(message);
     }
 
-    /// The person says something to the model. The first words are what the session is about.
+    /// Adds the user's message. The first one gives the session its title.
     pub(crate) async fn add_user_message(&self, said: Vec<Content>) {
         let about = title(&as_text(&said));
         let is_first = self.state().said.is_empty();
@@ -102,7 +102,7 @@ impl AgentSession {
         }
     }
 
-    /// A turn begins with what the person says.
+    /// Records the beginning of a turn and the user's message.
     pub(crate) fn begin_turn(&self, said: &[Content]) {
         self.keep(SessionEvent::TurnBegan);
         self.keep(SessionEvent::Said {
@@ -111,12 +111,12 @@ impl AgentSession {
         });
     }
 
-    /// Keeps what happened in the history.
+    /// Records an event in the history.
     pub(crate) fn keep(&self, event: SessionEvent) {
         self.history.tell(self.id(), event);
     }
 
-    /// Says something of the agent's own, and keeps that.
+    /// Sends a message of the agent and records it.
     pub(crate) async fn say(&self, text: String) {
         self.keep(SessionEvent::Said {
             by: Speaker::Agent,
@@ -125,8 +125,8 @@ impl AgentSession {
         let _gone = self.client_session.say(text).await;
     }
 
-    /// Waits for servers that were not there yet, once: those that hang are not waited for, and what
-    /// they offer comes when it comes.
+    /// Waits once, for a limited time, for servers that are still starting. The tools of slower
+    /// servers are added when they arrive.
     pub(crate) async fn await_servers(&self) {
         let has_waited = std::mem::replace(&mut self.state().has_waited, true);
         if !has_waited {
@@ -134,12 +134,12 @@ impl AgentSession {
         }
     }
 
-    /// Something that the person should know when they listen next.
+    /// Keeps a notice for the user until the next turn.
     pub(crate) fn note(&self, notice: impl Into<String>) {
         self.client_session.note(notice);
     }
 
-    /// Says what the person should know.
+    /// Sends the notices that were kept for the user.
     pub(crate) async fn say_notices(&self) {
         self.note_servers();
         for notice in self.client_session.take_notices() {
@@ -147,7 +147,7 @@ impl AgentSession {
         }
     }
 
-    /// Servers that cannot be used are told of once.
+    /// Keeps one notice for each server that failed.
     fn note_servers(&self) {
         for status in self.resources.servers().status() {
             let is_told = self.state().told_servers.contains(&status.name);
@@ -161,7 +161,7 @@ impl AgentSession {
         }
     }
 
-    /// What the person may choose, as it holds now.
+    /// Returns the options with their current values.
     pub(crate) fn choices(&self) -> Vec<ConfigOption> {
         vec![self.modes(), self.models()]
     }
@@ -193,7 +193,7 @@ impl AgentSession {
         }
     }
 
-    /// The person chooses.
+    /// Sets an option to a value.
     pub(crate) fn choose(
         &self,
         option: &str,
@@ -246,7 +246,7 @@ fn mode_value(mode: Mode) -> ConfigOptionValue {
     }
 }
 
-/// A prompt as the history keeps it: what is not text is named.
+/// Returns a prompt as the history records it: content that is not text is only named.
 fn as_text(said: &[Content]) -> String {
     let parts = said.iter().map(|content| match content {
         Content::Text(text) => text.to_string(),
@@ -260,7 +260,7 @@ fn as_text(said: &[Content]) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// The sessions that are open.
+/// The open sessions by id.
 #[derive(Default)]
 pub(crate) struct AgentSessions(Mutex<HashMap<SessionId, Arc<AgentSession>>>);
 
@@ -273,7 +273,7 @@ impl AgentSessions {
         self.open().get(id).cloned()
     }
 
-    /// Adds one. No other of its id is open: that was put away before.
+    /// Adds a session. No other session of this id is open: it was closed before.
     pub(crate) fn add(&self, session: Arc<AgentSession>) {
         self.open().insert(session.id().clone(), session);
     }
@@ -282,7 +282,7 @@ impl AgentSessions {
         self.open().remove(id)
     }
 
-    /// Takes the session of this very session out; another one of its id stays.
+    /// Removes this very session; another one with the same id stays.
     pub(crate) fn remove_this(&self, session: &Arc<Session>) -> Option<Arc<AgentSession>> {
         let mut open = self.open();
         let is_this = |open: &Arc<AgentSession>| Arc::ptr_eq(&open.client_session, session);
@@ -297,7 +297,7 @@ impl AgentSessions {
         self.open().drain().map(|(_, session)| session).collect()
     }
 
-    /// Tells it to everybody when they listen next.
+    /// Keeps a notice for the users of all sessions.
     pub(crate) fn note(&self, notice: &str) {
         for session in self.open().values() {
             session.note(notice);

@@ -1,5 +1,5 @@
-//! What sessions leave in the history, and what is told of them again.
-//! It keeps and recalls; without a history it does neither, and nothing else changes.
+//! The history of the agent's sessions: recording, listing, loading, deleting.
+//! Without a history it records nothing and everything else works.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,25 +12,25 @@ use toolcall_history::{Archive, History, HistoryError, SessionEvent, SessionRow,
 
 use crate::commands;
 
-/// How many sessions are told at once.
+/// How many sessions a page lists.
 const PAGE: usize = 50;
 
-/// How long a title is.
+/// The length limit of a title, in characters.
 const LONGEST_TITLE: usize = 60;
 
-/// The history, if there is one.
+/// The history of the agent's sessions, if one is configured.
 #[derive(Clone, Default)]
 pub(crate) struct SessionHistory(Option<Arc<History>>);
 
-/// What is known of a session that is kept.
+/// A recorded session.
 #[derive(Debug, Default)]
 pub(crate) struct Recalled {
     pub(crate) cwd: PathBuf,
-    /// What was said and done, in order.
+    /// Messages and calls in order.
     pub(crate) scenes: Vec<Scene>,
 }
 
-/// Something that was said or done.
+/// One message or call of a recorded session.
 #[derive(Clone, Debug)]
 pub(crate) enum Scene {
     Said { by: Speaker, text: Arc<str> },
@@ -42,7 +42,7 @@ impl SessionHistory {
         Self(Some(history))
     }
 
-    /// What a person should know of it when a session begins.
+    /// Returns what the user should know about the history when a session begins.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let Some(history) = &self.0 else {
             return Vec::new();
@@ -56,15 +56,15 @@ impl SessionHistory {
         error.into_iter().chain(damaged).collect()
     }
 
-    /// Keeps what happened to a session beside its calls.
+    /// Records an event of a session.
     pub(crate) fn tell(&self, session: &SessionId, event: SessionEvent) {
         if let Some(history) = &self.0 {
-            // Whoever is to be told of error with it is told by the history itself.
+            // The history reports its own errors.
             drop(history.tell(session, event));
         }
     }
 
-    /// An engine whose calls are kept.
+    /// Makes an engine record its calls.
     pub(crate) fn keep(&self, engine: EngineBuilder) -> EngineBuilder {
         match &self.0 {
             Some(history) => engine.store(history.clone()),
@@ -72,7 +72,7 @@ impl SessionHistory {
         }
     }
 
-    /// Reads what is kept, on a thread that may wait.
+    /// Reads from the history on a blocking thread.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Archive) -> Result<T, HistoryError> + Send + 'static,
@@ -96,7 +96,7 @@ impl SessionHistory {
         }
     }
 
-    /// All that is known of a session of this agent's; those of others are none of its business.
+    /// Loads a session of this agent. Sessions of other agents are not found.
     pub(crate) async fn recall(
         &self,
         agent: &'static str,
@@ -108,7 +108,7 @@ impl SessionHistory {
         recalled.ok_or_else(|| ServiceError::NoSession(id.as_str().to_owned()))
     }
 
-    /// A part of the list of sessions that `agent` had.
+    /// Lists a page of the sessions of `agent`.
     pub(crate) async fn list(
         &self,
         agent: &'static str,
@@ -127,7 +127,7 @@ impl SessionHistory {
         self.read(list).await
     }
 
-    /// Forgets a session of this agent's. What is not there is forgotten already.
+    /// Deletes a session of this agent. A session that does not exist is no error.
     pub(crate) async fn forget(
         &self,
         agent: &'static str,
@@ -151,7 +151,7 @@ impl SessionHistory {
         }
     }
 
-    /// Waits until everything is kept that can be.
+    /// Waits until everything is written.
     pub(crate) async fn finish(&self) {
         if let Some(history) = self.0.clone() {
             let _told_already = spawn_blocking(move || history.flush()).await;
@@ -159,7 +159,7 @@ impl SessionHistory {
     }
 }
 
-/// That what happens is not kept, and why.
+/// Says that nothing is recorded, and why.
 pub(crate) fn unkept(error: &HistoryError) -> String {
     format!("what happens is not kept in the history: {error}")
 }
@@ -184,7 +184,7 @@ fn recall(
     let said = archive.session_events(id)?;
     let said = said.into_iter().filter_map(|(at, event)| match event {
         SessionEvent::Said { by, text } => Some((at, Scene::Said { by, text })),
-        // Plans are told with the calls that made them.
+        // Plans are replayed with the calls that made them.
         SessionEvent::Planned(_)
         | SessionEvent::Opened(_)
         | SessionEvent::TurnBegan
@@ -193,7 +193,7 @@ fn recall(
     let calls = replay(&archive.records(id)?).into_iter();
     let calls = calls.map(|call| (call.announced_at(), Scene::Called(Box::new(call))));
     let mut scenes: Vec<(Timestamp, Scene)> = said.chain(calls).collect();
-    // Stable: of the same moment, what was said comes before what was called.
+    // A stable sort: of the same time, messages come before calls.
     scenes.sort_by_key(|(at, _)| *at);
     Ok(Some(Recalled {
         cwd: PathBuf::from(line.cwd),
@@ -228,12 +228,12 @@ fn list(
     Ok(SessionPage { sessions, next })
 }
 
-/// Commands that the person typed are about nothing.
+/// Slash commands make no title.
 fn is_for_model(text: &str) -> bool {
     commands::read_text(text).is_none()
 }
 
-/// What a session is about, by what the person said first.
+/// Returns the title of a session: the user's first words.
 pub(crate) fn title(words: &str) -> String {
     let first = words.lines().find(|line| !line.trim().is_empty());
     clean_line(first.unwrap_or(words).trim(), LONGEST_TITLE)

@@ -1,5 +1,5 @@
-//! What one session works with: the tools of this machine, the rules that hold there, its servers.
-//! Put together only: what may be done is the policy's to say.
+//! The resources of one session: tools, policy, MCP servers.
+//! It only connects them; the policy decides what is allowed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,30 +13,31 @@ use toolcall_tools::mcp::{ServerSettings, Servers};
 use toolcall_tools::web::SearchSettings;
 use toolcall_tools::{Toolset, ToolsetConfig, ToolsetError};
 
-/// What a resources is made from.
+/// The options for [`SessionResources::open`].
 #[derive(Clone, Debug)]
-pub struct Plan {
-    /// Whose calls these are.
+pub struct SessionResourcesOptions {
+    /// The session.
     pub session: SessionId,
-    /// The folders to work in, absolute and with every link followed; the first is the session's own.
+    /// The session's directories, absolute and with every symlink resolved; the first is the working
+    /// directory.
     pub roots: Vec<PathBuf>,
-    /// Where the person's settings are, and where things are kept.
+    /// The user's configuration and state directories.
     pub places: UserDirs,
-    /// What `~` stands for, if anything.
+    /// The home directory that `~` stands for.
     pub home: Option<PathBuf>,
-    /// What supervises commands.
+    /// The supervisor of commands.
     pub supervisor: Option<Supervisor>,
-    /// The sandbox that commands run in, if they run in one.
+    /// The sandbox for commands.
     pub sandbox: Option<Sandbox>,
-    /// Where the web is searched, if it is.
+    /// The web search provider.
     pub search: Option<SearchSettings>,
-    /// Rules besides those of the person and the project.
+    /// Rules in addition to the user's and the project's.
     pub layers: Vec<Layer>,
     /// Servers that may be started.
     pub servers: Vec<ServerSettings>,
 }
 
-/// What one session works with.
+/// The tools, the policy and the servers of one session.
 pub struct SessionResources {
     setting: SessionContext,
     kit: Toolset,
@@ -47,23 +48,23 @@ pub struct SessionResources {
 }
 
 impl SessionResources {
-    /// Opens it. No server is started yet.
-    pub fn open(plan: Plan) -> Result<Self, ToolsetError> {
-        let setting = setting(plan.session, &plan.roots);
-        let mut settings = ToolsetConfig::new(plan.roots.clone(), plan.places.state.clone());
-        settings.servers = plan.servers;
-        settings.supervisor = plan.supervisor;
-        settings.sandbox = plan.sandbox;
-        settings.search = plan.search;
+    /// Opens the resources. No server is started yet.
+    pub fn open(options: SessionResourcesOptions) -> Result<Self, ToolsetError> {
+        let setting = setting(options.session, &options.roots);
+        let mut settings = ToolsetConfig::new(options.roots.clone(), options.places.state.clone());
+        settings.servers = options.servers;
+        settings.supervisor = options.supervisor;
+        settings.sandbox = options.sandbox;
+        settings.search = options.search;
         let kit = Toolset::open(settings)?;
         let mut tools = Registry::new();
         kit.add_to(&mut tools)?;
         let tools = SharedRegistry::new(tools);
         let rules = PolicyStoreConfig {
-            places: plan.places,
-            roots: plan.roots,
-            home: plan.home,
-            layers: plan.layers,
+            places: options.places,
+            roots: options.roots,
+            home: options.home,
+            layers: options.layers,
         };
         Ok(Self {
             setting,
@@ -75,47 +76,47 @@ impl SessionResources {
         })
     }
 
-    /// The folder it works in.
+    /// Returns the working directory.
     pub fn cwd(&self) -> &Path {
         &self.setting.cwd
     }
 
-    /// What calls are judged in.
+    /// Returns the context in which calls are judged.
     pub fn setting(&self) -> &SessionContext {
         &self.setting
     }
 
-    /// The tools, as they come and go.
+    /// Returns the tools; servers add and remove theirs at any time.
     pub fn tools(&self) -> &SharedRegistry {
         &self.tools
     }
 
-    /// The servers.
+    /// Returns the MCP servers.
     pub fn servers(&self) -> &Servers {
         &self.servers
     }
 
-    /// The rules that hold.
+    /// Returns the policy.
     pub fn policy(&self) -> &PolicyStore {
         &self.policy
     }
 
-    /// The files that they come from, read again.
+    /// Reads the policy's files again.
     pub fn sources(&self) -> PolicySources {
         PolicySources::read(&self.rules)
     }
 
-    /// Where things are kept.
+    /// Returns the user's directories.
     pub fn places(&self) -> &UserDirs {
         &self.rules.places
     }
 
-    /// An engine with these tools.
+    /// Returns an engine builder with these tools.
     pub fn engine(&self) -> EngineBuilder {
         self.engine_with(self.tools.clone())
     }
 
-    /// An engine here, with other tools.
+    /// Returns an engine builder with other tools.
     pub fn engine_with(&self, tools: impl Into<SharedRegistry>) -> EngineBuilder {
         Engine::builder(tools)
             .setting(self.setting.clone())
@@ -123,12 +124,12 @@ impl SessionResources {
             .rulebook(Arc::new(self.policy.clone()))
     }
 
-    /// The host that its tools act on.
+    /// Returns the host that the tools act on.
     pub fn host(&self) -> Arc<dyn toolcall::Host> {
         self.kit.host()
     }
 
-    /// What a person should know of the rules before anything is done by them.
+    /// Returns what the user should know about the policy before the first call.
     pub fn warnings(&self) -> Vec<String> {
         let mode = Mode::warning(self.policy.rules().mode()).map(str::to_owned);
         let untrusted = self.sources();
@@ -144,7 +145,7 @@ impl SessionResources {
         mode.into_iter().chain(problem).chain(untrusted).collect()
     }
 
-    /// Ends servers and what still runs in the background, and waits until that is gone.
+    /// Ends servers and background commands, and waits until they have ended.
     pub async fn close(&self) {
         self.servers.close().await;
         self.kit.close().await;
@@ -159,7 +160,7 @@ fn setting(session: SessionId, roots: &[PathBuf]) -> SessionContext {
     }
 }
 
-/// A session of its own, with a name that is short enough to be typed.
+/// Returns a random session id that is short enough to type.
 pub fn new_session() -> SessionId {
     const LENGTH: usize = 12;
     let long = SessionId::random();

@@ -1,5 +1,5 @@
-//! The tool with which a model asks for another permission mode.
-//! It decides nothing: whether a switch is silent, asked or denied is the policy's to say.
+//! The tool by which a model asks for another permission mode.
+//! It decides nothing: the policy says whether a switch is allowed, asked about or denied.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub struct SwitchMode {
 }
 
 impl SwitchMode {
-    /// For the session that this policy judges.
+    /// Returns the tool for the session of this policy.
     pub fn new(policy: PolicyStore) -> Self {
         Self { policy }
     }
@@ -32,8 +32,8 @@ impl SwitchMode {
         }
     }
 
-    /// The mode may have become stricter since the call was judged, by a call beside it or by the
-    /// person. What was silent as no looser must not loosen then.
+    /// The mode may have become stricter since the call was judged, by another call or by the user.
+    /// A switch that was allowed silently because it did not loosen the mode must not loosen it now.
     fn check_way(&self, wanted: Mode, scope: &RunContext) -> Result<(), ToolError> {
         let was_harmless = scope.prepared().intent.preview == [shown(wanted, Way::NoLooser)];
         if was_harmless && self.way(wanted) == Way::Looser {
@@ -59,12 +59,12 @@ pub struct SwitchInput {
     #[serde(deserialize_with = "named")]
     #[schemars(schema_with = "modes")]
     mode: Mode,
-    /// Why it is wanted, in one line for the person who is asked.
+    /// Why it is wanted, in one line for the user who is asked.
     #[serde(default)]
     because: Option<String>,
 }
 
-/// Where a switch leads.
+/// The direction of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Looser,
@@ -109,7 +109,7 @@ fn title(input: &SwitchInput) -> String {
     }
 }
 
-/// What a person should know before saying yes.
+/// Returns what the user should know before allowing the switch.
 fn shown(wanted: Mode, way: Way) -> Content {
     let mut lines = vec![wanted.description()];
     lines.extend(wanted.warning());
@@ -137,7 +137,7 @@ fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Mode, D::Error> {
     Mode::named(&name).ok_or_else(|| D::Error::custom(format!("there is no mode `{name}`")))
 }
 
-/// The modes by their names, each with what it lets happen.
+/// Lists the modes, each with what it allows.
 fn modes(_: &mut SchemaGenerator) -> Schema {
     let all = Mode::ALL.map(|mode| format!("`{}`: {}", mode.as_str(), mode.description()));
     json_schema!({

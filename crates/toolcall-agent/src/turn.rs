@@ -1,5 +1,5 @@
-//! The loop of a turn: the model answers, its calls run, it hears what came of them, until it asks for none.
-//! It carries; what is said is the model's, what is done is the engine's.
+//! The turn loop: the model answers, its calls run, their results go back, until it makes no more calls.
+//! It runs no tool itself: calls belong to the engine, text to the model.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use toolcall_history::{SessionEvent, Speaker};
 use crate::model::{Delta, MadeCall, Message, ModelError, Reply};
 use crate::session::AgentSession;
 
-/// A model that is still calling tools by then goes in circles.
+/// The most rounds of calls in a turn; a model that makes more is going in circles.
 const MOST_ROUNDS: usize = 200;
 
-/// Carries a turn to its end.
+/// Runs a turn to its end.
 pub(crate) async fn run(
     session: &Arc<AgentSession>,
     prompt: &Prompt,
@@ -46,13 +46,12 @@ pub(crate) async fn run(
     Ok(StopReason::MaxTurnRequests)
 }
 
-/// One answer of the model, and what it asks for. Dropped in the middle, what was said so far is
-/// still kept.
+/// One reply of the model and its calls. Dropped early, it still records the reply so far.
 struct Round<'a> {
     session: &'a AgentSession,
     prompt: &'a Prompt,
     reply: Reply,
-    /// How much of what was said and thought is kept already.
+    /// How much of the text and the thoughts is recorded already.
     kept: Kept,
     writing: HashMap<Arc<str>, Writing>,
     running: Vec<CallHandle>,
@@ -64,13 +63,12 @@ struct Kept {
     thoughts: usize,
 }
 
-/// A call whose input is still written.
+/// A call whose input is still being written.
 struct Writing {
     place: usize,
     request: ToolRequest,
     input: String,
-    /// Nothing, until a second piece of it shows that it comes bit by bit: what comes as a whole is
-    /// announced as a whole.
+    /// `None` until a second piece arrives: an input that arrives whole is announced whole.
     stream: Option<InputStream>,
 }
 
@@ -113,7 +111,7 @@ impl<'a> Round<'a> {
                 "the model asked for two things under one id, `{id}`; ask again"
             )));
         }
-        // In the history, too, what was said before comes first.
+        // In the history, too, the text before a call comes before the call.
         self.keep();
         let writing = Writing {
             place: self.reply.calls.len(),
@@ -159,9 +157,9 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    /// Waits for what was asked for, and adds all of it to what was said.
+    /// Waits for the calls and adds the reply and their results to the conversation.
     async fn finish(mut self) -> Vec<Outcome> {
-        // What was not completed is interrupted, and the model does not hear of it.
+        // A call whose input was not completed is interrupted; the model gets no result for it.
         for id in std::mem::take(&mut self.writing).into_keys() {
             self.reply.calls.retain(|call| call.id != id);
         }
@@ -184,7 +182,7 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Keeps what was said and thought since the last time.
+    /// Records text and thoughts since the last time.
     fn keep(&mut self) {
         let said = [
             (
@@ -205,8 +203,8 @@ impl<'a> Round<'a> {
     }
 }
 
-/// Broken off, what was said and asked for is part of the conversation all the same: the model hears
-/// that its calls were broken off, too.
+/// A reply that was cancelled stays in the conversation, with a result for each of its calls that says
+/// so.
 impl Drop for Round<'_> {
     fn drop(&mut self) {
         let unwritten = std::mem::take(&mut self.writing);
@@ -222,7 +220,7 @@ impl Drop for Round<'_> {
     }
 }
 
-/// Waits for a call. That the mode was switched is told at once.
+/// Waits for a call. A switch of the mode is sent to the client at once.
 async fn ended(call: CallHandle, session: &AgentSession) -> Outcome {
     let outcome = call.await;
     if outcome.call.kind() == Kind::SwitchMode {

@@ -92,7 +92,7 @@ impl Workshop {
         let set_up = ConfiguredServers::read(&plan.person.places, &cwd);
         let mut servers = set_up.usable();
         servers.retain(|server| plan.crew.has(&server.name));
-        let place = SessionResources::open(toolcall_agent::Plan {
+        let place = SessionResources::open(toolcall_agent::SessionResourcesOptions {
             session: plan.session.clone(),
             roots: vec![cwd],
             places: plan.person.places,

@@ -1,5 +1,5 @@
-//! How a prompt is answered: what is said around it, and how the turn ended.
-//! Commands and the model do the work; nothing here calls a tool.
+//! Answers a prompt: notices before and after it, the command or the model, and the record of how the turn ended.
+//! Slash commands and the turn loop do the work; nothing here calls a tool.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Agent {
             session.await_servers().await;
         }
         session.say_notices().await;
-        // A turn that was broken off may have changed them.
+        // A turn that was cancelled may have changed them.
         session
             .client_session
             .send_config_options(&session.choices())
@@ -50,7 +50,7 @@ impl Agent {
     }
 }
 
-/// What went wrong is said; the turn ends as any other.
+/// Reports a model error to the user; the turn ends normally.
 async fn report_error(session: &AgentSession, stop: Result<StopReason, ModelError>) -> StopReason {
     match stop {
         Ok(stop) => stop,
@@ -62,7 +62,7 @@ async fn report_error(session: &AgentSession, stop: Result<StopReason, ModelErro
     }
 }
 
-/// Keeps how a turn ended. Dropped before that was said, it was cancelled.
+/// Records how a turn ended. Dropped before [`Ending::tell`], it records the turn as cancelled.
 struct Ending {
     session: Arc<AgentSession>,
     stop: StopReason,

@@ -1,5 +1,5 @@
-//! How a session is opened, new or again: its resources, its engine, what is told of it again.
-//! What a client may not have is refused here, before anything is opened.
+//! Opens sessions, new or recorded: resources, engine, replay.
+//! A request that cannot be fulfilled is refused before anything is opened.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::conversation::rebuilt;
 use crate::servers::ConfiguredServers;
 use crate::session::AgentSession;
 use crate::session_history::{Recalled, Scene, SessionHistory};
-use crate::session_resources::{Plan, SessionResources, new_session};
+use crate::session_resources::{SessionResources, SessionResourcesOptions, new_session};
 use crate::switch_mode::SwitchMode;
 
 impl Agent {
@@ -68,7 +68,7 @@ impl Agent {
         Ok(session)
     }
 
-    /// Ends a session that is open: it is opened again. What it did last is in the history then.
+    /// Closes a session that is about to be reopened, so that its last events are in the history.
     async fn close_if_open(&self, id: &SessionId) -> Closing {
         let Some(open) = self.sessions.remove(id) else {
             return Closing::WasNot;
@@ -79,7 +79,7 @@ impl Agent {
         Closing::WasOpen
     }
 
-    /// Puts a session together, with its servers under way.
+    /// Creates a session and starts its servers.
     fn start_session(
         &self,
         id: SessionId,
@@ -116,7 +116,7 @@ impl Agent {
         servers: Vec<ServerSettings>,
     ) -> Result<SessionResources, ServiceError> {
         let settings = &self.settings;
-        let resources = SessionResources::open(Plan {
+        let resources = SessionResources::open(SessionResourcesOptions {
             session,
             roots,
             places: settings.places.clone(),
@@ -137,8 +137,8 @@ impl Agent {
         Ok(resources)
     }
 
-    /// Who opens a session again counts behind a name of their own: others may have it open, too, and
-    /// a call's id is its own in the whole session.
+    /// Call ids of a reopened session have a random prefix: another process may have the session open,
+    /// and a call id is unique within its session.
     fn engine(
         &self,
         resources: &SessionResources,
@@ -157,7 +157,7 @@ impl Agent {
         }
     }
 
-    /// A client's terminal would be outside of the sandbox.
+    /// With a sandbox, commands run here: the client's terminal would be outside of it.
     fn commands(&self) -> CommandPlacement {
         match self.settings.sandbox {
             Some(_) => CommandPlacement::Here,
@@ -178,13 +178,13 @@ impl Agent {
     }
 }
 
-/// Whether a session was open when it was put away.
+/// Whether the session was open.
 enum Closing {
     WasOpen,
     WasNot,
 }
 
-/// The folders of a session, with every link in their own paths followed, as tools name them.
+/// Returns the directories of a session with every symlink resolved.
 fn roots(request: &OpenSessionRequest) -> Result<Vec<PathBuf>, ServiceError> {
     let mut roots: Vec<PathBuf> = Vec::new();
     for folder in std::iter::once(&request.cwd).chain(&request.additional_roots) {
@@ -207,7 +207,7 @@ fn roots(request: &OpenSessionRequest) -> Result<Vec<PathBuf>, ServiceError> {
     Ok(roots)
 }
 
-/// What is kept of a session, which works in the folder that it always did.
+/// Loads a recorded session. It must have the same working directory as before.
 async fn recall(
     history: &SessionHistory,
     id: &SessionId,
@@ -225,7 +225,7 @@ async fn recall(
     }
 }
 
-/// Tells again what was said and done.
+/// Replays messages and calls to the client.
 async fn tell_again(session: &Session, scenes: &[Scene]) {
     for scene in scenes {
         match scene {

@@ -1,5 +1,5 @@
-//! What commands show, as Markdown for the client.
-//! Whatever came from a tool or a server stays in its resources: a cell, a line, a block of code.
+//! The output of slash commands, as Markdown.
+//! Text from a tool or a server is escaped so that it stays in its cell, line or code block.
 
 use toolcall::text::duration;
 use toolcall::{Definition, Effect, Kind, Lifetime, Origin, Registry};
@@ -10,7 +10,7 @@ use toolcall_policy::{Explanation, FileState};
 use crate::markdown::{block, cell, code, line, table};
 use crate::session_resources::SessionResources;
 
-/// The tools, or one of them in full.
+/// Lists the tools, or shows one of them in full.
 pub(super) fn tools(tools: &Registry, name: &str) -> String {
     if name.is_empty() {
         let rows = tools.definitions().map(|tool| {
@@ -45,7 +45,7 @@ fn origin(tool: &Definition) -> String {
     }
 }
 
-/// Which rules hold, and where they come from.
+/// Lists the rules in force and where they come from.
 pub(super) fn rules(resources: &SessionResources) -> String {
     let rules = resources.policy().rules();
     let mut said = format!("Mode: **{}**\n\n", rules.mode().as_str());
@@ -100,7 +100,7 @@ fn kept(resources: &SessionResources) -> String {
     )
 }
 
-/// How a command would be judged.
+/// Shows how the policy would judge a command.
 pub(super) fn explanation(command: &str, explanation: &Explanation) -> String {
     let verdict = explanation.stance.as_str();
     let rows = explanation.steps.iter().map(|step| {
@@ -120,7 +120,7 @@ pub(super) fn explanation(command: &str, explanation: &Explanation) -> String {
     )
 }
 
-/// The calls of the session, the latest last.
+/// Lists the calls of the session, the latest last.
 pub(super) fn calls(calls: &[CallRow]) -> String {
     if calls.is_empty() {
         return "No calls yet.\n".to_owned();
@@ -137,7 +137,7 @@ pub(super) fn calls(calls: &[CallRow]) -> String {
     table(["call", "ending", "title", "waited", "ran"], rows)
 }
 
-/// How often tools were called and what came of it.
+/// Shows how often each tool was called and how its calls ended.
 pub(super) fn stats(stats: &Stats) -> String {
     let row = |group: &Group| {
         let success = group
@@ -164,7 +164,7 @@ pub(super) fn stats(stats: &Stats) -> String {
     )
 }
 
-/// Who may answer, and who does.
+/// Lists the models and marks the current one.
 pub(super) fn models(choices: &[ConfigOption]) -> String {
     let models = choices
         .iter()
@@ -186,7 +186,7 @@ pub(super) fn models(choices: &[ConfigOption]) -> String {
     table(["model", "", "what it is"], rows)
 }
 
-/// A command that is not there, and the nearest that is.
+/// Reports an unknown command and suggests the nearest one.
 pub(super) fn unknown(name: &str, known: &[&str]) -> String {
     let near = |other: &&&str| strsim::jaro_winkler(name, other);
     let nearest = known.iter().max_by(|a, b| near(a).total_cmp(&near(b)));

@@ -1,5 +1,5 @@
-//! `/undo`: takes back what a call of this session changed in files.
-//! Nothing is touched that changed since; the person asked for it, and the model cannot.
+//! `/undo`: restores the files that a call of this session changed.
+//! A file that changed since is left alone. Only the user can undo; the model cannot.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use toolcall_history::{Filter, UndoError, UndoResult};
 use crate::markdown::code;
 use crate::session::AgentSession;
 
-/// Undoes the call of this name, or the latest one that there is something to undo of.
+/// Undoes the named call, or the latest call that can be undone.
 pub(super) async fn run(session: &AgentSession, name: &str) -> Result<String, ServiceError> {
     let host = session.resources.host();
     let id = session.id().clone();
@@ -37,7 +37,7 @@ pub(super) async fn run(session: &AgentSession, name: &str) -> Result<String, Se
             kept => kept.map_err(|error| refused(&error))?,
         };
         let plan = kept.look(&*host).await.map_err(|error| refused(&error))?;
-        // What is as it was before is undone already; the one before it is meant then.
+        // Undone already: the user means the call before it.
         if name.is_empty() && plan.edits().next().is_none() {
             continue;
         }

@@ -1,5 +1,5 @@
-//! The person is the model: every line of a prompt is a call.
-//! It guesses nothing: unless every line can be read, nothing of a prompt is asked for.
+//! The model `manual`: the user is the model, and every line of a prompt is a call.
+//! It guesses nothing: unless every line can be read, no call is made.
 
 mod help;
 mod inputs;
@@ -18,21 +18,21 @@ use futures::stream::{self, BoxStream};
 use toolcall::Registry;
 use toolcall::text::clean_line;
 
-use self::reading::{Call, Step};
-use super::place::{Opening, Place};
+use self::reading::{LineAction, LineCall};
+use super::conversation_state::{Acquaintance, ConversationState};
 use super::{Conversation, Delta, Model, ModelError};
 
-/// As much of a line as tells which one it is.
+/// How much of a line is quoted in a message, in characters.
 const LONGEST_LINE: usize = 80;
 
-/// A model that does what the lines of the person say.
+/// A model that makes the calls that the user writes.
 #[derive(Clone, Debug)]
 pub struct Manual {
     connecting: Arc<str>,
 }
 
 impl Manual {
-    /// With a sentence on how to connect a model, which is told once in every conversation.
+    /// Returns the model with a sentence on how to connect a real one, shown once in every conversation.
     pub fn new(connecting: impl Into<Arc<str>>) -> Self {
         Self {
             connecting: connecting.into(),
@@ -40,12 +40,12 @@ impl Manual {
     }
 
     fn deltas(&self, said: &Conversation) -> Vec<Delta> {
-        let Some(place) = Place::of(&said.messages) else {
+        let Some(place) = ConversationState::of(&said.messages) else {
             return Vec::new();
         };
         let mut deltas = match place.opening {
-            Opening::First => vec![self.greeting()],
-            Opening::Known => Vec::new(),
+            Acquaintance::First => vec![self.greeting()],
+            Acquaintance::Known => Vec::new(),
         };
         let text = prompt::text(place.prompt);
         match reading::steps(&text, &said.tools) {
@@ -81,8 +81,8 @@ impl Model for Manual {
     }
 }
 
-/// The next call, with what is to be told before it.
-fn go_on(steps: &[Step], place: &Place<'_>, tools: &Registry) -> Vec<Delta> {
+/// Returns the next call, with the text before it.
+fn go_on(steps: &[LineAction], place: &ConversationState<'_>, tools: &Registry) -> Vec<Delta> {
     let (done, rest) = steps.split_at(behind_call(steps, place.calls));
     if place.results.iter().any(|result| result.is_error) {
         return stopped(done, rest);
@@ -90,8 +90,8 @@ fn go_on(steps: &[Step], place: &Place<'_>, tools: &Registry) -> Vec<Delta> {
     let mut deltas = Vec::new();
     for step in rest {
         match step {
-            Step::Help => deltas.push(Delta::Text(help::all(tools))),
-            Step::Call(call) => {
+            LineAction::Help => deltas.push(Delta::Text(help::all(tools))),
+            LineAction::Call(call) => {
                 deltas.extend(made(call, place.calls_ever + 1));
                 break;
             }
@@ -101,10 +101,10 @@ fn go_on(steps: &[Step], place: &Place<'_>, tools: &Registry) -> Vec<Delta> {
 }
 
 /// The place behind the call of this number, from 1; 0 is the beginning.
-fn behind_call(steps: &[Step], number: usize) -> usize {
+fn behind_call(steps: &[LineAction], number: usize) -> usize {
     let calls = steps.iter().enumerate().filter(|(_, step)| match step {
-        Step::Call(_) => true,
-        Step::Help => false,
+        LineAction::Call(_) => true,
+        LineAction::Help => false,
     });
     let places = calls.map(|(at, _)| at + 1);
     std::iter::once(0)
@@ -113,9 +113,9 @@ fn behind_call(steps: &[Step], number: usize) -> usize {
         .unwrap_or(steps.len())
 }
 
-/// What follows may depend on what failed, so it is left alone.
-fn stopped(done: &[Step], rest: &[Step]) -> Vec<Delta> {
-    let (Some(Step::Call(failed)), Some(_)) = (done.last(), rest.first()) else {
+/// After a failed call the rest is not run, since it may depend on that call.
+fn stopped(done: &[LineAction], rest: &[LineAction]) -> Vec<Delta> {
+    let (Some(LineAction::Call(failed)), Some(_)) = (done.last(), rest.first()) else {
         return Vec::new();
     };
     let line = clean_line(&failed.line, LONGEST_LINE);
@@ -128,7 +128,7 @@ fn stopped(done: &[Step], rest: &[Step]) -> Vec<Delta> {
     ))]
 }
 
-fn made(call: &Call, number: usize) -> [Delta; 3] {
+fn made(call: &LineCall, number: usize) -> [Delta; 3] {
     let id: Arc<str> = format!("manual-{number}").into();
     [
         Delta::CallBegan {

@@ -1,10 +1,10 @@
-//! A model that plays a script: turns that somebody wrote, for demos and tests.
-//! It keeps no place of its own; where it is follows from the conversation.
+//! The model `script`: plays turns from a file, for demos and tests.
+//! It keeps no state; its position follows from the conversation.
 
-mod beats;
+mod error;
 mod expectation;
-mod fault;
 mod file;
+mod playback;
 mod step;
 mod written;
 
@@ -13,19 +13,19 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 
-pub use self::fault::{ScriptError, ScriptFault};
-use self::step::Turn;
-use super::place::{self, Place};
+pub use self::error::{ScriptError, ScriptFault};
+use self::step::ScriptTurn;
+use super::conversation_state::{self, ConversationState};
 use super::{Conversation, Delta, Message, Model, ModelError};
 
-/// A script: what is said and called, prompt after prompt. Its format is in `docs/script.md`.
+/// A script: the text and the calls for each prompt. `docs/script.md` has its format.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
-    turns: Vec<Turn>,
+    turns: Vec<ScriptTurn>,
 }
 
 impl Script {
-    /// Reads a script from text.
+    /// Parses a script.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let turns = file::turns(text).map_err(ScriptError::Format)?;
         Ok(Self { turns })
@@ -37,22 +37,22 @@ impl Script {
         Ok(Self { turns })
     }
 
-    /// The same without its pauses, for when nobody watches.
+    /// Returns the script without its pauses.
     pub fn at_once(mut self) -> Self {
         let steps = self.turns.iter_mut().flat_map(|turn| &mut turn.steps);
         steps.for_each(|step| step.deed.hurry());
         self
     }
 
-    /// The turn for the last prompt: the first whose `when` is in it, or else the next one in order.
-    /// None if all have been played.
-    fn turn(&self, messages: &[Message]) -> Option<&Turn> {
+    /// Returns the turn for the last prompt: the first whose `when` is in it, or else the next one in
+    /// order, or `None` if all have been played.
+    fn turn(&self, messages: &[Message]) -> Option<&ScriptTurn> {
         let mut in_order = self.turns.iter().filter(|turn| turn.when.is_none());
         let mut turn = None;
         for message in messages {
             match message {
                 Message::Person(prompt) => {
-                    let text = place::texts(prompt);
+                    let text = conversation_state::texts(prompt);
                     turn = self.called_for(&text).or_else(|| in_order.next());
                 }
                 Message::Model(_) | Message::Results(_) => {}
@@ -61,8 +61,8 @@ impl Script {
         turn
     }
 
-    fn called_for(&self, prompt: &str) -> Option<&Turn> {
-        let fits = |turn: &&Turn| {
+    fn called_for(&self, prompt: &str) -> Option<&ScriptTurn> {
+        let fits = |turn: &&ScriptTurn| {
             let when = turn.when.as_deref();
             when.is_some_and(|when| prompt.contains(when))
         };
@@ -70,7 +70,7 @@ impl Script {
     }
 }
 
-/// A script that is played.
+/// A model that plays a script.
 #[derive(Clone, Debug)]
 pub struct ScriptModel {
     name: Arc<str>,
@@ -78,7 +78,7 @@ pub struct ScriptModel {
 }
 
 impl ScriptModel {
-    /// Plays this script by this name, such as `script:demo.yaml`.
+    /// Returns the model with a name such as `script:demo.yaml`.
     pub fn new(name: impl Into<Arc<str>>, script: impl Into<Arc<Script>>) -> Self {
         Self {
             name: name.into(),
@@ -105,12 +105,12 @@ impl Model for ScriptModel {
     }
 
     fn answer(&self, said: Arc<Conversation>) -> BoxStream<'static, Result<Delta, ModelError>> {
-        let Some(place) = Place::of(&said.messages) else {
-            return beats::play(Vec::new());
+        let Some(place) = ConversationState::of(&said.messages) else {
+            return playback::play(Vec::new());
         };
-        beats::play(match self.script.turn(&said.messages) {
-            Some(turn) => beats::of(turn, &place),
-            None => vec![beats::Beat::Told(self.over())],
+        playback::play(match self.script.turn(&said.messages) {
+            Some(turn) => playback::of(turn, &place),
+            None => vec![playback::PlaybackStep::Told(self.over())],
         })
     }
 }

@@ -1,20 +1,20 @@
-//! What can be written, and what to say of a line that cannot be read.
-//! It makes sentences for a person and decides nothing.
+//! The help text, and the messages about lines that cannot be read.
+//! It formats text and decides nothing.
 
 use serde_json::Value;
 use toolcall::text::clean_line;
 use toolcall::{Definition, Registry};
 
-use super::reading::{Fault, Unread};
+use super::reading::{LineError, UnreadableLine};
 use super::verbs::Verb;
 
-/// More tools are counted, not listed.
+/// The most tools that are listed; the rest are counted.
 const MOST_TOOLS: usize = 40;
-/// What is less like any name than this is not taken for one that was mistyped.
+/// The least similarity of a name that is suggested.
 const LIKENESS: f64 = 0.75;
 const LONGEST_WORD: usize = 40;
 
-/// Every line that can be written, with an example each.
+/// Returns every kind of line with an example.
 pub(super) fn all(tools: &Registry) -> String {
     let mut lines =
         vec!["Each line is one call. Several lines run one after the other.\n".to_owned()];
@@ -36,8 +36,8 @@ pub(super) fn all(tools: &Registry) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What to say of a line that cannot be read. Nothing was run.
-pub(super) fn unread(unread: &Unread, text: &str, tools: &Registry) -> String {
+/// Returns the message about a line that cannot be read. No call was made.
+pub(super) fn unread(unread: &UnreadableLine, text: &str, tools: &Registry) -> String {
     let why = why(&unread.fault, tools);
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     match lines.count() {
@@ -46,26 +46,26 @@ pub(super) fn unread(unread: &Unread, text: &str, tools: &Registry) -> String {
     }
 }
 
-fn why(fault: &Fault, tools: &Registry) -> String {
+fn why(fault: &LineError, tools: &Registry) -> String {
     match fault {
-        Fault::Unknown(word) => unknown(word, tools),
-        Fault::Needs(verb, what) => {
+        LineError::Unknown(word) => unknown(word, tools),
+        LineError::Requirement(verb, what) => {
             let facts = verb.facts();
             format!(
                 "`{}` needs {what}. For example: `{}`.",
                 facts.name, facts.example
             )
         }
-        Fault::NoTool(verb) => {
+        LineError::NoTool(verb) => {
             let facts = verb.facts();
             let (name, tool) = (facts.name, facts.tool);
             format!("`{name}` needs the tool `{tool}`, which this session does not have.")
         }
-        Fault::Pairs(tool, error) => {
+        LineError::Pairs(tool, error) => {
             let reason = clean_line(&error.to_string(), 200);
             format!("{reason}. For example: `{}`.", example_of(tool, tools))
         }
-        Fault::Json(tool, reason) => {
+        LineError::Json(tool, reason) => {
             let reason = clean_line(reason, 200);
             format!("The JSON for `{tool}` cannot be read: {reason}.")
         }
@@ -82,7 +82,7 @@ fn unknown(word: &str, tools: &Registry) -> String {
     }
 }
 
-/// An example of what the word was probably meant to be.
+/// Returns an example of what the word was probably meant to be.
 fn nearest(word: &str, tools: &Registry) -> Option<String> {
     let word: String = word.to_lowercase().chars().take(LONGEST_WORD).collect();
     let verbs = verbs(tools).map(|verb| (verb.facts().name, verb.facts().example.to_owned()));
@@ -91,12 +91,12 @@ fn nearest(word: &str, tools: &Registry) -> Option<String> {
         .chain(tools)
         .map(|(name, example)| (strsim::jaro_winkler(&word, &name.to_lowercase()), example));
     let near = scored.filter(|(score, _)| *score > LIKENESS);
-    // Of equals the first: verbs are what people write.
+    // Of equal ones the first: users write verbs.
     let best = near.reduce(|best, next| if next.0 > best.0 { next } else { best });
     best.map(|(_, example)| example)
 }
 
-/// Verbs whose tool there is.
+/// Returns the verbs whose tool is registered.
 fn verbs(tools: &Registry) -> impl Iterator<Item = Verb> {
     let is_there = |verb: &Verb| tools.definition(verb.facts().tool).is_some();
     Verb::ALL.into_iter().filter(is_there)
@@ -112,7 +112,7 @@ fn example_of(name: &str, tools: &Registry) -> String {
     tools.definition(name).map(example).unwrap_or_default()
 }
 
-/// A line that calls the tool with what it requires.
+/// Returns an example line that calls the tool with its required arguments.
 fn example(tool: &Definition) -> String {
     let required = tool.input_schema["required"].as_array();
     let keys = required.into_iter().flatten().filter_map(Value::as_str);

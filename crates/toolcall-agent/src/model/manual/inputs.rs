@@ -1,19 +1,23 @@
-//! What follows a verb, as the input of its tool.
-//! It knows how people write it and what the tool calls it; whether it fits is checked with the call.
+//! Parses the words after a verb into the input of its tool.
+//! Whether the input fits the schema is checked with the call.
 
 use serde_json::{Map, Value, json};
 
-use super::lines::{Change, Lines, ended};
+use super::lines::{LineChange, PromptLines, ended};
 use super::verbs::Verb;
 use super::words::{Word, first_word, quoted, unquoted, words};
 
-/// What a line lacks, or why it cannot be meant.
-type Needs = &'static str;
+/// What a line lacks or has too much of.
+type Requirement = &'static str;
 
-const ONE_PATH: Needs = "one path, in quotes if it has spaces";
+const ONE_PATH: Requirement = "one path, in quotes if it has spaces";
 
-/// The input for the tool of this verb.
-pub(super) fn of(verb: Verb, rest: &str, lines: &mut Lines<'_>) -> Result<Value, Needs> {
+/// Returns the input for the tool of this verb.
+pub(super) fn of(
+    verb: Verb,
+    rest: &str,
+    lines: &mut PromptLines<'_>,
+) -> Result<Value, Requirement> {
     match verb {
         Verb::Read => read(rest),
         Verb::List => list(rest),
@@ -31,7 +35,7 @@ pub(super) fn of(verb: Verb, rest: &str, lines: &mut Lines<'_>) -> Result<Value,
     }
 }
 
-fn text(key: &str, rest: &str, needs: Needs) -> Result<Value, Needs> {
+fn text(key: &str, rest: &str, needs: Requirement) -> Result<Value, Requirement> {
     if rest.is_empty() {
         Err(needs)
     } else {
@@ -39,14 +43,14 @@ fn text(key: &str, rest: &str, needs: Needs) -> Result<Value, Needs> {
     }
 }
 
-fn one_word(key: &str, rest: &str, needs: Needs) -> Result<Value, Needs> {
+fn one_word(key: &str, rest: &str, needs: Requirement) -> Result<Value, Requirement> {
     match &words(rest)[..] {
         [word] if !word.text.is_empty() => Ok(json!({key: word.text})),
         _ => Err(needs),
     }
 }
 
-fn read(rest: &str) -> Result<Value, Needs> {
+fn read(rest: &str) -> Result<Value, Requirement> {
     match &words(rest)[..] {
         [path] => Ok(json!({"path": path.text})),
         [path, lines] => {
@@ -61,7 +65,7 @@ fn read(rest: &str) -> Result<Value, Needs> {
     }
 }
 
-/// The line to begin with, and how many there are to be.
+/// Parses the first line and the number of lines.
 fn range(text: &str) -> Option<(u64, Option<u64>)> {
     let line = |text: &str| text.parse().ok().filter(|line| *line > 0);
     let Some((first, last)) = text.split_once('-') else {
@@ -71,7 +75,7 @@ fn range(text: &str) -> Option<(u64, Option<u64>)> {
     (first <= last).then(|| (first, Some((last - first).saturating_add(1))))
 }
 
-fn list(rest: &str) -> Result<Value, Needs> {
+fn list(rest: &str) -> Result<Value, Requirement> {
     if rest.is_empty() {
         Ok(json!({"path": "."}))
     } else {
@@ -79,19 +83,19 @@ fn list(rest: &str) -> Result<Value, Needs> {
     }
 }
 
-fn find(rest: &str) -> Result<Value, Needs> {
+fn find(rest: &str) -> Result<Value, Requirement> {
     let (pattern, path) = split_in(rest);
     let input = one_word("pattern", pattern, "one pattern of names")?;
     Ok(with_path(input, path))
 }
 
-fn search(rest: &str) -> Result<Value, Needs> {
+fn search(rest: &str) -> Result<Value, Requirement> {
     let (query, path) = split_in(rest);
     let input = text("query", unquoted(query), "a text to look for")?;
     Ok(with_path(input, path))
 }
 
-/// What stands before a last `in PATH`, and that path.
+/// Splits off a last `in PATH`.
 fn split_in(rest: &str) -> (&str, Option<Word>) {
     let mut words = words(rest);
     match (words.pop(), words.pop()) {
@@ -109,8 +113,8 @@ fn with_path(mut input: Value, path: Option<Word>) -> Value {
     input
 }
 
-/// The text stands behind a colon, or below.
-fn write(rest: &str, lines: &mut Lines<'_>) -> Result<Value, Needs> {
+/// The text follows a colon, or is below.
+fn write(rest: &str, lines: &mut PromptLines<'_>) -> Result<Value, Requirement> {
     let word = first_word(rest).ok_or(ONE_PATH)?;
     let behind = rest[word.end..].trim();
     let (path, content) = match (word.text.strip_suffix(':'), behind) {
@@ -127,7 +131,7 @@ fn write(rest: &str, lines: &mut Lines<'_>) -> Result<Value, Needs> {
     }
 }
 
-fn edit(rest: &str, lines: &mut Lines<'_>) -> Result<Value, Needs> {
+fn edit(rest: &str, lines: &mut PromptLines<'_>) -> Result<Value, Requirement> {
     let path = first_word(rest).ok_or(ONE_PATH)?;
     let edits = match rest[path.end..].trim() {
         "" => lines.take_changes().iter().map(changed).collect(),
@@ -140,8 +144,8 @@ fn edit(rest: &str, lines: &mut Lines<'_>) -> Result<Value, Needs> {
     }
 }
 
-/// One edit from `old => new`.
-fn replaced(texts: &str) -> Result<Value, Needs> {
+/// Parses one edit from `old => new`.
+fn replaced(texts: &str) -> Result<Value, Requirement> {
     let (old, new) = split_arrow(texts).ok_or("`=>` between the old and the new text, once")?;
     if old.is_empty() {
         Err("the text that is there now, before `=>`")
@@ -150,7 +154,7 @@ fn replaced(texts: &str) -> Result<Value, Needs> {
     }
 }
 
-/// Both sides of the arrow. One that is within quotes is no arrow; of two, neither is.
+/// Splits at the arrow. An arrow within quotes does not count; with two arrows there is no split.
 fn split_arrow(texts: &str) -> Option<(&str, &str)> {
     let skip = quoted(texts).map_or(0, |inside| inside.len() + 2);
     let behind = texts[skip..].find("=>").map(|at| skip + at);
@@ -160,8 +164,8 @@ fn split_arrow(texts: &str) -> Option<(&str, &str)> {
     is_sure.then(|| (unquoted(old), unquoted(new)))
 }
 
-/// One edit from lines. Lines that only go take their line break with them.
-fn changed(change: &Change<'_>) -> Result<Value, Needs> {
+/// One edit from lines. PromptLines that only go take their line break with them.
+fn changed(change: &LineChange<'_>) -> Result<Value, Requirement> {
     let old = change.old.join("\n");
     match (old.is_empty(), change.new.is_empty()) {
         (true, _) => Err("lines that are there now, as `- old`, before those that are new"),
@@ -174,7 +178,7 @@ fn replacement(old: &str, new: &str) -> Value {
     json!({"type": "replace", "oldText": old, "newText": new})
 }
 
-fn move_to(rest: &str) -> Result<Value, Needs> {
+fn move_to(rest: &str) -> Result<Value, Requirement> {
     match &words(rest)[..] {
         [from, to] if !to.is_plain("to") => Ok(json!({"from": from.text, "to": to.text})),
         [from, word, to] if word.is_plain("to") => Ok(json!({"from": from.text, "to": to.text})),
@@ -182,7 +186,7 @@ fn move_to(rest: &str) -> Result<Value, Needs> {
     }
 }
 
-fn plan(rest: &str) -> Result<Value, Needs> {
+fn plan(rest: &str) -> Result<Value, Requirement> {
     let steps = rest.split(';').map(str::trim);
     let entry = |step: &str| Value::Object(Map::from_iter([("content".to_owned(), step.into())]));
     let todos: Vec<Value> = steps.filter(|step| !step.is_empty()).map(entry).collect();
@@ -197,8 +201,8 @@ fn plan(rest: &str) -> Result<Value, Needs> {
 mod tests {
     use super::*;
 
-    fn check(verb: Verb, text: &str) -> Result<Value, Needs> {
-        let mut lines = Lines::new(text);
+    fn check(verb: Verb, text: &str) -> Result<Value, Requirement> {
+        let mut lines = PromptLines::new(text);
         let first = lines.take().unwrap_or_default();
         of(verb, first.trim(), &mut lines)
     }

@@ -1,16 +1,16 @@
-//! A prompt, taken line by line; what belongs to a line may go on below it.
-//! It knows what a block of text is, not what it is for.
+//! Reads a prompt line by line; text that belongs to a line may continue below it.
+//! It knows fenced blocks and changed lines, not what they are for.
 
-/// What is left of a prompt.
-pub(super) struct Lines<'a> {
+/// The rest of a prompt.
+pub(super) struct PromptLines<'a> {
     text: &'a str,
-    /// Where the line that was taken last begins.
+    /// The start of the last line that was taken.
     line: usize,
-    /// Where the next one does.
+    /// The start of the next line.
     next: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> PromptLines<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self {
             text,
@@ -19,7 +19,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What came before the line that was taken last.
+    /// Returns the text before the last line that was taken.
     pub(super) fn before(&self) -> &'a str {
         &self.text[..self.line]
     }
@@ -35,12 +35,12 @@ impl<'a> Lines<'a> {
         Some(without_break(&rest[..length]))
     }
 
-    /// Everything from the beginning of the line that was taken last.
+    /// Returns everything from the start of the last line that was taken.
     pub(super) fn since_line(&self) -> &'a str {
         &self.text[self.line..]
     }
 
-    /// Takes so many bytes of [`Lines::since_line`], and gives what is left of the line they end in.
+    /// Takes so many bytes of [`PromptLines::since_line`], and gives what is left of the line they end in.
     pub(super) fn take_bytes(&mut self, bytes: usize) -> &'a str {
         self.next = self.line + bytes;
         self.take().unwrap_or_default()
@@ -67,14 +67,14 @@ impl<'a> Lines<'a> {
     }
 
     /// Takes lines that begin with `-` or `+`, as pairs of old and new text.
-    pub(super) fn take_changes(&mut self) -> Vec<Change<'a>> {
-        let mut changes: Vec<Change<'a>> = Vec::new();
+    pub(super) fn take_changes(&mut self) -> Vec<LineChange<'a>> {
+        let mut changes: Vec<LineChange<'a>> = Vec::new();
         while let Some(line) = self.peek() {
             match (sign(line), changes.last_mut()) {
                 (Some(('-', old)), Some(change)) if change.new.is_empty() => change.old.push(old),
-                (Some(('-', old)), _) => changes.push(Change::from_old(old)),
+                (Some(('-', old)), _) => changes.push(LineChange::from_old(old)),
                 (Some((_, new)), Some(change)) => change.new.push(new),
-                (Some((_, new)), None) => changes.push(Change::from_new(new)),
+                (Some((_, new)), None) => changes.push(LineChange::from_new(new)),
                 (None, _) => break,
             }
             self.take();
@@ -105,14 +105,14 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Lines that go, and lines that come instead.
+/// PromptLines that go, and lines that come instead.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Change<'a> {
+pub(super) struct LineChange<'a> {
     pub(super) old: Vec<&'a str>,
     pub(super) new: Vec<&'a str>,
 }
 
-impl<'a> Change<'a> {
+impl<'a> LineChange<'a> {
     fn from_old(line: &'a str) -> Self {
         Self {
             old: vec![line],
@@ -128,7 +128,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// A text with a line break at its end.
+/// Returns the text with a line break at its end.
 pub(super) fn ended(text: &str) -> String {
     if text.ends_with('\n') {
         text.to_owned()
@@ -146,7 +146,7 @@ fn sign(line: &str) -> Option<(char, &str)> {
     }
 }
 
-/// How many backticks open a block here, if any do.
+/// Returns how many backticks open a fenced block here.
 fn fence(line: &str) -> Option<usize> {
     let ticks = line.bytes().take_while(|byte| *byte == b'`').count();
     (ticks >= 3 && !line[ticks..].contains('`')).then_some(ticks)
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn lines_are_taken_one_by_one() {
-        let mut lines = Lines::new("a\r\n\nb");
+        let mut lines = PromptLines::new("a\r\n\nb");
         let mut all = Vec::new();
         while let Some(line) = lines.take() {
             all.push((lines.before().len(), line));
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_text_goes_to_the_end_or_to_its_fence() {
         let check = |text| {
-            let mut lines = Lines::new(text);
+            let mut lines = PromptLines::new(text);
             lines.take();
             (lines.take_text(), lines.take())
         };
@@ -194,8 +194,8 @@ mod tests {
 
     #[test]
     fn changes_are_old_lines_and_new_ones() {
-        let mut lines = Lines::new("- a\n-\n+ b\n- c\n+ d\n+\nlist");
-        let change = |old: &[&'static str], new: &[&'static str]| Change {
+        let mut lines = PromptLines::new("- a\n-\n+ b\n- c\n+ d\n+\nlist");
+        let change = |old: &[&'static str], new: &[&'static str]| LineChange {
             old: old.to_vec(),
             new: new.to_vec(),
         };
@@ -204,7 +204,10 @@ mod tests {
             [change(&["a", ""], &["b"]), change(&["c"], &["d", ""])]
         );
         assert_eq!(lines.take(), Some("list"));
-        assert_eq!(Lines::new("+ a").take_changes(), [change(&[], &["a"])]);
-        assert_eq!(Lines::new("-a").take_changes(), []);
+        assert_eq!(
+            PromptLines::new("+ a").take_changes(),
+            [change(&[], &["a"])]
+        );
+        assert_eq!(PromptLines::new("-a").take_changes(), []);
     }
 }

@@ -1,22 +1,22 @@
-//! A prompt as text, with what it links to written as paths.
-//! Other content is left out: no line could use it.
+//! Converts a prompt to text, with links written as paths.
+//! Other content is left out, since no line can use it.
 
 use std::borrow::Cow;
 
 use toolcall::Content;
 use url::Url;
 
-/// The prompt as lines. A file that is mentioned within a line stands there as its path; one that
-/// is merely attached does not.
+/// Returns the prompt as text. A file that is mentioned within a line becomes its path; a file that is
+/// only attached is left out.
 pub(super) fn text(prompt: &[Content]) -> String {
     let mut text = String::new();
-    let mut flow = Flow::OwnLine;
+    let mut flow = TextFlow::OwnLine;
     for content in prompt {
         match content {
             Content::Text(more) => {
                 flow.separate(&mut text, more);
                 text.push_str(more);
-                flow = Flow::OwnLine;
+                flow = TextFlow::OwnLine;
             }
             Content::Link(link) => flow = mention(&mut text, &link.uri).unwrap_or(flow),
             Content::Resource(resource) => {
@@ -30,25 +30,25 @@ pub(super) fn text(prompt: &[Content]) -> String {
 
 /// Where the next text goes.
 #[derive(Clone, Copy)]
-enum Flow {
+enum TextFlow {
     OwnLine,
     /// Behind a mention.
     SameLine,
 }
 
-impl Flow {
+impl TextFlow {
     fn separate(self, text: &mut String, more: &str) {
         let is_apart = text.ends_with(char::is_whitespace) || more.starts_with(char::is_whitespace);
         match self {
-            Flow::OwnLine if !text.is_empty() && !text.ends_with('\n') => text.push('\n'),
-            Flow::SameLine if !is_apart => text.push(' '),
-            Flow::OwnLine | Flow::SameLine => {}
+            TextFlow::OwnLine if !text.is_empty() && !text.ends_with('\n') => text.push('\n'),
+            TextFlow::SameLine if !is_apart => text.push(' '),
+            TextFlow::OwnLine | TextFlow::SameLine => {}
         }
     }
 }
 
 /// Writes a path into the line, if one can stand there. Then the line goes on.
-fn mention(text: &mut String, uri: &str) -> Option<Flow> {
+fn mention(text: &mut String, uri: &str) -> Option<TextFlow> {
     let line = text.rsplit('\n').next().unwrap_or_default();
     let awaits_path = line.ends_with(char::is_whitespace) || line.split_whitespace().count() == 1;
     let path = path(uri).filter(|_| awaits_path && !line.trim().is_empty())?;
@@ -56,7 +56,7 @@ fn mention(text: &mut String, uri: &str) -> Option<Flow> {
         text.push(' ');
     }
     text.push_str(&as_word(&path));
-    Some(Flow::SameLine)
+    Some(TextFlow::SameLine)
 }
 
 fn path(uri: &str) -> Option<String> {

@@ -1,5 +1,5 @@
-//! Lines to steps: which tool a line calls, and with what.
-//! It reads and makes nothing happen; a line that it cannot read is a fault, with its place.
+//! PromptLines to steps: which tool a line calls, and with what.
+//! It makes no call; a line that it cannot read is an error with its line number.
 
 use std::sync::Arc;
 
@@ -7,55 +7,55 @@ use serde_json::{Map, Value};
 use toolcall::{Definition, Registry};
 
 use super::inputs;
-use super::lines::Lines;
+use super::lines::PromptLines;
 use super::verbs::Verb;
 use super::words::{Word, first_word, words};
 use crate::pairs::{self, PairError};
 
-/// What a line asks for.
+/// What a line asks for: help or a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
-    /// To be told what can be written.
+pub(super) enum LineAction {
+    /// The help text.
     Help,
     /// A call.
-    Call(Call),
+    Call(LineCall),
 }
 
-/// A call as a line has it.
+/// A call that a line makes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Call {
+pub(super) struct LineCall {
     pub(super) tool: Arc<str>,
     pub(super) input: Value,
-    /// The line, as it was written.
+    /// The line as it was written.
     pub(super) line: String,
 }
 
 /// A line that cannot be read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unread {
+pub(super) struct UnreadableLine {
     /// Its number, from 1.
     pub(super) line: usize,
-    pub(super) fault: Fault,
+    pub(super) fault: LineError,
 }
 
 /// Why a line cannot be read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// It begins with a word that says nothing here.
+pub(super) enum LineError {
+    /// It begins with an unknown word.
     Unknown(String),
-    /// Something is missing, or is too much.
-    Needs(Verb, &'static str),
-    /// The tool of this verb is not in this session.
+    /// Something is missing or too much.
+    Requirement(Verb, &'static str),
+    /// The tool of this verb is not registered in this session.
     NoTool(Verb),
-    /// The pairs for this tool are none.
+    /// The `key=value` words for this tool are not valid.
     Pairs(Arc<str>, PairError),
-    /// The JSON for this tool is none, for this reason.
+    /// The JSON for this tool is not valid, for this reason.
     Json(Arc<str>, String),
 }
 
-/// The steps of a prompt, if every line of it can be read.
-pub(super) fn steps(text: &str, tools: &Registry) -> Result<Vec<Step>, Unread> {
-    let mut lines = Lines::new(text);
+/// Parses a prompt. Fails if any of its lines cannot be read.
+pub(super) fn steps(text: &str, tools: &Registry) -> Result<Vec<LineAction>, UnreadableLine> {
+    let mut lines = PromptLines::new(text);
     let mut steps = Vec::new();
     while let Some(line) = lines.take() {
         if line.trim().is_empty() {
@@ -63,7 +63,7 @@ pub(super) fn steps(text: &str, tools: &Registry) -> Result<Vec<Step>, Unread> {
         }
         let before = lines.before();
         let step = step(line.trim(), &mut lines, tools);
-        steps.push(step.map_err(|fault| Unread {
+        steps.push(step.map_err(|fault| UnreadableLine {
             line: before.matches('\n').count() + 1,
             fault,
         })?);
@@ -71,20 +71,24 @@ pub(super) fn steps(text: &str, tools: &Registry) -> Result<Vec<Step>, Unread> {
     Ok(steps)
 }
 
-fn step(line: &str, lines: &mut Lines<'_>, tools: &Registry) -> Result<Step, Fault> {
+fn step(
+    line: &str,
+    lines: &mut PromptLines<'_>,
+    tools: &Registry,
+) -> Result<LineAction, LineError> {
     if let Some(command) = shell_command(line) {
         return verb_step(Verb::Run, line, command, lines, tools);
     }
     let (name, rest) = split_head(line);
     match (Verb::named(name), tools.definition(name)) {
         (Some(verb), None) => verb_step(verb, line, rest, lines, tools),
-        // Some tools are named like a verb: then what follows tells which is meant.
+        // Some tools have the name of a verb: what follows tells which is meant.
         (Some(verb), Some(tool)) if !is_input(rest, tool) => {
             verb_step(verb, line, rest, lines, tools)
         }
         (_, Some(tool)) => tool_step(tool, line, rest, lines),
-        (None, None) if name.eq_ignore_ascii_case("help") || name == "?" => Ok(Step::Help),
-        (None, None) => Err(Fault::Unknown(name.to_owned())),
+        (None, None) if name.eq_ignore_ascii_case("help") || name == "?" => Ok(LineAction::Help),
+        (None, None) => Err(LineError::Unknown(name.to_owned())),
     }
 }
 
@@ -104,7 +108,7 @@ fn split_head(line: &str) -> (&str, &str) {
     (head, rest.strip_prefix(':').unwrap_or(rest).trim())
 }
 
-/// Whether this can only be meant for the tool itself: JSON, or a pair whose key it knows.
+/// Returns whether this can only be input for the tool itself: JSON, or a pair with a key of the tool.
 fn is_input(rest: &str, tool: &Definition) -> bool {
     let knows = |key: &str| tool.input_schema["properties"].get(key).is_some();
     let is_pair = |word: Word| word.text.split_once('=').is_some_and(|(key, _)| knows(key));
@@ -115,13 +119,14 @@ fn verb_step(
     verb: Verb,
     line: &str,
     rest: &str,
-    lines: &mut Lines<'_>,
+    lines: &mut PromptLines<'_>,
     tools: &Registry,
-) -> Result<Step, Fault> {
-    let input = inputs::of(verb, rest, lines).map_err(|needs| Fault::Needs(verb, needs))?;
+) -> Result<LineAction, LineError> {
+    let input =
+        inputs::of(verb, rest, lines).map_err(|needs| LineError::Requirement(verb, needs))?;
     let tool = tools.definition(verb.facts().tool);
-    let tool = tool.ok_or(Fault::NoTool(verb))?;
-    Ok(Step::Call(Call {
+    let tool = tool.ok_or(LineError::NoTool(verb))?;
+    Ok(LineAction::Call(LineCall {
         tool: tool.name.clone(),
         input,
         line: line.to_owned(),
@@ -132,16 +137,16 @@ fn tool_step(
     tool: &Definition,
     line: &str,
     rest: &str,
-    lines: &mut Lines<'_>,
-) -> Result<Step, Fault> {
+    lines: &mut PromptLines<'_>,
+) -> Result<LineAction, LineError> {
     let input = if rest.starts_with('{') {
-        json(lines).map_err(|reason| Fault::Json(tool.name.clone(), reason))?
+        json(lines).map_err(|reason| LineError::Json(tool.name.clone(), reason))?
     } else {
         let pairs: Vec<String> = words(rest).into_iter().map(|word| word.text).collect();
         pairs::read(&pairs, Some(&tool.input_schema))
-            .map_err(|error| Fault::Pairs(tool.name.clone(), error))?
+            .map_err(|error| LineError::Pairs(tool.name.clone(), error))?
     };
-    Ok(Step::Call(Call {
+    Ok(LineAction::Call(LineCall {
         tool: tool.name.clone(),
         input: Value::Object(input),
         line: line.to_owned(),
@@ -149,7 +154,7 @@ fn tool_step(
 }
 
 /// The object that begins in this line. It may end in a later one.
-fn json(lines: &mut Lines<'_>) -> Result<Map<String, Value>, String> {
+fn json(lines: &mut PromptLines<'_>) -> Result<Map<String, Value>, String> {
     let text = lines.since_line();
     let start = text.find('{').unwrap_or(text.len());
     let mut objects = serde_json::Deserializer::from_str(&text[start..]).into_iter();
@@ -171,13 +176,13 @@ mod tests {
     use super::*;
 
     fn check(text: &str) -> String {
-        let shown = |step: Step| match step {
-            Step::Help => "help".to_owned(),
-            Step::Call(call) => format!("{} {}", call.tool, call.input),
+        let shown = |step: LineAction| match step {
+            LineAction::Help => "help".to_owned(),
+            LineAction::Call(call) => format!("{} {}", call.tool, call.input),
         };
         match steps(text, &sample::tools()) {
             Ok(steps) => steps.into_iter().map(shown).collect::<Vec<_>>().join("\n"),
-            Err(Unread { line, fault }) => format!("{line}: {fault:?}"),
+            Err(UnreadableLine { line, fault }) => format!("{line}: {fault:?}"),
         }
     }
 
@@ -224,13 +229,16 @@ mod tests {
 
     #[test]
     fn modes_are_switched_where_there_is_a_tool_for_it() {
-        let call = Call {
+        let call = LineCall {
             tool: "switch_mode".into(),
             input: serde_json::json!({"mode": "read-only"}),
             line: "mode read-only".to_owned(),
         };
         let tools = sample::tools_with("switch_mode");
-        assert_eq!(steps("mode read-only", &tools), Ok(vec![Step::Call(call)]));
+        assert_eq!(
+            steps("mode read-only", &tools),
+            Ok(vec![LineAction::Call(call)])
+        );
     }
 
     #[test]
@@ -251,8 +259,8 @@ mod tests {
     fn what_cannot_be_read_has_its_line() {
         assert_eq!(check("list\nraed x"), r#"2: Unknown("raed")"#);
         assert_eq!(check("$HOME"), r#"1: Unknown("$HOME")"#);
-        assert_eq!(check("run"), r#"1: Needs(Run, "a command")"#);
-        assert_eq!(check("$"), r#"1: Needs(Run, "a command")"#);
+        assert_eq!(check("run"), r#"1: Requirement(Run, "a command")"#);
+        assert_eq!(check("$"), r#"1: Requirement(Run, "a command")"#);
         assert_eq!(check("mode read-only"), "1: NoTool(Mode)");
         assert_eq!(
             check("get-sum a=1 2"),

@@ -1,7 +1,7 @@
-//! The verbs that lines begin with: each makes a call of one tool.
-//! It is a table; how a line is read stands elsewhere.
+//! The verbs that lines begin with; each calls one tool.
+//! A table only; `reading.rs` parses lines.
 
-/// What a line begins with.
+/// The first word of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Read,
@@ -19,12 +19,12 @@ pub(super) enum Verb {
     Mode,
 }
 
-/// What there is to say of a verb.
-pub(super) struct Facts {
+/// The tool, an example and a description of a verb.
+pub(super) struct VerbInfo {
     pub(super) name: &'static str,
     /// The tool that it calls.
     pub(super) tool: &'static str,
-    /// A line as it may be written.
+    /// An example line.
     pub(super) example: &'static str,
     /// What it does, in a few words.
     pub(super) does: &'static str,
@@ -53,7 +53,7 @@ impl Verb {
         Verb::ALL.into_iter().find(is_it)
     }
 
-    pub(super) fn facts(self) -> Facts {
+    pub(super) fn facts(self) -> VerbInfo {
         let (name, tool, example, does) = match self {
             Verb::Read => (
                 "read",
@@ -119,7 +119,7 @@ impl Verb {
                 "another permission mode",
             ),
         };
-        Facts {
+        VerbInfo {
             name,
             tool,
             example,

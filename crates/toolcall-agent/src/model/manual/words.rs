@@ -1,5 +1,5 @@
-//! A line as words, some of them quoted.
-//! It knows no commands, and takes a quote that nothing closes for what it is: an apostrophe.
+//! Splits a line into words, some of them quoted.
+//! A quote that is not closed is an apostrophe.
 
 /// A word and where it stands in its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Quotes {
 }
 
 impl Word {
-    /// Whether it is this very word, and not a quoted one.
+    /// Returns whether it is this word, unquoted.
     pub(super) fn is_plain(&self, text: &str) -> bool {
         self.quotes == Quotes::None && self.text.eq_ignore_ascii_case(text)
     }

@@ -1,35 +1,35 @@
-//! What a script expects of what was said: of the prompt, or of what came of a call.
-//! It compares and says what differs; what follows from that is the player's.
+//! What a script expects of the prompt or of the result of a call.
+//! It compares and reports the difference; the player decides what follows.
 
 use toolcall::text::clean_line;
 use toolcall::{Content, ModelResult, ResourceBody};
 
-use crate::model::place::{self, Place};
+use crate::model::conversation_state::{self, ConversationState};
 
-/// As much of what there was as tells what went wrong.
+/// How much of the actual text a message quotes, in characters.
 const LONGEST_QUOTE: usize = 400;
 
-/// What is expected.
+/// An expectation of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expectation {
-    /// That the prompt contains this.
+    /// The prompt contains this text.
     Prompt(String),
-    /// Something of a result.
-    Result(Expected),
+    /// The result of a call.
+    Result(ExpectedResult),
 }
 
 /// What is expected of a result.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Expected {
-    pub(super) call: Which,
-    pub(super) ending: Option<Ended>,
-    /// A text that is in it.
+pub(super) struct ExpectedResult {
+    pub(super) call: CallSelector,
+    pub(super) ending: Option<ExpectedEnding>,
+    /// A text that the result contains.
     pub(super) contains: Option<String>,
 }
 
-/// Which of the latest calls.
+/// CallSelector of the latest calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum CallSelector {
     /// By its place, from 1.
     Number(usize),
     /// By its id.
@@ -38,17 +38,17 @@ pub(super) enum Which {
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum ExpectedEnding {
     Well,
     Badly,
 }
 
 impl Expectation {
-    /// Whether it holds, or what there was instead.
-    pub(super) fn check(&self, place: &Place<'_>) -> Result<(), String> {
+    /// Checks the expectation, or returns what there was instead.
+    pub(super) fn check(&self, place: &ConversationState<'_>) -> Result<(), String> {
         match self {
             Expectation::Prompt(text) => {
-                let prompt = place::texts(place.prompt);
+                let prompt = conversation_state::texts(place.prompt);
                 contains(&prompt, text, "the prompt")
             }
             Expectation::Result(expected) => expected.check(place.results),
@@ -56,7 +56,7 @@ impl Expectation {
     }
 }
 
-impl Expected {
+impl ExpectedResult {
     fn check(&self, results: &[ModelResult]) -> Result<(), String> {
         let name = self.call.name();
         let Some(result) = self.call.find(results) else {
@@ -68,7 +68,7 @@ impl Expected {
             };
             return Err(format!("expected a result of {name}, but {there}"));
         };
-        let (text, ended) = (text(result), Ended::of(result));
+        let (text, ended) = (text(result), ExpectedEnding::of(result));
         if let Some(expected) = self.ending.filter(|expected| *expected != ended) {
             let (expected, ended) = (expected.word(), ended.word());
             let quote = clean_line(&text, LONGEST_QUOTE);
@@ -81,35 +81,35 @@ impl Expected {
     }
 }
 
-impl Which {
+impl CallSelector {
     fn find<'a>(&self, results: &'a [ModelResult]) -> Option<&'a ModelResult> {
         match self {
-            Which::Number(number) => results.get(number.checked_sub(1)?),
-            Which::Id(id) => results.iter().find(|result| *result.id == **id),
+            CallSelector::Number(number) => results.get(number.checked_sub(1)?),
+            CallSelector::Id(id) => results.iter().find(|result| *result.id == **id),
         }
     }
 
     fn name(&self) -> String {
         match self {
-            Which::Number(number) => format!("call {number}"),
-            Which::Id(id) => format!("the call `{}`", clean_line(id, LONGEST_QUOTE)),
+            CallSelector::Number(number) => format!("call {number}"),
+            CallSelector::Id(id) => format!("the call `{}`", clean_line(id, LONGEST_QUOTE)),
         }
     }
 }
 
-impl Ended {
+impl ExpectedEnding {
     fn of(result: &ModelResult) -> Self {
         if result.is_error {
-            Ended::Badly
+            ExpectedEnding::Badly
         } else {
-            Ended::Well
+            ExpectedEnding::Well
         }
     }
 
     fn word(self) -> &'static str {
         match self {
-            Ended::Well => "succeed",
-            Ended::Badly => "fail",
+            ExpectedEnding::Well => "succeed",
+            ExpectedEnding::Badly => "fail",
         }
     }
 }
@@ -127,7 +127,7 @@ fn contains(text: &str, wanted: &str, name: &str) -> Result<(), String> {
     ))
 }
 
-/// Everything in a result that is text.
+/// Returns the text of a result.
 fn text(result: &ModelResult) -> String {
     let texts = result.content.iter().filter_map(|content| match content {
         Content::Text(text) => Some(&**text),
@@ -163,11 +163,15 @@ mod tests {
     fn check(expectation: Expectation) -> Result<(), String> {
         let prompt = Message::Person(vec!["fix the bug".into()]);
         let messages = [prompt, Message::Results(results())];
-        expectation.check(&Place::of(&messages).expect("something to answer"))
+        expectation.check(&ConversationState::of(&messages).expect("something to answer"))
     }
 
-    fn expected(call: Which, ending: Option<Ended>, contains: Option<&str>) -> Expectation {
-        Expectation::Result(Expected {
+    fn expected(
+        call: CallSelector,
+        ending: Option<ExpectedEnding>,
+        contains: Option<&str>,
+    ) -> Expectation {
+        Expectation::Result(ExpectedResult {
             call,
             ending,
             contains: contains.map(str::to_owned),
@@ -180,11 +184,15 @@ mod tests {
 
     #[test]
     fn what_holds_says_nothing() {
-        let id = |id: &str| Which::Id(id.to_owned());
+        let id = |id: &str| CallSelector::Id(id.to_owned());
         for expectation in [
             Expectation::Prompt("the bug".to_owned()),
-            expected(Which::Number(1), Some(Ended::Well), Some("two")),
-            expected(id("b"), Some(Ended::Badly), Some("no such")),
+            expected(
+                CallSelector::Number(1),
+                Some(ExpectedEnding::Well),
+                Some("two"),
+            ),
+            expected(id("b"), Some(ExpectedEnding::Badly), Some("no such")),
             expected(id("b"), None, None),
         ] {
             assert_eq!(check(expectation), Ok(()));
@@ -198,27 +206,27 @@ mod tests {
             expect!["expected `cat` in the prompt, but it was: `fix the bug`"],
         );
         fails(
-            expected(Which::Number(1), Some(Ended::Badly), None),
+            expected(CallSelector::Number(1), Some(ExpectedEnding::Badly), None),
             expect!["expected call 1 to fail, but it succeeded: `two lines`"],
         );
         fails(
-            expected(Which::Number(2), Some(Ended::Well), None),
+            expected(CallSelector::Number(2), Some(ExpectedEnding::Well), None),
             expect!["expected call 2 to succeed, but it failed: `no such file`"],
         );
         fails(
-            expected(Which::Number(1), None, Some("three")),
+            expected(CallSelector::Number(1), None, Some("three")),
             expect!["expected `three` in the result of call 1, but it was: `two lines`"],
         );
         fails(
-            expected(Which::Number(3), None, None),
+            expected(CallSelector::Number(3), None, None),
             expect!["expected a result of call 3, but there were those of `a`, `b`"],
         );
         fails(
-            expected(Which::Id("c".to_owned()), None, None),
+            expected(CallSelector::Id("c".to_owned()), None, None),
             expect!["expected a result of the call `c`, but there were those of `a`, `b`"],
         );
         fails(
-            expected(Which::Number(0), None, None),
+            expected(CallSelector::Number(0), None, None),
             expect!["expected a result of call 0, but there were those of `a`, `b`"],
         );
     }

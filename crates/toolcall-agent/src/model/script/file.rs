@@ -1,5 +1,5 @@
-//! A script as YAML, and what is wrong with one, by line and column.
-//! It reads values; what they mean when they are played stands elsewhere.
+//! Parses a script from YAML.
+//! It reads values; `playback.rs` plays them.
 
 use std::fs;
 use std::path::Path;
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use serde_saphyr::{Location, Spanned};
 
-use super::expectation::{Ended, Expectation, Expected, Which};
-use super::fault::{ScriptError, ScriptFault, fault, from_yaml};
-use super::step::{Deed, Pace, PlannedCall, Step, Turn};
+use super::error::{ScriptError, ScriptFault, fault, from_yaml};
+use super::expectation::{CallSelector, Expectation, ExpectedEnding, ExpectedResult};
+use super::step::{PlannedCall, ScriptStep, ScriptTurn, StepAction, WritingPace};
 use super::written::{
-    WrittenCall, WrittenExpect, WrittenResult, WrittenStep, WrittenStream, WrittenUsage,
-    WrittenWhich,
+    WrittenCall, WrittenCallSelector, WrittenExpect, WrittenResult, WrittenStep, WrittenStream,
+    WrittenUsage,
 };
 use crate::model::Usage;
 
@@ -25,7 +25,7 @@ const DELAY: u64 = 50;
 const OURS: &str = "script-";
 
 /// The turns of the script in this file.
-pub(super) fn read(path: &Path) -> Result<Vec<Turn>, ScriptError> {
+pub(super) fn read(path: &Path) -> Result<Vec<ScriptTurn>, ScriptError> {
     let text = fs::read_to_string(path).map_err(|source| ScriptError::Read {
         path: path.to_owned(),
         source,
@@ -37,7 +37,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Turn>, ScriptError> {
 }
 
 /// The turns of a script.
-pub(super) fn turns(text: &str) -> Result<Vec<Turn>, ScriptFault> {
+pub(super) fn turns(text: &str) -> Result<Vec<ScriptTurn>, ScriptFault> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         reject_unsupported_tags: true,
@@ -51,7 +51,7 @@ pub(super) fn turns(text: &str) -> Result<Vec<Turn>, ScriptFault> {
     written.value.into_iter().map(turn).collect()
 }
 
-fn turn(written: Spanned<Vec<Spanned<WrittenStep>>>) -> Result<Turn, ScriptFault> {
+fn turn(written: Spanned<Vec<Spanned<WrittenStep>>>) -> Result<ScriptTurn, ScriptFault> {
     let mut written_steps = written.value;
     let first = written_steps.first_mut();
     let when = first.and_then(|first| first.value.when.take());
@@ -62,25 +62,25 @@ fn turn(written: Spanned<Vec<Spanned<WrittenStep>>>) -> Result<Turn, ScriptFault
     if written_steps.is_empty() {
         return Err(fault(written.referenced, "a turn has at least one step"));
     }
-    let steps: Result<Vec<Step>, _> = written_steps.into_iter().map(step).collect();
+    let steps: Result<Vec<ScriptStep>, _> = written_steps.into_iter().map(step).collect();
     let steps = steps?;
-    Ok(Turn { when, steps })
+    Ok(ScriptTurn { when, steps })
 }
 
-fn step(written: Spanned<WrittenStep>) -> Result<Step, ScriptFault> {
+fn step(written: Spanned<WrittenStep>) -> Result<ScriptStep, ScriptFault> {
     let (at, step) = (written.referenced, written.value);
     if step.when.is_some() {
         return Err(fault(at, "`when` stands in the first step of a turn only"));
     }
     let slow_at = step.stream.as_ref().map(|stream| stream.referenced);
-    let pace = step.stream.map_or(Ok(Pace::AT_ONCE), pace)?;
+    let pace = step.stream.map_or(Ok(WritingPace::AT_ONCE), pace)?;
     let one = step.call.map(|call| vec![call]);
     let calls = [one, step.calls].into_iter().flatten();
-    let mut deeds: Vec<Deed> = Vec::new();
-    deeds.extend(step.say.map(|text| Deed::Say(text, pace)));
-    deeds.extend(step.think.map(|text| Deed::Think(text, pace)));
+    let mut deeds: Vec<StepAction> = Vec::new();
+    deeds.extend(step.say.map(|text| StepAction::Say(text, pace)));
+    deeds.extend(step.think.map(|text| StepAction::Think(text, pace)));
     for calls in calls {
-        deeds.push(Deed::Call(planned(calls, at)?, pace));
+        deeds.push(StepAction::Call(planned(calls, at)?, pace));
     }
     if let (Some(at), true) = (slow_at, deeds.is_empty()) {
         return Err(fault(
@@ -90,32 +90,32 @@ fn step(written: Spanned<WrittenStep>) -> Result<Step, ScriptFault> {
     }
     deeds.extend(
         step.usage
-            .map(|WrittenUsage { used, window }| Deed::Usage(Usage { used, window })),
+            .map(|WrittenUsage { used, window }| StepAction::Usage(Usage { used, window })),
     );
     deeds.extend(
         step.pause_ms
-            .map(|pause| Deed::Pause(Duration::from_millis(pause))),
+            .map(|pause| StepAction::Pause(Duration::from_millis(pause))),
     );
     if let Some(expect) = step.expect {
-        deeds.push(Deed::Expect(expectation(expect)?));
+        deeds.push(StepAction::Expect(expectation(expect)?));
     }
     only(deeds, at)
 }
 
-fn only(mut deeds: Vec<Deed>, at: Location) -> Result<Step, ScriptFault> {
+fn only(mut deeds: Vec<StepAction>, at: Location) -> Result<ScriptStep, ScriptFault> {
     let line = usize::try_from(at.line()).unwrap_or(usize::MAX);
     match (deeds.pop(), deeds.is_empty()) {
-        (Some(deed), true) => Ok(Step { line, deed }),
+        (Some(deed), true) => Ok(ScriptStep { line, deed }),
         (Some(_), false) => Err(fault(at, format!("a step has only one of {KINDS}"))),
         (None, _) => Err(fault(at, format!("a step has one of {KINDS}"))),
     }
 }
 
-fn pace(written: Spanned<WrittenStream>) -> Result<Pace, ScriptFault> {
+fn pace(written: Spanned<WrittenStream>) -> Result<WritingPace, ScriptFault> {
     let WrittenStream { pieces, delay_ms } = written.value;
     match pieces.unwrap_or(PIECES) {
         0 => Err(fault(written.referenced, "`pieces` is at least 1")),
-        pieces => Ok(Pace {
+        pieces => Ok(WritingPace {
             pieces,
             delay: Duration::from_millis(delay_ms.unwrap_or(DELAY)),
         }),
@@ -171,17 +171,21 @@ fn expectation(written: Spanned<WrittenExpect>) -> Result<Expectation, ScriptFau
     }
 }
 
-fn expected(result: WrittenResult, at: Location) -> Result<Expected, ScriptFault> {
+fn expected(result: WrittenResult, at: Location) -> Result<ExpectedResult, ScriptFault> {
     let call = match result.call {
-        None => Which::Number(1),
-        Some(WrittenWhich::Number(0)) => return Err(fault(at, "calls are counted from 1")),
-        Some(WrittenWhich::Number(number)) => Which::Number(number),
-        Some(WrittenWhich::Id(id)) => Which::Id(id),
+        None => CallSelector::Number(1),
+        Some(WrittenCallSelector::Number(0)) => return Err(fault(at, "calls are counted from 1")),
+        Some(WrittenCallSelector::Number(number)) => CallSelector::Number(number),
+        Some(WrittenCallSelector::Id(id)) => CallSelector::Id(id),
     };
-    let ending = result
-        .ok
-        .map(|ok| if ok { Ended::Well } else { Ended::Badly });
-    Ok(Expected {
+    let ending = result.ok.map(|ok| {
+        if ok {
+            ExpectedEnding::Well
+        } else {
+            ExpectedEnding::Badly
+        }
+    });
+    Ok(ExpectedResult {
         call,
         ending,
         contains: result.contains,

@@ -1,4 +1,4 @@
-//! A script as values: turns, their steps, and how fast they are written.
+//! The values of a script: turns, steps, and how fast text is written.
 //! It knows neither the file it came from nor how it is played.
 
 use std::sync::Arc;
@@ -7,54 +7,54 @@ use std::time::Duration;
 use super::expectation::Expectation;
 use crate::model::Usage;
 
-/// What is played for one prompt.
+/// The steps for one prompt.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Turn {
-    /// The text that a prompt has to contain. Without one it is played in its order.
+pub(super) struct ScriptTurn {
+    /// The text that a prompt must contain; without one the turn is played in order.
     pub(super) when: Option<String>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<ScriptStep>,
 }
 
-impl Turn {
-    /// The steps of one answer, from 0. Each answer ends with calls, but for the last.
-    pub(super) fn answer(&self, number: usize) -> &[Step] {
+impl ScriptTurn {
+    /// Returns the steps of one reply, counted from 0. Every reply but the last ends with calls.
+    pub(super) fn answer(&self, number: usize) -> &[ScriptStep] {
         let mut answers = self.steps.split_inclusive(|step| match step.deed {
-            Deed::Call(..) => true,
-            Deed::Say(..) | Deed::Think(..) => false,
-            Deed::Usage(_) | Deed::Pause(_) | Deed::Expect(_) => false,
+            StepAction::Call(..) => true,
+            StepAction::Say(..) | StepAction::Think(..) => false,
+            StepAction::Usage(_) | StepAction::Pause(_) | StepAction::Expect(_) => false,
         });
         answers.nth(number).unwrap_or_default()
     }
 }
 
-/// One step, and the line of the file it stands in.
+/// One step and its line in the file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Step {
+pub(super) struct ScriptStep {
     pub(super) line: usize,
-    pub(super) deed: Deed,
+    pub(super) deed: StepAction,
 }
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Deed {
-    Say(String, Pace),
-    Think(String, Pace),
+pub(super) enum StepAction {
+    Say(String, WritingPace),
+    Think(String, WritingPace),
     /// Calls that are made at once.
-    Call(Vec<PlannedCall>, Pace),
+    Call(Vec<PlannedCall>, WritingPace),
     Usage(Usage),
     Pause(Duration),
     Expect(Expectation),
 }
 
-impl Deed {
-    /// Takes no longer than it must.
+impl StepAction {
+    /// Removes the pauses.
     pub(super) fn hurry(&mut self) {
         match self {
-            Deed::Say(_, pace) | Deed::Think(_, pace) | Deed::Call(_, pace) => {
+            StepAction::Say(_, pace) | StepAction::Think(_, pace) | StepAction::Call(_, pace) => {
                 pace.delay = Duration::ZERO;
             }
-            Deed::Pause(pause) => *pause = Duration::ZERO,
-            Deed::Usage(_) | Deed::Expect(_) => {}
+            StepAction::Pause(pause) => *pause = Duration::ZERO,
+            StepAction::Usage(_) | StepAction::Expect(_) => {}
         }
     }
 }
@@ -71,14 +71,14 @@ pub(super) struct PlannedCall {
 
 /// In how many pieces something is written, and how long it takes from one to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pace {
+pub(super) struct WritingPace {
     pub(super) pieces: usize,
     pub(super) delay: Duration,
 }
 
-impl Pace {
+impl WritingPace {
     /// All at once.
-    pub(super) const AT_ONCE: Pace = Pace {
+    pub(super) const AT_ONCE: WritingPace = WritingPace {
         pieces: 1,
         delay: Duration::ZERO,
     };
@@ -100,7 +100,7 @@ mod tests {
 
     fn cut(pieces: usize, text: &str) -> Vec<String> {
         let delay = Duration::ZERO;
-        Pace { pieces, delay }.cut(text)
+        WritingPace { pieces, delay }.cut(text)
     }
 
     #[test]
@@ -109,6 +109,6 @@ mod tests {
         assert_eq!(cut(2, "äöü"), ["ä", "öü"]);
         assert_eq!(cut(9, "ab"), ["a", "b"]);
         assert_eq!(cut(3, ""), [""]);
-        assert_eq!(Pace::AT_ONCE.cut("abc"), ["abc"]);
+        assert_eq!(WritingPace::AT_ONCE.cut("abc"), ["abc"]);
     }
 }

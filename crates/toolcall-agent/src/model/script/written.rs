@@ -1,5 +1,5 @@
-//! A script as it is written: the keys that YAML may have, and no others.
-//! What goes together, and what does not, is judged elsewhere.
+//! The YAML schema of a script: its keys and no others.
+//! `file.rs` checks which keys go together.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -52,14 +52,14 @@ pub(super) struct WrittenExpect {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenResult {
-    pub(super) call: Option<WrittenWhich>,
+    pub(super) call: Option<WrittenCallSelector>,
     pub(super) ok: Option<bool>,
     pub(super) contains: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub(super) enum WrittenWhich {
+pub(super) enum WrittenCallSelector {
     Number(usize),
     Id(String),
 }

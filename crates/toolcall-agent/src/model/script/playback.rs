@@ -1,5 +1,5 @@
-//! A turn as beats: what is told, when to pause, where it breaks off; and the stream that they make.
-//! Beats are made at once and as values; only playing them takes time.
+//! Plays a turn of a script: deltas, pauses and errors, as the stream of a reply.
+//! The steps are computed at once as values; only playing them takes time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,27 +9,27 @@ use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
 use tokio::time::sleep;
 
-use super::step::{Deed, Pace, PlannedCall, Step, Turn};
-use crate::model::place::Place;
+use super::step::{PlannedCall, ScriptStep, ScriptTurn, StepAction, WritingPace};
+use crate::model::conversation_state::ConversationState;
 use crate::model::{Delta, ModelError};
 
-/// One moment of an answer.
+/// One step of playing a reply.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Beat {
+pub(super) enum PlaybackStep {
     Told(Delta),
     Pause(Duration),
-    /// Nothing follows.
+    /// The reply ends.
     Failed(ModelError),
 }
 
-/// The beats of the answer that comes next in this turn.
-pub(super) fn of(turn: &Turn, place: &Place<'_>) -> Vec<Beat> {
+/// Returns the steps of the next reply of this turn.
+pub(super) fn of(turn: &ScriptTurn, place: &ConversationState<'_>) -> Vec<PlaybackStep> {
     let mut beats = Vec::new();
     for step in turn.answer(place.answers) {
         match step_beats(step, place) {
             Ok(more) => beats.extend(more),
             Err(error) => {
-                beats.push(Beat::Failed(error));
+                beats.push(PlaybackStep::Failed(error));
                 break;
             }
         }
@@ -37,29 +37,34 @@ pub(super) fn of(turn: &Turn, place: &Place<'_>) -> Vec<Beat> {
     beats
 }
 
-/// Plays beats in their time.
-pub(super) fn play(beats: Vec<Beat>) -> BoxStream<'static, Result<Delta, ModelError>> {
+/// Plays steps with their pauses.
+pub(super) fn play(beats: Vec<PlaybackStep>) -> BoxStream<'static, Result<Delta, ModelError>> {
     stream::unfold(beats.into_iter(), next).boxed()
 }
 
-async fn next(mut beats: IntoIter<Beat>) -> Option<(Result<Delta, ModelError>, IntoIter<Beat>)> {
+async fn next(
+    mut beats: IntoIter<PlaybackStep>,
+) -> Option<(Result<Delta, ModelError>, IntoIter<PlaybackStep>)> {
     loop {
         match beats.next()? {
-            Beat::Told(delta) => return Some((Ok(delta), beats)),
-            Beat::Pause(pause) => sleep(pause).await,
-            Beat::Failed(error) => return Some((Err(error), Vec::new().into_iter())),
+            PlaybackStep::Told(delta) => return Some((Ok(delta), beats)),
+            PlaybackStep::Pause(pause) => sleep(pause).await,
+            PlaybackStep::Failed(error) => return Some((Err(error), Vec::new().into_iter())),
         }
     }
 }
 
-fn step_beats(step: &Step, place: &Place<'_>) -> Result<Vec<Beat>, ModelError> {
+fn step_beats(
+    step: &ScriptStep,
+    place: &ConversationState<'_>,
+) -> Result<Vec<PlaybackStep>, ModelError> {
     Ok(match &step.deed {
-        Deed::Say(text, pace) => spoken(text, *pace, Delta::Text),
-        Deed::Think(text, pace) => spoken(text, *pace, Delta::Thought),
-        Deed::Call(calls, pace) => called(calls, *pace, place.calls_ever),
-        Deed::Usage(usage) => vec![Beat::Told(Delta::Used(*usage))],
-        Deed::Pause(pause) => vec![Beat::Pause(*pause)],
-        Deed::Expect(expectation) => {
+        StepAction::Say(text, pace) => spoken(text, *pace, Delta::Text),
+        StepAction::Think(text, pace) => spoken(text, *pace, Delta::Thought),
+        StepAction::Call(calls, pace) => called(calls, *pace, place.calls_ever),
+        StepAction::Usage(usage) => vec![PlaybackStep::Told(Delta::Used(*usage))],
+        StepAction::Pause(pause) => vec![PlaybackStep::Pause(*pause)],
+        StepAction::Expect(expectation) => {
             let failed = |why| ModelError::new(format!("line {} of the script: {why}", step.line));
             expectation.check(place).map_err(failed)?;
             Vec::new()
@@ -67,13 +72,13 @@ fn step_beats(step: &Step, place: &Place<'_>) -> Result<Vec<Beat>, ModelError> {
     })
 }
 
-fn spoken(text: &str, pace: Pace, delta: fn(String) -> Delta) -> Vec<Beat> {
+fn spoken(text: &str, pace: WritingPace, delta: fn(String) -> Delta) -> Vec<PlaybackStep> {
     let rounds = pace.cut(text).into_iter().map(|piece| vec![delta(piece)]);
     in_time(rounds, pace)
 }
 
-/// All calls begin at once, are written side by side and end together.
-fn called(calls: &[PlannedCall], pace: Pace, earlier: usize) -> Vec<Beat> {
+/// The inputs of all calls are written at the same time.
+fn called(calls: &[PlannedCall], pace: WritingPace, earlier: usize) -> Vec<PlaybackStep> {
     let written: Vec<Written> = (1..)
         .zip(calls)
         .map(|(number, call)| Written::new(call, pace, earlier + number))
@@ -83,20 +88,20 @@ fn called(calls: &[PlannedCall], pace: Pace, earlier: usize) -> Vec<Beat> {
     let rounds = (0..longest.unwrap_or_default())
         .map(|round| written.iter().filter_map(|call| call.grew(round)).collect());
     let complete = written.iter().map(Written::complete);
-    let mut beats: Vec<Beat> = began.map(Beat::Told).collect();
+    let mut beats: Vec<PlaybackStep> = began.map(PlaybackStep::Told).collect();
     beats.extend(in_time(rounds, pace));
-    beats.extend(complete.map(Beat::Told));
+    beats.extend(complete.map(PlaybackStep::Told));
     beats
 }
 
 /// Rounds of deltas with the pace's pause between them.
-fn in_time(rounds: impl Iterator<Item = Vec<Delta>>, pace: Pace) -> Vec<Beat> {
+fn in_time(rounds: impl Iterator<Item = Vec<Delta>>, pace: WritingPace) -> Vec<PlaybackStep> {
     let mut beats = Vec::new();
     for deltas in rounds {
         if !beats.is_empty() && !pace.delay.is_zero() {
-            beats.push(Beat::Pause(pace.delay));
+            beats.push(PlaybackStep::Pause(pace.delay));
         }
-        beats.extend(deltas.into_iter().map(Beat::Told));
+        beats.extend(deltas.into_iter().map(PlaybackStep::Told));
     }
     beats
 }
@@ -109,7 +114,7 @@ struct Written {
 }
 
 impl Written {
-    fn new(call: &PlannedCall, pace: Pace, number: usize) -> Self {
+    fn new(call: &PlannedCall, pace: WritingPace, number: usize) -> Self {
         let given = call.id.clone();
         Self {
             id: given.unwrap_or_else(|| format!("script-{number}").into()),
@@ -140,19 +145,22 @@ mod tests {
 
     use super::*;
 
-    fn told(text: &str) -> Beat {
-        Beat::Told(Delta::Text(text.to_owned()))
+    fn told(text: &str) -> PlaybackStep {
+        PlaybackStep::Told(Delta::Text(text.to_owned()))
     }
 
     #[test]
     fn pauses_stand_only_between_pieces() {
         let delay = Duration::from_millis(5);
-        let pace = Pace { pieces: 2, delay };
+        let pace = WritingPace { pieces: 2, delay };
         assert_eq!(
             spoken("ab", pace, Delta::Text),
-            [told("a"), Beat::Pause(delay), told("b")]
+            [told("a"), PlaybackStep::Pause(delay), told("b")]
         );
-        assert_eq!(spoken("ab", Pace::AT_ONCE, Delta::Text), [told("ab")]);
+        assert_eq!(
+            spoken("ab", WritingPace::AT_ONCE, Delta::Text),
+            [told("ab")]
+        );
     }
 
     #[test]
@@ -162,15 +170,15 @@ mod tests {
             tool: "t".into(),
             input: input.to_owned(),
         };
-        let pace = Pace {
+        let pace = WritingPace {
             pieces: 2,
             delay: Duration::ZERO,
         };
         let beats = called(&[call(None, "{}"), call(Some("b"), "x")], pace, 6);
         let shown = beats.iter().map(|beat| match beat {
-            Beat::Told(Delta::CallBegan { id, .. }) => format!("{id} began"),
-            Beat::Told(Delta::CallGrew { id, text }) => format!("{id} {text}"),
-            Beat::Told(Delta::CallComplete { id }) => format!("{id} complete"),
+            PlaybackStep::Told(Delta::CallBegan { id, .. }) => format!("{id} began"),
+            PlaybackStep::Told(Delta::CallGrew { id, text }) => format!("{id} {text}"),
+            PlaybackStep::Told(Delta::CallComplete { id }) => format!("{id} complete"),
             other => format!("{other:?}"),
         });
         let shown: Vec<String> = shown.collect();
@@ -192,9 +200,9 @@ mod tests {
         let failure = ModelError::new("no");
         let beats = vec![
             told("a"),
-            Beat::Pause(Duration::from_secs(3)),
+            PlaybackStep::Pause(Duration::from_secs(3)),
             told("b"),
-            Beat::Failed(failure.clone()),
+            PlaybackStep::Failed(failure.clone()),
             told("c"),
         ];
         let played: Vec<_> = play(beats)

@@ -1,5 +1,5 @@
-//! What is wrong with a script, by line and column, and what to write instead.
-//! It finds nothing out itself; it says what others found.
+//! Errors of a script, with line, column and what to write instead.
+//! It formats what the parser found.
 
 use std::path::PathBuf;
 use std::{fmt, io};
@@ -10,11 +10,11 @@ use toolcall::text::clean_line;
 
 const LIST: &str = "a list is wanted here; a script is a list of turns, a turn is a list of steps \
     (`- - say: …`), and `calls` is a list of calls";
-/// What is less like any name than this is not taken for one that was mistyped.
+/// The least similarity of a name that is suggested.
 const LIKENESS: f64 = 0.5;
 const LONGEST_REASON: usize = 300;
 
-/// Why there is no script.
+/// Why a script could not be loaded.
 #[derive(Debug, ThisError)]
 pub enum ScriptError {
     /// The file cannot be read.
@@ -25,10 +25,10 @@ pub enum ScriptError {
         /// Why.
         source: io::Error,
     },
-    /// The text is no script.
+    /// The text is not a valid script.
     #[error("{0}")]
     Format(ScriptFault),
-    /// The text of this file is no script.
+    /// The file is not a valid script.
     #[error("the script `{}`, {fault}", path.display())]
     File {
         /// The file.
@@ -61,7 +61,7 @@ impl fmt::Display for ScriptFault {
 
 impl std::error::Error for ScriptFault {}
 
-/// A fault at this place.
+/// Returns a fault at this place.
 pub(super) fn fault(at: Location, reason: impl Into<String>) -> ScriptFault {
     ScriptFault {
         line: at.line(),
@@ -70,7 +70,7 @@ pub(super) fn fault(at: Location, reason: impl Into<String>) -> ScriptFault {
     }
 }
 
-/// What the reader of YAML says, in our words where it has only its own.
+/// Rewords the message of the YAML parser where it uses its own terms.
 pub(super) fn from_yaml(error: &Error) -> ScriptFault {
     let at = error.location().unwrap_or(Location::UNKNOWN);
     let error = error.without_snippet();

@@ -1,37 +1,37 @@
-//! Where a conversation stands: what is to be answered, and how much of the answer there is.
-//! It reads messages and keeps nothing, so that a model needs no memory of its own.
+//! The state of a conversation: what is to be answered, and how much of the answer there is.
+//! It is computed from the messages, so that a model keeps no state of its own.
 
 use toolcall::{Content, ModelResult};
 
 use super::Message;
 
-/// Where a conversation stands.
-pub(super) struct Place<'a> {
-    /// What the person said last.
+/// The state of a conversation.
+pub(super) struct ConversationState<'a> {
+    /// The user's last message.
     pub(super) prompt: &'a [Content],
-    /// How many answers there are to it so far.
+    /// How many replies to it there are so far.
     pub(super) answers: usize,
-    /// How many calls those answers made.
+    /// How many calls those replies made.
     pub(super) calls: usize,
     /// How many calls there were in the whole conversation.
     pub(super) calls_ever: usize,
-    /// What came of the latest calls. Empty if the prompt itself is to be answered.
+    /// The results of the latest calls. Empty if the prompt itself is to be answered.
     pub(super) results: &'a [ModelResult],
-    /// Whether any model said something yet.
-    pub(super) opening: Opening,
+    /// Whether a model has answered before.
+    pub(super) opening: Acquaintance,
 }
 
-/// Whether somebody meets a model for the first time.
+/// Whether a model has answered before in a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Opening {
-    /// Nothing was answered yet.
+pub(super) enum Acquaintance {
+    /// No model has answered yet.
     First,
-    /// A model said something before.
+    /// A model has answered before.
     Known,
 }
 
-impl<'a> Place<'a> {
-    /// Where these messages lead, if there is something to answer.
+impl<'a> ConversationState<'a> {
+    /// Returns the state after these messages, if there is something to answer.
     pub(super) fn of(messages: &'a [Message]) -> Option<Self> {
         let results: &[ModelResult] = match messages.last()? {
             Message::Person(_) => &[],
@@ -48,14 +48,14 @@ impl<'a> Place<'a> {
             calls_ever: count(messages, |calls| calls),
             results,
             opening: match answers {
-                0 => Opening::First,
-                1.. => Opening::Known,
+                0 => Acquaintance::First,
+                1.. => Acquaintance::Known,
             },
         })
     }
 }
 
-/// The texts of a prompt, one below the other.
+/// Returns the texts of a prompt, one below the other.
 pub(super) fn texts(prompt: &[Content]) -> String {
     let texts = prompt.iter().filter_map(|content| match content {
         Content::Text(text) => Some(&**text),
@@ -76,7 +76,7 @@ fn prompt((at, message): (usize, &Message)) -> Option<(usize, &[Content])> {
     }
 }
 
-/// Adds up what each answer is worth, by the number of its calls.
+/// Sums a value over the replies, computed from the number of calls of each.
 fn count(messages: &[Message], worth: impl Fn(usize) -> usize) -> usize {
     let of = |message: &Message| match message {
         Message::Model(reply) => worth(reply.calls.len()),
@@ -104,8 +104,8 @@ mod tests {
         })
     }
 
-    fn check(messages: &[Message]) -> Option<(String, usize, usize, usize, Opening)> {
-        let place = Place::of(messages)?;
+    fn check(messages: &[Message]) -> Option<(String, usize, usize, usize, Acquaintance)> {
+        let place = ConversationState::of(messages)?;
         Some((
             texts(place.prompt),
             place.answers,
@@ -120,11 +120,20 @@ mod tests {
         let said = |text: &str| Message::Person(vec![text.into(), "more".into()]);
         let mut messages = vec![said("a")];
         let at = |text: &str| format!("{text}\nmore");
-        assert_eq!(check(&messages), Some((at("a"), 0, 0, 0, Opening::First)));
+        assert_eq!(
+            check(&messages),
+            Some((at("a"), 0, 0, 0, Acquaintance::First))
+        );
         messages.extend([reply(2), Message::Results(Vec::new())]);
-        assert_eq!(check(&messages), Some((at("a"), 1, 2, 2, Opening::Known)));
+        assert_eq!(
+            check(&messages),
+            Some((at("a"), 1, 2, 2, Acquaintance::Known))
+        );
         messages.extend([reply(0), said("b")]);
-        assert_eq!(check(&messages), Some((at("b"), 0, 0, 2, Opening::Known)));
+        assert_eq!(
+            check(&messages),
+            Some((at("b"), 0, 0, 2, Acquaintance::Known))
+        );
     }
 
     #[test]
