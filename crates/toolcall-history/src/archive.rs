@@ -248,9 +248,10 @@ impl Archive {
     pub fn integrity(&self) -> Result<(), HistoryError> {
         let sql = "PRAGMA integrity_check(1)";
         let said: String = self.db.query_row(sql, [], |row| row.get(0))?;
-        match said == "ok" {
-            true => Ok(()),
-            false => Err(HistoryError::Damaged(said)),
+        if said == "ok" {
+            Ok(())
+        } else {
+            Err(HistoryError::Damaged(said))
         }
     }
 }

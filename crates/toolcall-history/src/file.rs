@@ -88,11 +88,12 @@ fn take(turn: &File) -> Result<(), HistoryError> {
 }
 
 fn require_sqlite(version: i32) -> Result<(), HistoryError> {
-    match version >= OLDEST_SQLITE {
-        true => Ok(()),
-        false => Err(HistoryError::Other(format!(
+    if version >= OLDEST_SQLITE {
+        Ok(())
+    } else {
+        Err(HistoryError::Other(format!(
             "SQLite has version {version}, and {OLDEST_SQLITE} is needed"
-        ))),
+        )))
     }
 }
 
@@ -182,9 +183,10 @@ fn damage(path: &Path) -> Result<Option<String>, HistoryError> {
     let suspect = beside(path, ".suspect");
     let looked = connect(path).and_then(|db| {
         db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-        match suspect.exists() {
-            true => Ok(db.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?),
-            false => Ok("ok".to_owned()),
+        if suspect.exists() {
+            Ok(db.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?)
+        } else {
+            Ok("ok".to_owned())
         }
     });
     match looked {

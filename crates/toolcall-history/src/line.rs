@@ -233,9 +233,10 @@ impl Filter {
             Some(_) => ("texts JOIN calls ON calls.id = texts.rowid", "texts.rowid"),
             None => ("calls", "calls.id"),
         };
-        let wanted = match tests.is_empty() {
-            true => String::new(),
-            false => format!("WHERE {}", tests.join(" AND ")),
+        let wanted = if tests.is_empty() {
+            String::new()
+        } else {
+            format!("WHERE {}", tests.join(" AND "))
         };
         format!(
             "SELECT {CALL_COLUMNS} FROM {source} CROSS JOIN sessions ON sessions.id = calls.session
@@ -249,8 +250,9 @@ fn quoted(text: &str) -> String {
     let words = text.split_whitespace();
     let quoted = words.map(|word| format!("\"{}\"", word.replace('"', "\"\"")));
     let all: Vec<String> = quoted.collect();
-    match all.is_empty() {
-        true => "\"\"".to_owned(),
-        false => all.join(" "),
+    if all.is_empty() {
+        "\"\"".to_owned()
+    } else {
+        all.join(" ")
     }
 }

@@ -407,9 +407,10 @@ impl<'t> Batch<'t> {
     ) -> Result<(), HistoryError> {
         let packer = Packer::new(redactor, settings.keep, settings.longest_text);
         let summary = rows::Summary::of(&open.life, &packer);
-        match open.is_stored {
-            true => summary.update(self.db, open.row)?,
-            false => summary.insert(self.db, open.row, session, run)?,
+        if open.is_stored {
+            summary.update(self.db, open.row)?
+        } else {
+            summary.insert(self.db, open.row, session, run)?
         }
         open.is_stored = true;
         rows::store_questions(self.db, open.row, &open.life, &packer)?;

@@ -109,9 +109,10 @@ impl Redactor {
         let clean = self.scrub(text).map_or(Cow::Borrowed(text), Cow::Owned);
         let word = clean.rfind(char::is_whitespace).map_or(0, |at| at + 1);
         let word = clean.ceil_char_boundary(word);
-        match is_half_a_secret(&clean[word..]) {
-            true => format!("{}{MASK}", &clean[..word]),
-            false => clean.into_owned(),
+        if is_half_a_secret(&clean[word..]) {
+            format!("{}{MASK}", &clean[..word])
+        } else {
+            clean.into_owned()
         }
     }
 
@@ -120,9 +121,10 @@ impl Redactor {
         let text = without_half_a_key(text);
         let clean = self.scrub(&text).map_or(text, Cow::Owned);
         let word = clean.find(char::is_whitespace).unwrap_or(clean.len());
-        match is_half_a_secret(&clean[..word]) {
-            true => format!("{MASK}{}", &clean[word..]),
-            false => clean.into_owned(),
+        if is_half_a_secret(&clean[..word]) {
+            format!("{MASK}{}", &clean[word..])
+        } else {
+            clean.into_owned()
         }
     }
 
@@ -144,9 +146,10 @@ impl Redactor {
                 .checked_sub(1)
                 .and_then(|before| items[before].as_str());
             let is_secret = before.is_some_and(names_next_secret) && item.is_string();
-            let scrubbed = match is_secret {
-                true => (item != MASK).then(|| MASK.into()),
-                false => self.scrub_json(item),
+            let scrubbed = if is_secret {
+                (item != MASK).then(|| MASK.into())
+            } else {
+                self.scrub_json(item)
             };
             if let Some(scrubbed) = scrubbed {
                 clean.get_or_insert_with(|| items.to_vec())[place] = scrubbed;
@@ -228,9 +231,10 @@ fn without_half_a_key(text: &str) -> Cow<'_, str> {
         .lines()
         .next()
         .is_some_and(|line| line.contains("PRIVATE KEY"));
-    match is_private && !is_whole {
-        true => Cow::Owned(format!("{MASK}\n{}", &text[end..])),
-        false => Cow::Borrowed(text),
+    if is_private && !is_whole {
+        Cow::Owned(format!("{MASK}\n{}", &text[end..]))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

@@ -345,9 +345,10 @@ impl Words {
     }
 
     fn clean(self, redactor: &Redactor) -> String {
-        match self.is_cut {
-            true => redactor.scrub_head(&self.text),
-            false => redactor.scrub(&self.text).unwrap_or(self.text),
+        if self.is_cut {
+            redactor.scrub_head(&self.text)
+        } else {
+            redactor.scrub(&self.text).unwrap_or(self.text)
         }
     }
 }

@@ -57,9 +57,10 @@ pub(crate) fn of_wait(call: &ToolCall, event: &Event) -> Vec<KeyValue> {
 
 fn unanswered(call: &ToolCall) -> &'static str {
     let mut forms = call.forms().iter();
-    match forms.any(|asking| asking.answer.is_none()) {
-        true => "form",
-        false => "permission",
+    if forms.any(|asking| asking.answer.is_none()) {
+        "form"
+    } else {
+        "permission"
     }
 }
 

@@ -162,9 +162,10 @@ impl Collector {
     }
 
     fn broken(&self, error: reqwest::Error) -> Failure {
-        let error = match error.is_timeout() {
-            true => DeliveryError::Slow(self.timeout),
-            false => DeliveryError::Unreachable(causes(error)),
+        let error = if error.is_timeout() {
+            DeliveryError::Slow(self.timeout)
+        } else {
+            DeliveryError::Unreachable(causes(error))
         };
         let again = Again::Sometime;
         Failure { error, again }

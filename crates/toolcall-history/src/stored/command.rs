@@ -93,9 +93,10 @@ fn script(Script(path, digest): Script) -> Result<(PathBuf, Digest), DecodeError
 }
 
 fn variable(name: &str, value: &Arc<str>, packer: &Packer<'_>) -> Arc<str> {
-    match is_secret_name(name) && !value.is_empty() {
-        true => MASK.into(),
-        false => packer.shared(value),
+    if is_secret_name(name) && !value.is_empty() {
+        MASK.into()
+    } else {
+        packer.shared(value)
     }
 }
 
@@ -159,9 +160,10 @@ fn words(argv: &[String], packer: &mut Packer<'_>) -> Vec<Text> {
     let mut before = "";
     let mut packed = Vec::with_capacity(argv.len());
     for word in argv {
-        packed.push(match names_next_secret(before) {
-            true => Text::Inline(MASK.into()),
-            false => packer.text(&word.as_str().into()),
+        packed.push(if names_next_secret(before) {
+            Text::Inline(MASK.into())
+        } else {
+            packer.text(&word.as_str().into())
         });
         before = word;
     }

@@ -220,9 +220,10 @@ impl Event {
 
 /// The key of a note says what its value is, as a member's name does.
 fn named(key: &str, value: &Arc<serde_json::Value>) -> Arc<serde_json::Value> {
-    match crate::redact::is_secret_name(key) && value.is_string() {
-        true => Arc::new(crate::redact::MASK.into()),
-        false => value.clone(),
+    if crate::redact::is_secret_name(key) && value.is_string() {
+        Arc::new(crate::redact::MASK.into())
+    } else {
+        value.clone()
     }
 }
 

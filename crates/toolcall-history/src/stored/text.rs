@@ -123,17 +123,19 @@ impl<'a> Packer<'a> {
             return Text::Inline("".into());
         }
         let clean = self.shared(text);
-        match clean.len() <= self.largest {
-            true => self.put(clean),
-            false => self.put(cut(&clean, self.largest).into()),
+        if clean.len() <= self.largest {
+            self.put(clean)
+        } else {
+            self.put(cut(&clean, self.largest).into())
         }
     }
 
     /// A line that tells of an input or an output, such as a title.
     pub(crate) fn told(&self, text: &str) -> Arc<str> {
-        match self.keeps_contents() {
-            true => self.line(text),
-            false => "".into(),
+        if self.keeps_contents() {
+            self.line(text)
+        } else {
+            "".into()
         }
     }
 
@@ -143,27 +145,30 @@ impl<'a> Packer<'a> {
             Some(clean) => Cow::Owned(clean),
             None => Cow::Borrowed(text),
         };
-        match clean.len() > self.largest || !self.keeps_contents() {
-            true => Packed::TooLong(text.len()),
-            false => Packed::Whole(clean),
+        if clean.len() > self.largest || !self.keeps_contents() {
+            Packed::TooLong(text.len())
+        } else {
+            Packed::Whole(clean)
         }
     }
 
     /// Encoded bytes, kept whole or not at all. What looks like a key in them is chance.
     pub(crate) fn encoded<'t>(&self, text: &'t str) -> Packed<'t> {
-        match text.len() > self.largest || !self.keeps_contents() {
-            true => Packed::TooLong(text.len()),
-            false => Packed::Whole(Cow::Borrowed(text)),
+        if text.len() > self.largest || !self.keeps_contents() {
+            Packed::TooLong(text.len())
+        } else {
+            Packed::Whole(Cow::Borrowed(text))
         }
     }
 
     /// Puts a packed text where it belongs.
     pub(crate) fn put(&mut self, text: Arc<str>) -> Text {
-        match text.len() <= self.longest_inline {
-            true => Text::Inline(text),
-            false => Text::Long {
+        if text.len() <= self.longest_inline {
+            Text::Inline(text)
+        } else {
+            Text::Long {
                 blob: self.put_aside(text.as_bytes()),
-            },
+            }
         }
     }
 
@@ -195,9 +200,10 @@ impl<'a> Packer<'a> {
             Edges::CutAfter => Cow::Owned(self.redactor.scrub_head(&text)),
             Edges::CutBefore => Cow::Owned(self.redactor.scrub_tail(&text)),
         };
-        match clean.len() <= self.largest {
-            true => Bytes::Text(self.put(clean.into())),
-            false => Bytes::Text(self.put(cut(&clean, self.largest).into())),
+        if clean.len() <= self.largest {
+            Bytes::Text(self.put(clean.into()))
+        } else {
+            Bytes::Text(self.put(cut(&clean, self.largest).into()))
         }
     }
 

@@ -47,9 +47,10 @@ impl Ground {
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).expect("a folder") {
                 let path = entry.expect("an entry").path();
-                match path.is_dir() {
-                    true => folders.push(path),
-                    false => bytes.extend(std::fs::read(path).expect("a file")),
+                if path.is_dir() {
+                    folders.push(path)
+                } else {
+                    bytes.extend(std::fs::read(path).expect("a file"))
                 }
             }
         }

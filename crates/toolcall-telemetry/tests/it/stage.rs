@@ -99,9 +99,10 @@ fn simple(name: &str, clock: &TestClock) -> CustomTool {
     custom(name, move |_, scope| {
         clock.advance_secs(2);
         scope.print(SECRET);
-        let result = match fails {
-            true => Err(ToolError::new(format!("it broke: {SECRET}"))),
-            false => Ok(format!("done: {SECRET}")),
+        let result = if fails {
+            Err(ToolError::new(format!("it broke: {SECRET}")))
+        } else {
+            Ok(format!("done: {SECRET}"))
         };
         std::future::ready(result)
     })
