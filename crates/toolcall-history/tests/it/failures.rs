@@ -18,22 +18,22 @@ use crate::ground::{Ground, journal, session, settings, wait, whole_call};
 
 /// What a person was told, in order; an empty line where it was over.
 #[derive(Clone, Default)]
-struct CallHistory(Arc<Mutex<Vec<String>>>);
+struct StatusLog(Arc<Mutex<Vec<String>>>);
 
-impl CallHistory {
+impl StatusLog {
     fn settings(&self, on_failure: OnFailure) -> HistoryConfig {
-        let told = self.0.clone();
+        let messages = self.0.clone();
         HistoryConfig {
             on_failure,
-            tell: Some(Arc::new(move |trouble| {
-                let said = trouble.map(ToString::to_string).unwrap_or_default();
-                told.lock().expect("a lock").push(said);
+            tell: Some(Arc::new(move |error| {
+                let message = error.map(ToString::to_string).unwrap_or_default();
+                messages.lock().expect("a lock").push(message);
             })),
             ..settings()
         }
     }
 
-    fn said(&self) -> Vec<String> {
+    fn messages(&self) -> Vec<String> {
         self.0.lock().expect("a lock").clone()
     }
 }
@@ -57,10 +57,10 @@ const SMALL: Option<u64> = Some(400 * 1024);
 
 #[test]
 fn on_a_full_disk_calls_are_refused_and_it_is_said() {
-    let (ground, told) = (Ground::default(), CallHistory::default());
+    let (ground, log) = (Ground::default(), StatusLog::default());
     let settings = HistoryConfig {
-        largest_file: SMALL,
-        ..told.settings(OnFailure::Refuse)
+        max_file_bytes: SMALL,
+        ..log.settings(OnFailure::Refuse)
     };
     let history = ground.open_with(settings);
     let (fared, kept) = fill(&history);
@@ -68,7 +68,7 @@ fn on_a_full_disk_calls_are_refused_and_it_is_said() {
         reason: FULL.into(),
     };
     assert_eq!(fared, Err(refused));
-    assert_eq!(told.said(), [FULL]);
+    assert_eq!(log.messages(), [FULL]);
     assert_eq!(history.health().trouble, Some(HistoryError::Full));
     assert!(kept > 10, "{kept}");
     let archive = history.archive().expect("what was kept can be read");
@@ -78,16 +78,16 @@ fn on_a_full_disk_calls_are_refused_and_it_is_said() {
 
 #[test]
 fn on_a_full_disk_calls_go_on_if_that_is_wanted_and_the_gap_is_kept() {
-    let (ground, told) = (Ground::default(), CallHistory::default());
+    let (ground, log) = (Ground::default(), StatusLog::default());
     let limited = HistoryConfig {
-        largest_file: SMALL,
-        ..told.settings(OnFailure::GoOn)
+        max_file_bytes: SMALL,
+        ..log.settings(OnFailure::GoOn)
     };
     let history = ground.open_with(limited);
     let (fared, _) = fill(&history);
     assert_eq!(fared, Ok(()));
     // A short record may still find room after a long one did not, so it may be said again.
-    assert_eq!(told.said().last().map(String::as_str), Some(FULL));
+    assert_eq!(log.messages().last().map(String::as_str), Some(FULL));
     assert!(history.health().unrecorded > 0);
     // Room again: everything that is old is forgotten, by somebody who writes nothing.
     let pruned = toolcall_history::forget(&ground.path, &session(), &settings());
@@ -96,7 +96,7 @@ fn on_a_full_disk_calls_go_on_if_that_is_wanted_and_the_gap_is_kept() {
     let journal = journal(&session(), &history);
     let [decision, ending] = whole_call(&journal, &CallId::new("after"));
     assert_eq!(wait(decision).and(wait(ending)), Ok(()));
-    assert_eq!(told.said().last().map(String::as_str), Some(""));
+    assert_eq!(log.messages().last().map(String::as_str), Some(""));
     let archive = history.archive().expect("an archive");
     let incidents = archive.incidents().expect("incidents");
     let (_, said) = incidents.last().expect("one is kept");
@@ -110,8 +110,8 @@ fn on_a_full_disk_calls_go_on_if_that_is_wanted_and_the_gap_is_kept() {
 async fn call_until_full(on_failure: OnFailure) -> (Ending, usize) {
     let ground = Ground::default();
     let history = ground.open_with(HistoryConfig {
-        largest_file: SMALL,
-        ..CallHistory::default().settings(on_failure)
+        max_file_bytes: SMALL,
+        ..StatusLog::default().settings(on_failure)
     });
     let runs = Arc::new(AtomicUsize::new(0));
     let engine = counting_engine(history.clone(), runs.clone());
@@ -179,14 +179,14 @@ fn where_there_can_be_no_file_nothing_is_opened() {
         "{refused:?}"
     );
 
-    let told = CallHistory::default();
-    let history = History::open(&path, told.settings(OnFailure::GoOn));
+    let log = StatusLog::default();
+    let history = History::open(&path, log.settings(OnFailure::GoOn));
     let history = Arc::new(history.expect("calls go on"));
     let journal = journal(&session(), &history);
     let [decision, ending] = whole_call(&journal, &CallId::new("call"));
     assert_eq!(wait(decision).and(wait(ending)), Ok(()));
     assert_eq!(history.health().unrecorded, 5);
-    assert_eq!(told.said().len(), 1);
+    assert_eq!(log.messages().len(), 1);
     assert!(history.load(&session()).is_err());
 }
 
@@ -224,7 +224,7 @@ fn damage(ground: &Ground, table: &str) {
     fs::write(&ground.path, bytes).expect("the file");
 }
 
-fn told() -> Ground {
+fn recorded() -> Ground {
     let ground = Ground::default();
     let history = ground.open();
     let journal = journal(&session(), &history);
@@ -238,7 +238,7 @@ fn told() -> Ground {
 
 #[test]
 fn damage_that_is_met_while_opening_is_set_aside_at_once() {
-    let ground = told();
+    let ground = recorded();
     damage(&ground, "runs");
     let history = ground.open();
     assert!(history.set_aside().is_some());
@@ -251,7 +251,7 @@ fn damage_that_is_met_while_opening_is_set_aside_at_once() {
 
 #[test]
 fn damage_that_is_met_while_writing_is_set_aside_by_the_next_start() {
-    let ground = told();
+    let ground = recorded();
     damage(&ground, "records");
     let met = {
         let history = ground.open();
@@ -310,10 +310,10 @@ fn a_database_of_something_else_is_left_alone() {
 #[test]
 fn whoever_holds_the_file_for_too_long_is_named() {
     let ground = Ground::default();
-    let told = CallHistory::default();
+    let log = StatusLog::default();
     let settings = HistoryConfig {
         patience: Duration::from_millis(1),
-        ..told.settings(OnFailure::Refuse)
+        ..log.settings(OnFailure::Refuse)
     };
     let history = ground.open_with(settings);
     let holder = rusqlite::Connection::open(&ground.path).expect("a database");
@@ -321,7 +321,7 @@ fn whoever_holds_the_file_for_too_long_is_named() {
     let journal = journal(&session(), &history);
     let [decision, ending] = whole_call(&journal, &CallId::new("call"));
     assert!(wait(decision).is_err() && wait(ending).is_err());
-    assert_eq!(told.said(), [HistoryError::Busy.to_string()]);
+    assert_eq!(log.messages(), [HistoryError::Busy.to_string()]);
     holder.execute_batch("ROLLBACK").expect("it lets go");
     let [decision, _] = whole_call(&journal, &CallId::new("another"));
     assert_eq!(wait(decision), Ok(()));
@@ -333,7 +333,7 @@ fn who_brings_more_than_can_wait_is_refused_after_a_while() {
     let ground = Ground::default();
     let settings = HistoryConfig {
         patience: Duration::from_millis(1),
-        waiting: QueueLimits {
+        queue_limits: QueueLimits {
             records: 4,
             bytes: 1024 * 1024,
         },

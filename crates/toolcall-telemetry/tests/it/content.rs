@@ -1,7 +1,7 @@
 //! Inputs, outputs and reasons: in a span only if that was switched on, and then redacted.
 //! What else a span says is another story.
 
-use toolcall_telemetry::{Content, Redact, Settings, Telemetry};
+use toolcall_telemetry::{ContentCapture, Redact, Settings, Telemetry};
 
 use crate::receiver::{Receiver, Reply};
 use crate::stage::{LONG, SECRET, clock, engine, run};
@@ -38,7 +38,7 @@ async fn no_content_leaves_unless_it_is_switched_on() {
 async fn switched_on_it_is_there_and_redacted() {
     let receiver = Receiver::answering([Reply::Taken]).await;
     let mut settings = receiver.settings();
-    settings.content = Content::Sent(Redact::with(|text| text.replace(SECRET, "***")));
+    settings.content = ContentCapture::On(Redact::with(|text| text.replace(SECRET, "***")));
     story(settings).await;
     assert!(
         receiver

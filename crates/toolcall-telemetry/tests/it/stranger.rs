@@ -95,8 +95,8 @@ async fn a_collector_of_others_understands_the_spans_of_a_turn() {
         run(&engine, tool).await;
     }
     span.end(clock.now());
-    let tally = telemetry.close(LONG).await;
-    assert_eq!((tally.sent, tally.dropped), (8, 0), "{:?}", tally.why);
+    let stats = telemetry.close(LONG).await;
+    assert_eq!((stats.sent, stats.dropped), (8, 0), "{:?}", stats.why);
     let expected = [
         "0af7651916cd43dd8448eb211c80319c",
         "b7ad6b7169203331",

@@ -37,9 +37,9 @@ async fn a_turn_arrives_as_one_tree() {
     }
     clock.advance_secs(1);
     span.end(clock.now());
-    let tally = telemetry.close(LONG).await;
+    let stats = telemetry.close(LONG).await;
     let spans = receiver.spans();
-    assert_eq!((tally.sent, tally.dropped), (spans.len() as u64, 0));
+    assert_eq!((stats.sent, stats.dropped), (spans.len() as u64, 0));
     expect![[r#"
         invoke_agent toolcall 0..25
           - gen_ai.operation.name = invoke_agent

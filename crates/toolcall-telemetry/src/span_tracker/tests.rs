@@ -83,8 +83,8 @@ fn event(happening: Happening, call: &CallId) -> Event {
 
 /// Lives through the steps, and returns the spans and what the heart says of the times.
 fn live(steps: &[Step]) -> (Vec<Span>, Timing) {
-    let queue = Queue::new(1000);
-    let spans = Arc::new(Spans::new(Content::LeftOut, queue.clone()));
+    let queue = SpanQueue::new(1000);
+    let spans = Arc::new(SpanTracker::new(ContentCapture::Off, queue.clone()));
     let clock = TestClock::default();
     let journal = Journal::new(SessionId::new("session"))
         .with_clock(clock.clone())
@@ -123,13 +123,13 @@ proptest! {
         let whole = spans.pop().unwrap();
         prop_assert_eq!(lasted(&whole), timing.total);
         let sum = |name: &str| spans.iter().filter(|span| span.name == name).map(lasted).sum();
-        let told = Timing {
+        let measured = Timing {
             queued: sum("queue"),
             waited: sum("wait_for_person"),
             ran: sum("run"),
             total: lasted(&whole),
         };
-        prop_assert_eq!(told, timing);
+        prop_assert_eq!(measured, timing);
         for next in spans.windows(2) {
             prop_assert!(next[0].end_time_unix_nano <= next[1].start_time_unix_nano);
         }
@@ -141,8 +141,8 @@ proptest! {
 
 #[test]
 fn nothing_is_kept_of_a_call_that_ended() {
-    let queue = Queue::new(8);
-    let spans = Arc::new(Spans::new(Content::LeftOut, queue));
+    let queue = SpanQueue::new(8);
+    let spans = Arc::new(SpanTracker::new(ContentCapture::Off, queue));
     let journal = Journal::new(SessionId::new("session"));
     let journal = journal.with_reader(SpanReader::new(spans.clone()));
     let announced = || Announced {
