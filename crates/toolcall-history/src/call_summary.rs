@@ -84,10 +84,10 @@ impl CallSummary {
             return self.question_times.push((at, None));
         };
         let questions = self.call.questions().iter();
-        let place = questions
+        let index = questions
             .map(|asking| &asking.question.id)
             .position(|id| Some(id) == decision.question.as_ref());
-        if let Some((_, answered)) = place.and_then(|place| self.question_times.get_mut(place)) {
+        if let Some((_, answered)) = index.and_then(|index| self.question_times.get_mut(index)) {
             *answered = Some(at);
         }
     }
@@ -110,10 +110,10 @@ impl CallSummary {
 
     /// Returns the size of its output and its result, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        let result_texts = self.call.finish().map_or(0, |finish| {
+        let result_bytes = self.call.finish().map_or(0, |finish| {
             finish.result.content.iter().map(content_bytes).sum()
         });
-        self.call.output().total() + result_texts
+        self.call.output().total() + result_bytes
     }
 
     /// Returns the edits that its preview showed.
@@ -132,8 +132,8 @@ impl CallSummary {
             // Another agent reports no touches, only the locations of its call.
             (Some(_), _) | (None, None) => {
                 let how = touch_name(self.call.kind());
-                let places = self.call.locations().iter();
-                touched_files.extend(places.map(|place| (&*place.path, how)));
+                let locations = self.call.locations().iter();
+                touched_files.extend(locations.map(|location| (&*location.path, how)));
             }
         }
         touched_files

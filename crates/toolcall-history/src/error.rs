@@ -21,17 +21,17 @@ pub enum HistoryError {
     #[error("the history cannot be reached: {0}")]
     Unreachable(String),
     /// Another process holds a lock on the file for too long.
-    #[error("another process holds the history; end it, or wait")]
+    #[error("another process has locked the history; wait, or end it")]
     Busy,
     /// The queue before the writer thread is full.
-    #[error("the history is written too slowly; what waits has reached its limit")]
+    #[error("the history is written too slowly: its queue is full")]
     Behind,
     /// SQLite reports a damaged file.
     #[error("the history is damaged: {0}; the next start sets it aside")]
     Damaged(String),
     /// A newer version of this program wrote the file.
     #[error(
-        "the history has version {found}, and this program knows up to {known}; use a newer one"
+        "the history has version {found}, and this program reads up to {known}; use a newer program"
     )]
     Newer {
         /// The schema version of the file.
@@ -40,7 +40,7 @@ pub enum HistoryError {
         known: i64,
     },
     /// The file is a database of another program.
-    #[error("`{0}` is a database, but no history; choose another path")]
+    #[error("`{0}` is the database of another program; choose another path")]
     Foreign(String),
     /// A stored record cannot be decoded.
     #[error(transparent)]

@@ -199,7 +199,7 @@ fn damage(path: &Path) -> Result<Option<String>, HistoryError> {
 }
 
 /// Marks a file so that the next open checks all of it.
-pub(crate) fn suspect(path: &Path) {
+pub(crate) fn mark_suspect(path: &Path) {
     let _best_effort = open_private_file(&with_suffix(path, ".suspect"));
 }
 

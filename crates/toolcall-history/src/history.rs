@@ -28,7 +28,7 @@ use crate::writer::{Health, Job, SharedHealth, Writer};
 pub struct History {
     path: PathBuf,
     settings: HistoryConfig,
-    shared: Arc<SharedHealth>,
+    health: Arc<SharedHealth>,
     queue: Arc<Queue<Job>>,
     /// `None` if the file could not be opened and calls run unrecorded.
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -44,13 +44,13 @@ impl History {
     /// of another program is always an error.
     pub fn open(path: impl Into<PathBuf>, settings: HistoryConfig) -> Result<Self, HistoryError> {
         let path = path.into();
-        let shared = Arc::new(SharedHealth::default());
+        let health = Arc::new(SharedHealth::default());
         let queue = Arc::new(Queue::new(settings.queue_limits));
-        let open = || Writer::open(&path, &settings, shared.clone());
+        let open = || Writer::open(&path, &settings, health.clone());
         let opened = match open() {
             // The first open checks little. Once the file is marked, the second checks all of it.
             Err(HistoryError::Damaged(_)) => {
-                file::suspect(&path);
+                file::mark_suspect(&path);
                 open()
             }
             opened => opened,
@@ -62,7 +62,7 @@ impl History {
             }
             Err(error) if settings.on_failure == OnFailure::Refuse => return Err(error),
             Err(error) => {
-                shared.failed(0, &error, &settings);
+                health.failed(0, &error, &settings);
                 queue.close();
                 (None, None)
             }
@@ -70,7 +70,7 @@ impl History {
         Ok(Self {
             path,
             settings,
-            shared,
+            health,
             queue,
             writer: Mutex::new(writer),
             set_aside,
@@ -84,7 +84,7 @@ impl History {
 
     /// Returns whether records are being written, and how many were not.
     pub fn health(&self) -> Health {
-        self.shared.health()
+        self.health.get()
     }
 
     /// Returns the damaged file that was found and renamed when this history was opened.
@@ -150,7 +150,7 @@ impl History {
     }
 
     fn refuse(&self, error: &HistoryError) -> Receipt {
-        self.shared.failed(1, error, &self.settings);
+        self.health.failed(1, error, &self.settings);
         match self.settings.on_failure {
             OnFailure::Refuse => Receipt::refused(error.to_string()),
             OnFailure::GoOn => Receipt::safe(),
@@ -159,7 +159,7 @@ impl History {
 
     /// Returns why the writer thread has ended.
     fn writer_error(&self) -> HistoryError {
-        let known = self.shared.health().trouble;
+        let known = self.health.get().trouble;
         known.unwrap_or_else(|| HistoryError::Other("its writer is gone".into()))
     }
 }

@@ -1,8 +1,8 @@
 //! Records what happens to every tool call in one SQLite file, and reads it back.
 //! It records and reports; it decides nothing and runs nothing.
 //!
-//! A [`History`] is the store of a journal: a writer thread commits the records in batches, so a call waits only
-//! where the queue is full. An [`Archive`] is the same file opened for reading, also while others write.
+//! A [`History`] is the store of a journal: its writer thread commits queued records in batches and completes
+//! their receipts. An [`Archive`] is the same file opened for reading, also while others write.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -50,7 +50,6 @@ mod export;
 mod file;
 mod history;
 mod import;
-
 mod prune;
 mod query;
 mod queue;

@@ -167,17 +167,17 @@ pub(crate) fn expire_undos(
     let oldest = micros(Timestamp::from_micros(oldest));
     let sql = "DELETE FROM undos WHERE at < ?1 RETURNING file";
     let expired = retry_while_busy(settings.patience, || files(db, sql, [oldest]))?;
-    let kept = files(db, "SELECT file FROM undos", [])?;
+    let referenced = files(db, "SELECT file FROM undos", [])?;
     let dir = with_suffix(path, ".undo");
     for file in expired {
         let _may_be_gone = fs::remove_file(dir.join(file));
     }
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let is_kept = entry
+        let is_referenced = entry
             .file_name()
             .to_str()
-            .is_some_and(|name| kept.contains(name));
-        if !is_kept && !is_fresh(&entry) {
+            .is_some_and(|name| referenced.contains(name));
+        if !is_referenced && !is_fresh(&entry) {
             let _cleared_by_another = fs::remove_file(entry.path());
         }
     }

@@ -129,7 +129,7 @@ mod tests {
     };
 
     #[test]
-    fn who_brings_too_much_is_told_so() {
+    fn a_push_to_a_full_queue_fails() {
         let queue = Queue::new(TWO);
         assert_eq!(queue.push(1, 1, Duration::ZERO), Ok(()));
         assert_eq!(queue.push(2, 1, Duration::ZERO), Ok(()));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn who_brings_too_much_waits_for_room() {
+    fn a_push_to_a_full_queue_waits_for_space() {
         let queue = Arc::new(Queue::new(TWO));
         let bringer = queue.clone();
         let brought = thread::spawn(move || {

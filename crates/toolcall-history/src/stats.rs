@@ -13,7 +13,7 @@ use crate::query::{CALL_COLUMNS, CallRow, duration};
 use crate::record_writer::micros;
 
 /// The length of the lists of slowest calls, most edited files and denying rules.
-const TOP_LIST: usize = 10;
+const TOP_COUNT: usize = 10;
 
 /// The period in which the counted calls were announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl Archive {
     pub fn stats(&self, period: Period) -> Result<Stats, HistoryError> {
         let snapshot = self.db.unchecked_transaction()?;
         let mut builder = StatsBuilder::default();
-        self.builder(period, &mut builder)?;
+        self.count_calls(period, &mut builder)?;
         let most_edited = self.most_edited(&builder.completed)?;
         let slowest = self.slowest(builder.slowest)?;
         drop(snapshot);
@@ -126,7 +126,7 @@ impl Archive {
         })
     }
 
-    fn builder(&self, period: Period, builder: &mut StatsBuilder) -> Result<(), HistoryError> {
+    fn count_calls(&self, period: Period, builder: &mut StatsBuilder) -> Result<(), HistoryError> {
         let agents = self.agents()?;
         // A full scan is fastest in row order.
         let order = if period == Period::ALL {
@@ -164,7 +164,7 @@ impl Archive {
             if let Some(rule) = row.get::<_, Option<String>>(11)? {
                 *builder.denials.entry(rule).or_default() += 1;
             }
-            builder.note(&call);
+            builder.add_to_lists(&call);
         }
         Ok(())
     }
@@ -198,17 +198,17 @@ impl Archive {
              WHERE calls.id = ?1"
         );
         let mut find = self.db.prepare_cached(&sql)?;
-        let line = |Reverse((_, Reverse(id)))| Ok(find.query_row([id], CallRow::read)?);
-        ids.into_sorted_vec().into_iter().map(line).collect()
+        let read_row = |Reverse((_, Reverse(id)))| Ok(find.query_row([id], CallRow::read)?);
+        ids.into_sorted_vec().into_iter().map(read_row).collect()
     }
 }
 
 /// Returns the ten highest counts, the highest first.
-fn top_counts(times: HashMap<String, u64>) -> Vec<(String, u64)> {
-    let mut times: Vec<(String, u64)> = times.into_iter().collect();
-    times.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
-    times.truncate(TOP_LIST);
-    times
+fn top_counts(counts: HashMap<String, u64>) -> Vec<(String, u64)> {
+    let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
+    counts.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
+    counts.truncate(TOP_COUNT);
+    counts
 }
 
 #[derive(Default)]
@@ -225,7 +225,7 @@ struct StatsBuilder {
 }
 
 impl StatsBuilder {
-    fn note(&mut self, call: &CountedCall<'_>) {
+    fn add_to_lists(&mut self, call: &CountedCall<'_>) {
         if call.status == "completed" {
             self.completed.insert(call.id);
         }
@@ -233,7 +233,7 @@ impl StatsBuilder {
             return;
         };
         self.slowest.push(Reverse((ran, Reverse(call.id))));
-        if self.slowest.len() > TOP_LIST {
+        if self.slowest.len() > TOP_COUNT {
             self.slowest.pop();
         }
     }
@@ -258,28 +258,28 @@ struct GroupBuilder {
 /// Group builders by name; a name is copied only when it is new.
 #[derive(Default)]
 struct GroupsByName {
-    places: HashMap<String, usize>,
+    indices: HashMap<String, usize>,
     builders: Vec<GroupBuilder>,
 }
 
 impl GroupsByName {
     fn of(&mut self, name: &str) -> &mut GroupBuilder {
-        let place = match self.places.get(name) {
-            Some(place) => *place,
+        let index = match self.indices.get(name) {
+            Some(index) => *index,
             None => {
-                self.places.insert(name.to_owned(), self.builders.len());
+                self.indices.insert(name.to_owned(), self.builders.len());
                 self.builders.push(GroupBuilder::default());
                 self.builders.len() - 1
             }
         };
-        &mut self.builders[place]
+        &mut self.builders[index]
     }
 
     /// Returns the groups, the largest first.
     fn groups(mut self) -> Vec<Group> {
         let group =
-            |(name, place): (String, usize)| std::mem::take(&mut self.builders[place]).group(name);
-        let mut groups: Vec<Group> = self.places.into_iter().map(group).collect();
+            |(name, index): (String, usize)| std::mem::take(&mut self.builders[index]).group(name);
+        let mut groups: Vec<Group> = self.indices.into_iter().map(group).collect();
         groups.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(&b.name)));
         groups
     }

@@ -22,7 +22,7 @@ pub(crate) use text::{BlobSource, Encoder, Hash, hash_of, hex};
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum DecodeError {
     /// The JSON is not what this version writes.
-    #[error("what is stored cannot be read: {0}")]
+    #[error("a stored record cannot be decoded: {0}")]
     Malformed(String),
     /// No stored text has this hash.
     #[error("the text `{0}` is missing; the history was changed from outside")]

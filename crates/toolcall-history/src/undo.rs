@@ -105,7 +105,7 @@ pub(crate) fn write_undo_file(
     if settings.undo == KeepUndo::No {
         return Ok(None);
     }
-    let kept = UndoContent {
+    let content = UndoContent {
         edits: summary.edits().map(UndoEdit::of).collect(),
     };
     let key = format!(
@@ -118,7 +118,8 @@ pub(crate) fn write_undo_file(
     create_private_dir(dir)?;
     let mut file = open_private_file(&dir.join(&name))?;
     file.set_len(0)?;
-    let body = serde_json::to_vec(&kept).map_err(|error| HistoryError::Other(error.to_string()))?;
+    let body =
+        serde_json::to_vec(&content).map_err(|error| HistoryError::Other(error.to_string()))?;
     file.write_all(&body)?;
     if settings.durability == Durability::Power {
         file.sync_all()?;

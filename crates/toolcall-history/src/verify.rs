@@ -29,7 +29,7 @@ pub struct VerifyReport {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum VerifyError {
     /// The hash of a record does not follow from the record and the hash before it.
-    #[error("record {seq} of `{session}` was changed, or one before it was taken out")]
+    #[error("record {seq} of `{session}` was changed, or one before it was removed")]
     Changed {
         /// The session.
         session: SessionId,
@@ -45,7 +45,7 @@ pub enum VerifyError {
         seq: i64,
     },
     /// The last record of a session is not the one that the session names.
-    #[error("`{session}` does not end at record {seq}, as it says")]
+    #[error("`{session}` does not end at record {seq}, as its row states")]
     Cut {
         /// The session.
         session: SessionId,
@@ -61,7 +61,7 @@ pub enum VerifyError {
         hash: String,
     },
     /// The row of a call does not match its records.
-    #[error("the row of the call `{call}` of `{session}` says something else than its records")]
+    #[error("the row of call `{call}` of `{session}` does not match its records")]
     Row {
         /// The session.
         session: SessionId,

@@ -48,7 +48,7 @@ pub struct Health {
 pub(crate) struct SharedHealth(Mutex<Health>);
 
 impl SharedHealth {
-    pub(crate) fn health(&self) -> Health {
+    pub(crate) fn get(&self) -> Health {
         self.0.lock().clone()
     }
 
@@ -84,7 +84,7 @@ pub(crate) struct Writer {
     record_writer: RecordWriter,
     path: PathBuf,
     settings: HistoryConfig,
-    shared: Arc<SharedHealth>,
+    health: Arc<SharedHealth>,
     /// How many records were not written since the last success, and the latest error.
     unrecorded: Option<(u64, HistoryError)>,
     _run: RunLock,
@@ -95,7 +95,7 @@ impl Writer {
     pub(crate) fn open(
         path: &Path,
         settings: &HistoryConfig,
-        shared: Arc<SharedHealth>,
+        health: Arc<SharedHealth>,
     ) -> Result<(Self, Option<DamagedFile>), HistoryError> {
         let opened = file::open(path, settings.durability)?;
         let mut db = opened.db;
@@ -115,18 +115,18 @@ impl Writer {
         })?;
         prune::expire_undos(&db, path, settings)?;
         if let Some(DamagedFile { place, damage }) = &opened.set_aside {
-            let said = format!(
+            let message = format!(
                 "a damaged history was set aside as `{}`: {damage}",
                 place.display()
             );
-            retry_while_busy(patience, || insert_incident(&db, now, &said))?;
+            retry_while_busy(patience, || insert_incident(&db, now, &message))?;
         }
         let writer = Self {
             db,
             record_writer,
             path: path.to_owned(),
             settings: settings.clone(),
-            shared,
+            health,
             unrecorded: None,
             _run: run,
         };
@@ -163,15 +163,15 @@ impl Writer {
         match &written {
             Ok(()) if count > 0 => {
                 self.unrecorded = None;
-                self.shared.recovered(&self.settings);
+                self.health.recovered(&self.settings);
             }
             Ok(()) => {}
             Err(error) => self.failed(count, error),
         }
-        let answer = self.answer(written);
+        let result = self.store_result(written);
         for job in jobs {
             match job {
-                Job::Write(_, done) => drop(done.send(answer.clone())),
+                Job::Write(_, done) => drop(done.send(result.clone())),
                 Job::Flush(done) => drop(done.send(())),
             }
         }
@@ -182,12 +182,12 @@ impl Writer {
         let before = self.unrecorded.take().map_or(0, |(before, _)| before);
         self.unrecorded = Some((before + count, error.clone()));
         if let HistoryError::Damaged(_) = error {
-            file::suspect(&self.path);
+            file::mark_suspect(&self.path);
         }
-        self.shared.failed(count, error, &self.settings);
+        self.health.failed(count, error, &self.settings);
     }
 
-    fn answer(&self, written: Result<(), HistoryError>) -> Result<(), StoreError> {
+    fn store_result(&self, written: Result<(), HistoryError>) -> Result<(), StoreError> {
         match (written, self.settings.on_failure) {
             (Ok(()), _) | (Err(_), OnFailure::GoOn) => Ok(()),
             (Err(error), OnFailure::Refuse) => Err(StoreError {
@@ -201,17 +201,17 @@ impl Writer {
         entries: impl Fn() -> I,
     ) -> Result<(), HistoryError> {
         let patience = self.settings.patience;
-        let safely = AssertUnwindSafe(|| {
+        let attempt = AssertUnwindSafe(|| {
             retry_while_busy(patience, || {
                 // The failed transaction was rolled back, so the cache no longer matches the file.
-                let tried = self.write_transaction(entries());
-                if tried.is_err() {
+                let result = self.write_transaction(entries());
+                if result.is_err() {
                     self.record_writer.clear_cache();
                 }
-                tried
+                result
             })
         });
-        catch_unwind(safely)
+        catch_unwind(attempt)
             .unwrap_or_else(|_| Err(HistoryError::Other("the writer panicked".into())))
     }
 
@@ -219,12 +219,17 @@ impl Writer {
         &mut self,
         entries: impl Iterator<Item = &'e Entry>,
     ) -> Result<(), HistoryError> {
-        let change = TransactionBehavior::Immediate;
-        let transaction = self.db.transaction_with_behavior(change)?;
+        let immediate = TransactionBehavior::Immediate;
+        let transaction = self.db.transaction_with_behavior(immediate)?;
         self.record_writer.write(&transaction, entries)?;
         if let Some((count, error)) = &self.unrecorded {
-            let said = format!("{count} records were not kept: {error}");
-            insert_incident(&transaction, micros(self.settings.clock.now()), &said)?;
+            let records = if *count == 1 {
+                "record was"
+            } else {
+                "records were"
+            };
+            let message = format!("{count} {records} not kept: {error}");
+            insert_incident(&transaction, micros(self.settings.clock.now()), &message)?;
         }
         Ok(transaction.commit()?)
     }
@@ -289,7 +294,7 @@ fn orphan_endings(db: &Transaction<'_>, run: i64) -> Result<Vec<Entry>, HistoryE
 
 fn interrupted(session: String, call: String, at: Timestamp) -> Entry {
     let finish = Finish {
-        ending: Ending::interrupted("the program that carried it is gone"),
+        ending: Ending::interrupted("the process that ran it has ended"),
         result: ToolResult::default(),
         output: Arc::new(Output::default()),
     };

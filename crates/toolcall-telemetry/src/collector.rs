@@ -33,10 +33,10 @@ const MAX_MESSAGE: usize = 200;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum DeliveryError {
     /// The queue was full.
-    #[error("spans came faster than the collector took them")]
+    #[error("spans were made faster than the collector accepted them")]
     Behind,
     /// Telemetry was closed before they were sent.
-    #[error("there was no time left to send them")]
+    #[error("telemetry was closed before they were sent")]
     Closed,
     /// The connection failed.
     #[error("the collector cannot be reached: {0}")]

@@ -1,7 +1,7 @@
 //! Sends calls as OpenTelemetry spans to a collector, over OTLP (http/protobuf).
 //! It reads the events of a journal and never delays a call: spans that cannot be sent in time are dropped and counted.
 //!
-//! Nothing is connected until a [`Telemetry`] was started and a call has ended.
+//! Nothing is connected until a [`Telemetry`] was started and has a span to send.
 //!
 //! ```no_run
 //! # async fn example(tools: toolcall::Registry) -> Result<(), Box<dyn std::error::Error>> {
@@ -38,7 +38,6 @@ mod attributes;
 mod collector;
 mod content;
 mod delivery;
-
 mod phase;
 mod queue;
 mod reader;
@@ -46,7 +45,6 @@ mod settings;
 mod span;
 mod span_ids;
 mod span_tracker;
-
 mod telemetry;
 mod trace;
 mod turn;

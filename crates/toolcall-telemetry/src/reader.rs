@@ -22,11 +22,11 @@ impl SpanReader {
 impl Reader for SpanReader {
     fn read(&mut self, call: &ToolCall, event: &Event, _ticket: &Ticket) {
         match event.kind() {
-            EventKind::Announcement => self.spans.announced(call),
+            EventKind::Announcement => self.spans.begin_call(call),
             EventKind::Permission | EventKind::Start | EventKind::Form => {
-                self.spans.happened(call, event);
+                self.spans.update(call, event);
             }
-            EventKind::Finish => self.spans.finished(call, event),
+            EventKind::Finish => self.spans.end_call(call, event),
             // None of these begins or ends a phase.
             EventKind::Preparation | EventKind::Passing | EventKind::Detail => {}
         }

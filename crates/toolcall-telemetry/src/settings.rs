@@ -48,22 +48,22 @@ pub struct Endpoint(Url);
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum TelemetryConfigError {
     /// The endpoint is not an HTTP URL.
-    #[error("`{0}` is no address; write one like `http://localhost:4318`")]
+    #[error("`{0}` is not a URL; write one like `http://localhost:4318`")]
     Address(&'static str),
     /// The endpoint contains a user name or a password.
     #[error("`{0}` holds a user or a password; put them into `OTEL_EXPORTER_OTLP_HEADERS`")]
     Credentials(&'static str),
     /// The value is not a list of pairs.
-    #[error("`{0}` is no list like `key=value,other=value`")]
+    #[error("`{0}` is not a list like `key=value,other=value`")]
     Pairs(&'static str),
     /// A header name or value is invalid.
-    #[error("`{0}` has a name or a value that no header can have")]
+    #[error("`{0}` has an invalid header name or value")]
     Header(&'static str),
     /// The value is not a whole number above zero.
-    #[error("`{0}` is no whole number above zero")]
+    #[error("`{0}` is not a whole number above zero")]
     Number(&'static str),
     /// The protocol is not supported.
-    #[error("`{0}` asks for a protocol that is not spoken here; write `http/protobuf`")]
+    #[error("`{0}` names a protocol that is not supported; write `http/protobuf`")]
     Protocol(&'static str),
 }
 

@@ -74,7 +74,7 @@ impl SpanTracker {
     }
 
     /// Begins the spans of an announced call.
-    pub(crate) fn announced(&self, call: &ToolCall) {
+    pub(crate) fn begin_call(&self, call: &ToolCall) {
         let mut open = self.open.lock();
         let identity = match open.parent(call) {
             Some(parent) => self.ids.child_of(parent, ParentOrigin::Local),
@@ -89,7 +89,7 @@ impl SpanTracker {
     }
 
     /// Ends the span of a phase if the event began another one.
-    pub(crate) fn happened(&self, call: &ToolCall, event: &Event) {
+    pub(crate) fn update(&self, call: &ToolCall, event: &Event) {
         let phase = Phase::of(call);
         let at = latest(call);
         let mut open = self.open.lock();
@@ -106,7 +106,7 @@ impl SpanTracker {
     }
 
     /// Ends the spans of a call.
-    pub(crate) fn finished(&self, call: &ToolCall, event: &Event) {
+    pub(crate) fn end_call(&self, call: &ToolCall, event: &Event) {
         let at = latest(call);
         let mut open = self.open.lock();
         let Some(opened) = open.calls.remove(&key(call)) else {

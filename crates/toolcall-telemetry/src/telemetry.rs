@@ -32,13 +32,13 @@ pub struct Telemetry {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum StartError {
     /// It was called outside of a tokio runtime.
-    #[error("spans are sent by a task, and there is no tokio runtime here to start it on")]
+    #[error("telemetry needs a tokio runtime; start it inside one")]
     NoRuntime,
     /// The system's certificates cannot be used.
     #[error("the system's certificates cannot be used: {0}")]
     Certificates(String),
     /// The HTTP client cannot be built.
-    #[error("no HTTP client can be made: {0}")]
+    #[error("the HTTP client cannot be built: {0}")]
     Client(String),
 }
 

@@ -44,7 +44,7 @@ pub enum TraceError {
     )]
     Malformed,
     /// An id is zero.
-    #[error("a `traceparent` has ids other than zero")]
+    #[error("the ids of a `traceparent` must not be zero")]
     Zero,
 }
 

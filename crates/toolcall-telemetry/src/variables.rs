@@ -42,7 +42,7 @@ impl Settings {
         redact: Redact,
     ) -> Result<Option<Self>, TelemetryConfigError> {
         let variables = EnvVariables(&variable);
-        if variables.is_true(DISABLED) || variables.says(EXPORTER, "none") {
+        if variables.is_true(DISABLED) || variables.is_set_to(EXPORTER, "none") {
             return Ok(None);
         }
         let Some(endpoint) = variables.endpoint()? else {
@@ -50,7 +50,7 @@ impl Settings {
         };
         variables.check_protocol()?;
         let mut settings = variables.with_headers(Settings::to(endpoint))?;
-        variables.name(&mut settings)?;
+        variables.set_resource(&mut settings)?;
         if let Some(timeout) = variables.first(TIMEOUT) {
             settings.timeout = timeout.millis()?;
         }
@@ -88,13 +88,13 @@ impl EnvVariables<'_> {
         names.into_iter().find_map(|name| self.get(name))
     }
 
-    fn says(&self, name: &'static str, word: &str) -> bool {
+    fn is_set_to(&self, name: &'static str, word: &str) -> bool {
         let variable = self.get(name);
         variable.is_some_and(|variable| variable.value.eq_ignore_ascii_case(word))
     }
 
     fn is_true(&self, name: &'static str) -> bool {
-        self.says(name, "true")
+        self.is_set_to(name, "true")
     }
 
     /// Returns the URL of traces as it is, or the URL of a collector with `/v1/traces` appended.
@@ -130,7 +130,7 @@ impl EnvVariables<'_> {
     }
 
     /// Sets the resource attributes. `OTEL_SERVICE_NAME` overrides a `service.name` among them.
-    fn name(&self, settings: &mut Settings) -> Result<(), TelemetryConfigError> {
+    fn set_resource(&self, settings: &mut Settings) -> Result<(), TelemetryConfigError> {
         if let Some(variable) = self.get(RESOURCE) {
             settings.resource = variable.pairs()?;
         }
@@ -296,13 +296,13 @@ mod tests {
         fails(
             &[(ENDPOINT, "hidden")],
             &expect![
-                "`OTEL_EXPORTER_OTLP_ENDPOINT` is no address; write one like `http://localhost:4318`"
+                "`OTEL_EXPORTER_OTLP_ENDPOINT` is not a URL; write one like `http://localhost:4318`"
             ],
         );
         fails(
             &[(TRACES_ENDPOINT, "ftp://hidden/")],
             &expect![
-                "`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is no address; write one like `http://localhost:4318`"
+                "`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is not a URL; write one like `http://localhost:4318`"
             ],
         );
         fails(
@@ -313,36 +313,32 @@ mod tests {
         );
         fails(
             &[(HEADERS[1], "hidden")],
-            &expect!["`OTEL_EXPORTER_OTLP_HEADERS` is no list like `key=value,other=value`"],
+            &expect!["`OTEL_EXPORTER_OTLP_HEADERS` is not a list like `key=value,other=value`"],
         );
         fails(
             &[(HEADERS[0], "a b=hidden")],
-            &expect![
-                "`OTEL_EXPORTER_OTLP_TRACES_HEADERS` has a name or a value that no header can have"
-            ],
+            &expect!["`OTEL_EXPORTER_OTLP_TRACES_HEADERS` has an invalid header name or value"],
         );
         fails(
             &[(HEADERS[0], "a=hidden%0A")],
-            &expect![
-                "`OTEL_EXPORTER_OTLP_TRACES_HEADERS` has a name or a value that no header can have"
-            ],
+            &expect!["`OTEL_EXPORTER_OTLP_TRACES_HEADERS` has an invalid header name or value"],
         );
         fails(
             &[(RESOURCE, "=hidden")],
-            &expect!["`OTEL_RESOURCE_ATTRIBUTES` is no list like `key=value,other=value`"],
+            &expect!["`OTEL_RESOURCE_ATTRIBUTES` is not a list like `key=value,other=value`"],
         );
         fails(
             &[(TIMEOUT[0], "-1")],
-            &expect!["`OTEL_EXPORTER_OTLP_TRACES_TIMEOUT` is no whole number above zero"],
+            &expect!["`OTEL_EXPORTER_OTLP_TRACES_TIMEOUT` is not a whole number above zero"],
         );
         fails(
             &[(DELAY, "0")],
-            &expect!["`OTEL_BSP_SCHEDULE_DELAY` is no whole number above zero"],
+            &expect!["`OTEL_BSP_SCHEDULE_DELAY` is not a whole number above zero"],
         );
         fails(
             &[(PROTOCOL[0], "grpc")],
             &expect![
-                "`OTEL_EXPORTER_OTLP_TRACES_PROTOCOL` asks for a protocol that is not spoken here; write `http/protobuf`"
+                "`OTEL_EXPORTER_OTLP_TRACES_PROTOCOL` names a protocol that is not supported; write `http/protobuf`"
             ],
         );
     }

@@ -55,13 +55,13 @@ impl StoredCommand {
             scripts,
             reading,
         } = command;
-        let kept = encoder.keeps_content();
+        let keeps_content = encoder.keeps_content();
         Self {
             text: encoder.text(text),
             cwd: encoder.path(cwd),
             env: env
                 .iter()
-                .filter(|_| kept)
+                .filter(|_| keeps_content)
                 .map(|(name, value)| (name.clone(), variable(name, value, encoder)))
                 .collect(),
             scripts: scripts

@@ -386,7 +386,7 @@ fn what_is_too_long_is_cut_or_named() {
 fn what_is_missing_or_malformed_is_named() {
     let none: HashMap<Hash, Vec<u8>> = HashMap::new();
     let missing = event_from_json(r#"{"held": 3}"#, &none).expect_err("not a text");
-    expect!["what is stored cannot be read: invalid type: integer `3`, expected a string at line 1 column 10"]
+    expect!["a stored record cannot be decoded: invalid type: integer `3`, expected a string at line 1 column 10"]
         .assert_eq(&missing.to_string());
     let hash = "0".repeat(64);
     let body = format!(r#"{{"showed": [{{"text": {{"blob": "{hash}"}}}}]}}"#);

@@ -1,14 +1,14 @@
-//! Collectors that are gone, slow, busy or choosy: no call notices, and every span is accounted for.
-//! The spans themselves are another story.
+//! Collectors that are gone, slow, busy or reject spans: no call is affected, and every span is counted.
+//! It does not look at the spans themselves.
 
 use std::time::Duration;
 
 use toolcall_telemetry::{DeliveryError, DeliveryStats, Settings, StartError, Telemetry};
 
 use crate::receiver::{Receiver, Reply, decoded};
-use crate::stage::{LONG, clock, engine, run};
+use crate::setup::{LONG, clock, engine, run};
 
-/// Two calls of three spans each, and what became of them.
+/// Makes two calls of three spans each; returns the stats.
 async fn two_calls(settings: Settings) -> DeliveryStats {
     let telemetry = Telemetry::start(settings).unwrap();
     let engine = engine(&telemetry, &clock());
@@ -24,7 +24,7 @@ fn stats(sent: u64, dropped: u64, why: Option<DeliveryError>) -> DeliveryStats {
 
 #[tokio::test]
 async fn a_request_is_what_the_protocol_asks_for() {
-    let receiver = Receiver::answering([Reply::Taken]).await;
+    let receiver = Receiver::answering([Reply::Accepted]).await;
     let settings = receiver.settings().header("x-key", "hidden").unwrap();
     assert!(!format!("{settings:?}").contains("hidden"));
     assert_eq!(two_calls(settings).await, stats(6, 0, None));
@@ -45,7 +45,7 @@ async fn a_request_is_what_the_protocol_asks_for() {
 
 #[tokio::test]
 async fn nothing_is_connected_before_there_is_a_span() {
-    let receiver = Receiver::answering([Reply::Taken]).await;
+    let receiver = Receiver::answering([Reply::Accepted]).await;
     let telemetry = Telemetry::start(receiver.settings()).unwrap();
     let _engine = engine(&telemetry, &clock());
     assert_eq!(telemetry.close(LONG).await, DeliveryStats::default());
@@ -101,7 +101,7 @@ async fn closing_takes_no_longer_than_it_may() {
 #[tokio::test]
 async fn a_busy_collector_is_tried_again() {
     let busy = Reply::Status(503, "retry-after: 0\r\n");
-    let receiver = Receiver::answering([busy, Reply::Taken]).await;
+    let receiver = Receiver::answering([busy, Reply::Accepted]).await;
     let mut settings = receiver.settings();
     settings.delay = Duration::from_millis(1);
     let telemetry = Telemetry::start(settings).unwrap();
@@ -127,7 +127,7 @@ async fn what_cannot_succeed_is_not_tried_again() {
 
 #[tokio::test]
 async fn what_a_collector_rejects_is_counted() {
-    let partly = |rejected| Reply::Partly {
+    let partly = |rejected| Reply::Partial {
         rejected,
         why: "too\u{1b}[31m old",
     };

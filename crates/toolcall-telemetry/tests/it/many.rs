@@ -1,5 +1,5 @@
-//! Ten thousand calls: with a collector that takes them, and with one that takes nothing.
-//! What waits stays bounded, no call waits for it, and the sums are right to the span.
+//! Ten thousand calls: with a collector that answers, and with one that never does.
+//! The queue stays bounded, no call waits, and every span is counted.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use toolcall::{AllowAll, Engine, Registry, ToolRequest};
 use toolcall_telemetry::{DeliveryError, DeliveryStats, Settings, Telemetry};
 
 use crate::receiver::{Receiver, Reply};
-use crate::stage::{LONG, clock};
+use crate::setup::{LONG, clock};
 
 const CALLS: usize = 10_000;
 
 /// The largest request, in spans.
 const BATCH: usize = 512;
 
-/// Calls that end at once for want of a tool, a span each: the stats before and after closing.
+/// Makes calls of a missing tool, a span each; returns the stats before and after closing.
 async fn many_calls(settings: Settings, limit: Duration) -> [DeliveryStats; 2] {
     let telemetry = Telemetry::start(settings).unwrap();
     let engine = Engine::builder(Registry::new())
@@ -38,7 +38,7 @@ async fn many_calls(settings: Settings, limit: Duration) -> [DeliveryStats; 2] {
 
 #[tokio::test]
 async fn a_collector_that_keeps_up_gets_every_span_once() {
-    let receiver = Receiver::answering([Reply::Taken]).await;
+    let receiver = Receiver::answering([Reply::Accepted]).await;
     let mut settings = receiver.settings();
     settings.queue_capacity = CALLS;
     let [_, stats] = many_calls(settings, LONG).await;
