@@ -1,5 +1,5 @@
-//! A history opened for reading: sessions, calls, their records.
-//! It changes nothing, and several may read while others write.
+//! A history opened for reading: sessions, calls and their records.
+//! It changes nothing. Several archives may read while others write.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,43 +8,45 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 use toolcall::{CallId, Record, SessionId, Timestamp};
 
 use crate::error::HistoryError;
-use crate::file::{beside, open_to_read};
-use crate::line::{CALL_COLUMNS, CallRow, Filter, QuestionRow, SessionRow};
-use crate::rows::{self, Stored, moment};
+use crate::file::{open_for_reading, with_suffix};
+use crate::query::{CALL_COLUMNS, CallRow, Filter, QuestionRow, SessionRow};
+use crate::rows::{self, DbBlobs, timestamp};
 use crate::stored::{self, SessionEvent, Speaker};
 use crate::undo::{self, UndoContent, UndoError};
 
 /// A history opened for reading.
+///
+/// Reading never blocks the processes that write.
 #[derive(Debug)]
 pub struct Archive {
     pub(crate) db: Connection,
     pub(crate) path: PathBuf,
 }
 
-/// One call, with all that happened to it.
+/// One call with all of its records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallHistory {
-    /// As a list shows it.
+    /// The row that lists show.
     pub line: CallRow,
-    /// What happened, in order: [`toolcall::replay`] folds it.
+    /// Its records in order. [`toolcall::replay`] folds them into the call.
     pub records: Vec<Record>,
-    /// What was asked about it, and how long people took.
+    /// The permission questions about it, with their times.
     pub questions: Vec<QuestionRow>,
-    /// Whether what is needed to undo it is kept.
+    /// Whether it can be undone.
     pub undo: UndoState,
 }
 
-/// Whether what is needed to undo a call is kept.
+/// Whether the file contents needed to undo a call are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UndoState {
-    /// It is.
+    /// They are stored.
     Yes,
-    /// It is not, or there is nothing to undo.
+    /// They are not stored, or the call changed no file.
     No,
 }
 
-/// Where a call is.
-struct Place {
+/// The row ids of a call, and the range of its records.
+struct CallPosition {
     session: i64,
     call: i64,
     first: i64,
@@ -52,15 +54,15 @@ struct Place {
 }
 
 impl Archive {
-    /// Opens the history at a path; it must be there.
+    /// Opens an existing history.
     pub fn open(path: &Path) -> Result<Self, HistoryError> {
         Ok(Self {
-            db: open_to_read(path)?,
+            db: open_for_reading(path)?,
             path: path.to_owned(),
         })
     }
 
-    /// Every record of a session's calls, in order.
+    /// Returns every record of a session's calls, in order.
     pub fn records(&self, session: &SessionId) -> Result<Vec<Record>, HistoryError> {
         let sql = "SELECT calls.name, records.at, records.body FROM records
                    JOIN calls ON calls.id = records.call
@@ -72,17 +74,17 @@ impl Archive {
             records.push(Record {
                 session: session.clone(),
                 call: CallId::new(row.get::<_, String>(0)?),
-                at: moment(row.get(1)?),
+                at: timestamp(row.get(1)?),
                 event: stored::event_from_json(
                     row.get_ref(2)?.as_str().unwrap_or_default(),
-                    &Stored(&self.db),
+                    &DbBlobs(&self.db),
                 )?,
             });
         }
         Ok(records)
     }
 
-    /// Every session, the latest first.
+    /// Returns every session, the most recently active first.
     pub fn sessions(&self) -> Result<Vec<SessionRow>, HistoryError> {
         let sql = "SELECT name, agent, client, cwd, began, latest, length,
                      (SELECT count(*) FROM calls WHERE calls.session = sessions.id)
@@ -94,8 +96,8 @@ impl Archive {
                 agent: row.get(1)?,
                 client: row.get(2)?,
                 cwd: row.get(3)?,
-                began: moment(row.get(4)?),
-                latest: moment(row.get(5)?),
+                began: timestamp(row.get(4)?),
+                latest: timestamp(row.get(5)?),
                 records: row.get::<_, i64>(6)?.unsigned_abs(),
                 calls: row.get::<_, i64>(7)?.unsigned_abs(),
             })
@@ -103,7 +105,7 @@ impl Archive {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Calls, the newest first.
+    /// Returns the calls that match a filter, the newest first.
     pub fn calls(&self, filter: &Filter) -> Result<Vec<CallRow>, HistoryError> {
         let (sql, values) = filter.statement();
         let mut find = self.db.prepare_cached(&sql)?;
@@ -111,36 +113,36 @@ impl Archive {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// One call, with all that happened to it.
+    /// Returns one call with all of its records.
     pub fn call(&self, session: &SessionId, id: &CallId) -> Result<CallHistory, HistoryError> {
-        let place = self.place(session, id)?;
+        let position = self.position(session, id)?;
         let sql = format!(
             "SELECT {CALL_COLUMNS} FROM calls JOIN sessions ON sessions.id = calls.session
              WHERE calls.id = ?1"
         );
-        let line = self.db.query_row(&sql, [place.call], CallRow::read)?;
+        let line = self.db.query_row(&sql, [position.call], CallRow::read)?;
         let mut records = Vec::new();
-        let range = place.first..=place.last;
-        for row in rows::records_of(&self.db, place.session, place.call, range)? {
+        let range = position.first..=position.last;
+        for row in rows::read_records(&self.db, position.session, position.call, range)? {
             records.push(Record {
                 session: session.clone(),
                 call: id.clone(),
                 at: row.at,
-                event: stored::event_from_json(&row.body, &Stored(&self.db))?,
+                event: stored::event_from_json(&row.body, &DbBlobs(&self.db))?,
             });
         }
         Ok(CallHistory {
             line,
             records,
-            questions: self.questions(place.call)?,
-            undo: match self.undo_file(place.call)? {
+            questions: self.questions(position.call)?,
+            undo: match self.undo_file(position.call)? {
                 Some(_) => UndoState::Yes,
                 None => UndoState::No,
             },
         })
     }
 
-    /// The sessions that have a call of this id; there is one, unless ids were made by others.
+    /// Returns the sessions that have a call with this id. Ids that another agent chose may repeat.
     pub fn sessions_of(&self, id: &CallId) -> Result<Vec<SessionId>, HistoryError> {
         let sql = "SELECT sessions.name FROM calls JOIN sessions ON sessions.id = calls.session
                    WHERE calls.name = ?1 ORDER BY calls.id";
@@ -150,23 +152,23 @@ impl Archive {
         Ok(named.collect::<Result<_, _>>()?)
     }
 
-    /// What was kept to undo a call. [`UndoContent::restore`] gives it back.
+    /// Returns the file contents stored for undoing a call. [`UndoContent::restore`] writes them back.
     pub fn kept_for_undo(
         &self,
         session: &SessionId,
         id: &CallId,
     ) -> Result<UndoContent, UndoError> {
-        let place = self.place(session, id)?;
-        let file = self.undo_file(place.call)?.ok_or(UndoError::NotKept)?;
-        undo::read(&beside(&self.path, ".undo").join(file))
+        let position = self.position(session, id)?;
+        let file = self.undo_file(position.call)?.ok_or(UndoError::NotKept)?;
+        undo::read_undo_file(&with_suffix(&self.path, ".undo").join(file))
     }
 
-    /// What went wrong with the history itself, oldest first.
+    /// Returns the failures of the history itself, the oldest first.
     pub fn incidents(&self) -> Result<Vec<(Timestamp, String)>, HistoryError> {
         let mut find = self
             .db
             .prepare("SELECT at, what FROM incidents ORDER BY id")?;
-        let rows = find.query_map([], |row| Ok((moment(row.get(0)?), row.get(1)?)))?;
+        let rows = find.query_map([], |row| Ok((timestamp(row.get(0)?), row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -185,12 +187,12 @@ impl Archive {
         Ok(find.query_row([call], |row| row.get(0)).optional()?)
     }
 
-    fn place(&self, session: &SessionId, id: &CallId) -> Result<Place, HistoryError> {
+    fn position(&self, session: &SessionId, id: &CallId) -> Result<CallPosition, HistoryError> {
         let sql = "SELECT session, id, first, last FROM calls
                    WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND name = ?2";
         let mut find = self.db.prepare_cached(sql)?;
         let found = find.query_row([session.as_str(), id.as_str()], |row| {
-            Ok(Place {
+            Ok(CallPosition {
                 session: row.get(0)?,
                 call: row.get(1)?,
                 first: row.get(2)?,
@@ -201,7 +203,7 @@ impl Archive {
         found.optional()?.ok_or_else(missing)
     }
 
-    /// What happened to a session beside its calls, in order.
+    /// Returns the events of a session that belong to no call, in order.
     pub fn session_events(
         &self,
         session: &SessionId,
@@ -213,13 +215,13 @@ impl Archive {
         let mut events = Vec::new();
         while let Some(row) = rows.next()? {
             let body: String = row.get(1)?;
-            let event = stored::session_from_json(&body, &Stored(&self.db))?;
-            events.push((moment(row.get(0)?), event));
+            let event = stored::session_from_json(&body, &DbBlobs(&self.db))?;
+            events.push((timestamp(row.get(0)?), event));
         }
         Ok(events)
     }
 
-    /// The first thing that the person said in a session and that is wanted.
+    /// Returns the first message of the user in a session that satisfies a predicate.
     pub fn first_words(
         &self,
         session: &SessionId,
@@ -231,7 +233,7 @@ impl Archive {
         let mut rows = find.query([session.as_str()])?;
         while let Some(row) = rows.next()? {
             let body: String = row.get(0)?;
-            let event = stored::session_from_json(&body, &Stored(&self.db))?;
+            let event = stored::session_from_json(&body, &DbBlobs(&self.db))?;
             if let SessionEvent::Said {
                 by: Speaker::Person,
                 text,
@@ -244,13 +246,14 @@ impl Archive {
         Ok(None)
     }
 
-    /// Whether SQLite itself finds the file in order.
+    /// Runs SQLite's own integrity check over the file.
     pub fn integrity(&self) -> Result<(), HistoryError> {
         let sql = "PRAGMA integrity_check(1)";
         let said: String = self.db.query_row(sql, [], |row| row.get(0))?;
-        match said == "ok" {
-            true => Ok(()),
-            false => Err(HistoryError::Damaged(said)),
+        if said == "ok" {
+            Ok(())
+        } else {
+            Err(HistoryError::Damaged(said))
         }
     }
 }

@@ -1,5 +1,5 @@
-//! One call as its records fold, with what lists and counts need of it.
-//! It folds; where records come from and where a summary goes is not its business.
+//! One call folded from its records, with the timestamps that lists and statistics need.
+//! It neither reads records nor writes rows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use toolcall::{
     Outline, Remembered, ResourceBody, SessionId, Status, Timestamp, ToolCall, Touch,
 };
 
-use crate::stored::Packer;
+use crate::stored::Encoder;
 
-/// A call and when what happened to it.
+/// A call folded from its records, and when each step happened.
 #[derive(Clone, Debug)]
-pub(crate) struct Life {
+pub(crate) struct CallSummary {
     pub(crate) call: ToolCall,
     pub(crate) started: Option<Timestamp>,
     pub(crate) ended: Option<Timestamp>,
     pub(crate) latest: Timestamp,
-    /// When each question was asked, and when it was answered.
-    pub(crate) asked: Vec<(Timestamp, Option<Timestamp>)>,
-    /// Its first and its last record.
+    /// When each permission question was asked, and when it was answered.
+    pub(crate) question_times: Vec<(Timestamp, Option<Timestamp>)>,
+    /// The sequence numbers of its first and its last record.
     pub(crate) first: i64,
     pub(crate) last: i64,
 }
 
-impl Life {
-    /// Begins with the first record of a call. One whose announcement was lost has no tool.
+impl CallSummary {
+    /// Begins with the first record of a call. A call whose announcement was lost has an empty tool name.
     pub(crate) fn begin(
         session: &SessionId,
         id: &CallId,
@@ -45,22 +45,22 @@ impl Life {
             })
         });
         let call = ToolCall::announce(id.clone(), session.clone(), announced, Arc::default(), at);
-        let mut life = Self {
+        let mut summary = Self {
             call,
             started: None,
             ended: None,
             latest: at,
-            asked: Vec::new(),
+            question_times: Vec::new(),
             first: seq,
             last: seq,
         };
         if announcement(event).is_none() {
-            life.apply(seq, at, event);
+            summary.apply(seq, at, event);
         }
-        life
+        summary
     }
 
-    /// Goes on with a further record. One out of place changes nothing, as when it was lived.
+    /// Applies a further record. The fold ignores an irregular event, as it did when the call was live.
     pub(crate) fn apply(&mut self, seq: i64, at: Timestamp, event: &Event) {
         self.last = seq;
         self.latest = self.latest.max(at);
@@ -68,7 +68,7 @@ impl Life {
             return;
         }
         match event.kind() {
-            EventKind::Permission => self.asked_or_decided(event, at),
+            EventKind::Permission => self.apply_permission(event, at),
             EventKind::Start => self.started = Some(at),
             EventKind::Finish => self.ended = Some(at),
             EventKind::Announcement
@@ -79,20 +79,20 @@ impl Life {
         }
     }
 
-    fn asked_or_decided(&mut self, event: &Event, at: Timestamp) {
+    fn apply_permission(&mut self, event: &Event, at: Timestamp) {
         let Event::Decided(decision) = event else {
-            return self.asked.push((at, None));
+            return self.question_times.push((at, None));
         };
         let questions = self.call.questions().iter();
-        let place = questions
+        let index = questions
             .map(|asking| &asking.question.id)
             .position(|id| Some(id) == decision.question.as_ref());
-        if let Some((_, answered)) = place.and_then(|place| self.asked.get_mut(place)) {
+        if let Some((_, answered)) = index.and_then(|index| self.question_times.get_mut(index)) {
             *answered = Some(at);
         }
     }
 
-    /// One word: how it ended, or where it stands.
+    /// Returns one word: how it ended, or its status while it is open.
     pub(crate) fn status(&self) -> &'static str {
         match (self.call.ending(), self.call.status()) {
             (Some(ending), _) => ending.name(),
@@ -108,44 +108,44 @@ impl Life {
         }
     }
 
-    /// How many bytes it printed and gave back.
+    /// Returns the size of its output and its result, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        let given = self.call.finish().map_or(0, |finish| {
+        let result_bytes = self.call.finish().map_or(0, |finish| {
             finish.result.content.iter().map(content_bytes).sum()
         });
-        self.call.output().total() + given
+        self.call.output().total() + result_bytes
     }
 
-    /// The edits that were shown before it ran.
+    /// Returns the edits that its preview showed.
     pub(crate) fn edits(&self) -> impl Iterator<Item = &FileEdit> {
         self.call.preview().iter().filter_map(Content::as_edit)
     }
 
-    /// Which files it touched, and how.
-    pub(crate) fn touched(&self) -> Vec<(&Path, &'static str)> {
-        let mut touched = Vec::new();
+    /// Returns the files it touched, and how.
+    pub(crate) fn touched_files(&self) -> Vec<(&Path, &'static str)> {
+        let mut touched_files = Vec::new();
         match (self.call.restated_as(), self.call.prepared_as()) {
             (None, Some(prepared)) => {
                 let touches = prepared.intent.touches.iter();
-                touches.for_each(|touch| push_touch(touch, &mut touched));
+                touches.for_each(|touch| push_touch(touch, &mut touched_files));
             }
-            // A foreign agent states no touches, only where its call is.
+            // Another agent reports no touches, only the locations of its call.
             (Some(_), _) | (None, None) => {
-                let how = by_kind(self.call.kind());
-                let places = self.call.locations().iter();
-                touched.extend(places.map(|place| (&*place.path, how)));
+                let how = touch_name(self.call.kind());
+                let locations = self.call.locations().iter();
+                touched_files.extend(locations.map(|location| (&*location.path, how)));
             }
         }
-        touched
+        touched_files
     }
 
-    /// The words of its input.
+    /// Returns its input.
     pub(crate) fn input(&self) -> Option<&Input> {
         self.call.input()
     }
 
-    /// The texts that it gave back.
-    pub(crate) fn given(&self) -> impl Iterator<Item = &Arc<str>> {
+    /// Returns the texts of its result.
+    pub(crate) fn result_texts(&self) -> impl Iterator<Item = &Arc<str>> {
         let finish: Option<&Arc<Finish>> = self.call.finish();
         let content = finish.into_iter().flat_map(|finish| &finish.result.content);
         content.filter_map(Content::as_text)
@@ -159,7 +159,7 @@ fn announcement(event: &Event) -> Option<Arc<Announced>> {
     None
 }
 
-/// Yes or no, in a word.
+/// Returns the stored name of an effect.
 pub(crate) fn effect_name(effect: Effect) -> &'static str {
     match effect {
         Effect::Allow => "allow",
@@ -167,7 +167,7 @@ pub(crate) fn effect_name(effect: Effect) -> &'static str {
     }
 }
 
-/// Who decided, in a word.
+/// Returns the stored name of who decided.
 pub(crate) fn judge_name(judge: &Judge) -> &'static str {
     match judge {
         Judge::Rule(_) => "rule",
@@ -176,31 +176,33 @@ pub(crate) fn judge_name(judge: &Judge) -> &'static str {
     }
 }
 
-/// Which rule decided, or was kept. What was kept holds what it covers, which is the input.
-pub(crate) fn rule_of(judge: &Judge, packer: &Packer<'_>) -> Option<Arc<str>> {
+/// Returns the rule that decided, or that the user chose to remember.
+///
+/// The text of a remembered rule quotes the input, so it counts as content.
+pub(crate) fn rule_of(judge: &Judge, encoder: &Encoder<'_>) -> Option<Arc<str>> {
     match judge {
-        Judge::Rule(name) => Some(packer.line(name.as_str())),
+        Judge::Rule(name) => Some(encoder.redacted_line(name.as_str())),
         Judge::Person(Remembered::Kept(rule) | Remembered::NotKept { rule, .. }) => {
-            Some(packer.told(&rule.text))
+            Some(encoder.content_line(&rule.text))
         }
         Judge::Person(Remembered::Once) | Judge::Unseen => None,
     }
 }
 
-fn push_touch<'a>(touch: &'a Touch, touched: &mut Vec<(&'a Path, &'static str)>) {
+fn push_touch<'a>(touch: &'a Touch, touched_files: &mut Vec<(&'a Path, &'static str)>) {
     match touch {
-        Touch::Reads(path) => touched.push((path, "read")),
-        Touch::Writes(path) => touched.push((path, "write")),
-        Touch::Deletes(path) => touched.push((path, "delete")),
+        Touch::Reads(path) => touched_files.push((path, "read")),
+        Touch::Writes(path) => touched_files.push((path, "write")),
+        Touch::Deletes(path) => touched_files.push((path, "delete")),
         Touch::Moves { from, to } => {
-            touched.push((from, "move"));
-            touched.push((to, "move"));
+            touched_files.push((from, "move"));
+            touched_files.push((to, "move"));
         }
         Touch::Runs(_) | Touch::Reaches(_) | Touch::Unknown => {}
     }
 }
 
-fn by_kind(kind: Kind) -> &'static str {
+fn touch_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Edit => "write",
         Kind::Delete => "delete",
@@ -227,18 +229,18 @@ fn content_bytes(content: &Content) -> u64 {
     bytes as u64
 }
 
-/// About how many bytes an event holds in memory.
-pub(crate) fn weigh(event: &Event) -> usize {
+/// Returns the approximate size of an event in memory, in bytes.
+pub(crate) fn memory_size(event: &Event) -> usize {
     const BARE: usize = 256;
-    let contents = |contents: &[Content]| contents.iter().map(weigh_content).sum::<usize>();
+    let contents = |contents: &[Content]| contents.iter().map(content_size).sum::<usize>();
     BARE + match event {
-        Event::Announced(announced) => announced.input.as_ref().map_or(0, weigh_input),
-        Event::InputArrived(input) => weigh_input(input),
+        Event::Announced(announced) => announced.input.as_ref().map_or(0, input_size),
+        Event::InputArrived(input) => input_size(input),
         Event::Prepared(prepared) => {
-            weigh_json(&prepared.input) + contents(&prepared.intent.preview)
+            json_size(&prepared.input) + contents(&prepared.intent.preview)
         }
         Event::Asked(question) => {
-            weigh_json(&question.subject.input) + contents(&question.subject.intent.preview)
+            json_size(&question.subject.input) + contents(&question.subject.intent.preview)
         }
         Event::Showed(shown) => contents(shown),
         Event::Planned(plan) => plan
@@ -246,17 +248,17 @@ pub(crate) fn weigh(event: &Event) -> usize {
             .iter()
             .map(|entry| entry.content.len() + 32)
             .sum(),
-        Event::Noted { value, .. } => weigh_json(value),
+        Event::Noted { value, .. } => json_size(value),
         Event::Located(locations) => locations.len() * 128,
         Event::Restated(restated) => {
-            restated.input.as_ref().map_or(0, weigh_input) + contents(&restated.preview)
+            restated.input.as_ref().map_or(0, input_size) + contents(&restated.preview)
         }
         Event::Finished(finish) => {
             let pieces = finish.output.pieces();
             let structured = finish.result.structured.as_ref();
             pieces.iter().map(|piece| piece.len()).sum::<usize>()
                 + contents(&finish.result.content)
-                + structured.map_or(0, |value| weigh_json(value))
+                + structured.map_or(0, |value| json_size(value))
         }
         Event::FormAsked(question) => {
             question.form.message().len() + question.form.fields().len() * 512
@@ -275,26 +277,26 @@ pub(crate) fn weigh(event: &Event) -> usize {
     }
 }
 
-fn weigh_input(input: &Input) -> usize {
+fn input_size(input: &Input) -> usize {
     match input {
-        Input::Json(value) => weigh_json(value),
+        Input::Json(value) => json_size(value),
         Input::Text(text) => text.len(),
     }
 }
 
-fn weigh_json(value: &Value) -> usize {
+fn json_size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 32,
         Value::String(text) => 32 + text.len(),
-        Value::Array(items) => 32 + items.iter().map(weigh_json).sum::<usize>(),
+        Value::Array(items) => 32 + items.iter().map(json_size).sum::<usize>(),
         Value::Object(members) => {
-            let weigh = |(key, member): (&String, &Value)| key.len() + 64 + weigh_json(member);
-            32 + members.iter().map(weigh).sum::<usize>()
+            let memory_size = |(key, member): (&String, &Value)| key.len() + 64 + json_size(member);
+            32 + members.iter().map(memory_size).sum::<usize>()
         }
     }
 }
 
-fn weigh_content(content: &Content) -> usize {
+fn content_size(content: &Content) -> usize {
     let edit = content.as_edit().map_or(0, |edit| {
         use toolcall::Change;
         match &edit.change {

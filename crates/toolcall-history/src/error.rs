@@ -1,5 +1,5 @@
-//! Why nothing can be kept.
-//! It names causes; what to do about them is the business of whoever asked for a history.
+//! The error of the history.
+//! It classifies what SQLite and the file system report; callers decide what to do about it.
 
 use std::io;
 
@@ -8,65 +8,67 @@ use thiserror::Error;
 
 use crate::stored::DecodeError;
 
-/// Why something could not be kept or read.
+/// Why the history could not be written or read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum HistoryError {
-    /// There is no room.
+    /// The disk is full, or the file has reached its size limit.
     #[error("the disk is full, or the history has reached its limit")]
     Full,
-    /// It may not be written.
+    /// The file or its directory is not writable.
     #[error("the history is read-only: {0}")]
     ReadOnly(String),
-    /// The disk failed, or the file cannot be reached.
+    /// The disk failed, or the file cannot be opened.
     #[error("the history cannot be reached: {0}")]
     Unreachable(String),
-    /// Another process holds it.
-    #[error("another process holds the history; end it, or wait")]
+    /// Another process holds a lock on the file for too long.
+    #[error("another process has locked the history; wait, or end it")]
     Busy,
-    /// The writer did not keep up.
-    #[error("the history is written too slowly; what waits has reached its limit")]
+    /// The queue before the writer thread is full.
+    #[error("the history is written too slowly: its queue is full")]
     Behind,
-    /// The file is damaged.
+    /// SQLite reports a damaged file.
     #[error("the history is damaged: {0}; the next start sets it aside")]
     Damaged(String),
-    /// It was written by a newer version.
+    /// A newer version of this program wrote the file.
     #[error(
-        "the history has version {found}, and this program knows up to {known}; use a newer one"
+        "the history has version {found}, and this program reads up to {known}; use a newer program"
     )]
     Newer {
-        /// Its version.
+        /// The schema version of the file.
         found: i64,
-        /// The newest that is known here.
+        /// The newest schema version this program supports.
         known: i64,
     },
-    /// It is a database of something else.
-    #[error("`{0}` is a database, but no history; choose another path")]
+    /// The file is a database of another program.
+    #[error("`{0}` is the database of another program; choose another path")]
     Foreign(String),
-    /// What is stored cannot be read.
+    /// A stored record cannot be decoded.
     #[error(transparent)]
-    Form(#[from] DecodeError),
-    /// What was asked for is not there.
+    Decode(#[from] DecodeError),
+    /// The requested session, call or file does not exist.
     #[error("there is no {0} in the history")]
     Missing(String),
-    /// Anything else that SQLite says.
+    /// Any other error of SQLite or of the writer.
     #[error("the history failed: {0}")]
     Other(String),
 }
 
 impl From<rusqlite::Error> for HistoryError {
     fn from(error: rusqlite::Error) -> Self {
-        let said = error.to_string();
+        let message = error.to_string();
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => HistoryError::Full,
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => HistoryError::ReadOnly(said),
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+                HistoryError::ReadOnly(message)
+            }
             Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) => {
-                HistoryError::Unreachable(said)
+                HistoryError::Unreachable(message)
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => HistoryError::Busy,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                HistoryError::Damaged(said)
+                HistoryError::Damaged(message)
             }
-            Some(_) | None => HistoryError::Other(said),
+            Some(_) | None => HistoryError::Other(message),
         }
     }
 }
@@ -78,7 +80,7 @@ impl From<io::Error> for HistoryError {
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
                 HistoryError::ReadOnly(error.to_string())
             }
-            // Kinds are the standard library's, and it may add some.
+            // The standard library may add kinds.
             _ => HistoryError::Unreachable(error.to_string()),
         }
     }

@@ -1,5 +1,5 @@
-//! A history as lines of JSON: one record a line, with every text in its place.
-//! What leaves is redacted once more, by the rules of the day it leaves.
+//! Exports a history as JSON lines: one record a line, with long texts inline.
+//! Every record is redacted again, with the patterns of this version.
 
 use std::io::{self, Write};
 
@@ -11,15 +11,15 @@ use toolcall::SessionId;
 use crate::archive::Archive;
 use crate::error::HistoryError;
 use crate::redact::Redactor;
-use crate::rows::Stored;
+use crate::rows::DbBlobs;
 use crate::stored::{
-    self, Hash, Packer, event_from_json, event_to_json, session_from_json, session_to_json,
+    self, Encoder, Hash, event_from_json, event_to_json, session_from_json, session_to_json,
 };
 
-/// An export broke off.
+/// Why an export failed.
 #[derive(Debug, Error)]
 pub enum ExportError {
-    /// It could not be written.
+    /// The output could not be written.
     #[error("the export could not be written: {0}")]
     Write(#[from] io::Error),
     /// The history could not be read.
@@ -33,17 +33,17 @@ impl From<rusqlite::Error> for ExportError {
     }
 }
 
-/// Which sessions are exported.
+/// The sessions to export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExportScope {
-    /// All of them.
+    /// All sessions.
     Everything,
-    /// This one.
+    /// One session.
     Session(SessionId),
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct ExportedLine<'a> {
     session: &'a str,
     seq: i64,
     at: i64,
@@ -55,19 +55,19 @@ struct Line<'a> {
 }
 
 impl Archive {
-    /// Writes one line a record, session by session, in order; gives their number.
-    pub fn export(&self, extent: &ExportScope, out: &mut dyn Write) -> Result<u64, ExportError> {
+    /// Writes one line per record, session by session, in order; returns the number of lines.
+    pub fn export(&self, scope: &ExportScope, out: &mut dyn Write) -> Result<u64, ExportError> {
         let sql = "SELECT sessions.name, seq, at, calls.name, sort, body, hash FROM records
                    JOIN sessions ON sessions.id = records.session
                    LEFT JOIN calls ON calls.id = records.call
                    WHERE ?1 IS NULL OR sessions.name = ?1 ORDER BY records.session, seq";
-        let session = match extent {
+        let session = match scope {
             ExportScope::Everything => None,
             ExportScope::Session(session) => Some(session.as_str()),
         };
         let redactor = Redactor::get();
-        let look = self.db.unchecked_transaction()?;
-        let mut find = look.prepare(sql)?;
+        let snapshot = self.db.unchecked_transaction()?;
+        let mut find = snapshot.prepare(sql)?;
         let mut rows = find.query([session])?;
         let mut lines = 0;
         while let Some(row) = rows.next()? {
@@ -76,8 +76,8 @@ impl Archive {
                     .map(|text| text.as_str().unwrap_or_default())
             };
             let call = Some(text(3)?).filter(|name| !name.is_empty());
-            let body = self.exported(text(5)?, call, redactor)?;
-            let line = Line {
+            let body = self.encode_body(text(5)?, call, redactor)?;
+            let line = ExportedLine {
                 session: text(0)?,
                 seq: row.get(1)?,
                 at: row.get(2)?,
@@ -93,22 +93,22 @@ impl Archive {
         Ok(lines)
     }
 
-    fn exported(
+    fn encode_body(
         &self,
         body: &str,
         call: Option<&str>,
         redactor: &Redactor,
     ) -> Result<Box<RawValue>, ExportError> {
-        let blobs = Stored(&self.db);
-        let mut packer = Packer::inline(redactor);
+        let blobs = DbBlobs(&self.db);
+        let mut encoder = Encoder::for_export(redactor);
         let written = match call {
             Some(_) => {
                 let event = event_from_json(body, &blobs).map_err(HistoryError::from)?;
-                event_to_json(&event, &mut packer)
+                event_to_json(&event, &mut encoder)
             }
             None => {
                 let event = session_from_json(body, &blobs).map_err(HistoryError::from)?;
-                session_to_json(&event, &mut packer)
+                session_to_json(&event, &mut encoder)
             }
         };
         RawValue::from_string(written).map_err(|error| ExportError::Write(error.into()))

@@ -1,5 +1,5 @@
-//! The file of a history: made for its owner only, opened, set aside when it is damaged.
-//! It knows tables and modes, not what is kept.
+//! Opens the file of a history: creates it for its owner only, renames it when it is damaged.
+//! It knows connections, locks and file modes, not the contents.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -12,111 +12,110 @@ use crate::error::HistoryError;
 use crate::schema;
 use crate::settings::Durability;
 
-/// The first version without the bug that could damage files in WAL mode with several writers.
-const OLDEST_SQLITE: i32 = 3_051_003;
+/// The first version without the bug that could damage WAL files with several writers.
+const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
-/// How long to wait for whoever opens the same file, or changes its version.
-const OPENING: Duration = Duration::from_secs(60);
+/// How long to wait for another process that opens or migrates the same file.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long to wait before another look at a lock.
-const ONE_LOOK: Duration = Duration::from_millis(2);
+/// How long to sleep before trying the lock again.
+const LOCK_RETRY_DELAY: Duration = Duration::from_millis(2);
 
-/// How long SQLite itself waits for another process before it says so; whoever asked tries again.
-const ONE_WAIT: Duration = Duration::from_millis(500);
+/// How long SQLite itself waits for a lock. Callers retry with [`retry_while_busy`].
+const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What was found when a file was opened.
+/// An opened file.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedFile {
     pub(crate) db: Connection,
-    /// A damaged file that was found in its place.
+    /// The damaged file that was found at the path and renamed.
     pub(crate) set_aside: Option<DamagedFile>,
 }
 
-/// A damaged file that was set aside.
+/// A damaged history that was renamed to make place for a new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedFile {
-    /// Where it is now.
+    /// Its new path.
     pub place: PathBuf,
-    /// What is wrong with it.
+    /// What SQLite reports about it.
     pub damage: String,
 }
 
-/// Opens the file for writing; makes it, with its folder, if it is not there. One process at a time:
-/// whoever sets a damaged file aside must not meet another who does.
-pub(crate) fn open(path: &Path, durability: Durability) -> Result<Opened, HistoryError> {
-    require_sqlite(rusqlite::version_number())?;
-    make_folder(path)?;
-    let turn = make_private(&beside(path, ".lock"))?;
-    patiently(OPENING, || take(&turn))?;
-    make_private(path)?;
+/// Opens the file for writing; creates it and its directory if they do not exist.
+///
+/// A lock file lets one process at a time do this, because two must not rename the same damaged file.
+pub(crate) fn open(path: &Path, durability: Durability) -> Result<OpenedFile, HistoryError> {
+    check_sqlite_version(rusqlite::version_number())?;
+    create_parent_dir(path)?;
+    let lock_file = open_private_file(&with_suffix(path, ".lock"))?;
+    retry_while_busy(OPEN_TIMEOUT, || try_lock(&lock_file))?;
+    open_private_file(path)?;
     let mut set_aside = None;
     if let Some(damage) = damage(path)? {
-        set_aside = Some(put_away(path, damage)?);
-        make_private(path)?;
+        set_aside = Some(set_aside_file(path, damage)?);
+        open_private_file(path)?;
     }
     let mut db = connect(path)?;
-    set_up(&db, durability)?;
-    patiently(OPENING, || {
+    set_pragmas(&db, durability)?;
+    retry_while_busy(OPEN_TIMEOUT, || {
         schema::prepare(&mut db, &path.to_string_lossy())
     })?;
-    Ok(Opened { db, set_aside })
+    Ok(OpenedFile { db, set_aside })
 }
 
-/// Opens the file for reading; it must be there.
-pub(crate) fn open_to_read(path: &Path) -> Result<Connection, HistoryError> {
-    require_sqlite(rusqlite::version_number())?;
+/// Opens an existing file for reading.
+pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, HistoryError> {
+    check_sqlite_version(rusqlite::version_number())?;
     if !path.exists() {
         return Err(HistoryError::Missing(format!("file `{}`", path.display())));
     }
     let mut db = connect(path)?;
-    patiently(OPENING, || {
+    retry_while_busy(OPEN_TIMEOUT, || {
         schema::prepare(&mut db, &path.to_string_lossy())
     })?;
     db.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -64000;")?;
     Ok(db)
 }
 
-fn take(turn: &File) -> Result<(), HistoryError> {
-    match turn.try_lock() {
+fn try_lock(lock_file: &File) -> Result<(), HistoryError> {
+    match lock_file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
-            std::thread::sleep(ONE_LOOK);
+            std::thread::sleep(LOCK_RETRY_DELAY);
             Err(HistoryError::Busy)
         }
         Err(TryLockError::Error(error)) => Err(error.into()),
     }
 }
 
-fn require_sqlite(version: i32) -> Result<(), HistoryError> {
-    match version >= OLDEST_SQLITE {
-        true => Ok(()),
-        false => Err(HistoryError::Other(format!(
-            "SQLite has version {version}, and {OLDEST_SQLITE} is needed"
-        ))),
+fn check_sqlite_version(version: i32) -> Result<(), HistoryError> {
+    if version >= MIN_SQLITE_VERSION {
+        Ok(())
+    } else {
+        Err(HistoryError::Other(format!(
+            "SQLite has version {version}, and {MIN_SQLITE_VERSION} is needed"
+        )))
     }
 }
 
-fn make_folder(path: &Path) -> io::Result<()> {
-    let Some(folder) = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    else {
+fn create_parent_dir(path: &Path) -> io::Result<()> {
+    let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) else {
         return Ok(());
     };
-    make_private_folder(folder)
+    create_private_dir(dir)
 }
 
-/// Makes a folder for its owner only; one that is there stays as it is.
-pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
+/// Creates a directory that only its owner can use; an existing one keeps its mode.
+pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    builder.create(dir)
 }
 
-/// Makes or opens a file that only its owner reads. What SQLite puts beside it gets the same mode.
-pub(crate) fn make_private(path: &Path) -> io::Result<File> {
+/// Creates or opens a file with mode 0600. SQLite gives its own files beside it the same mode.
+pub(crate) fn open_private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
@@ -133,8 +132,8 @@ pub(crate) fn make_private(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The same path with something added to its name.
-pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+/// Returns the path with a suffix appended to its file name.
+pub(crate) fn with_suffix(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
@@ -143,14 +142,15 @@ pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
 fn connect(path: &Path) -> Result<Connection, HistoryError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags)?;
-    db.busy_timeout(ONE_WAIT)?;
+    db.busy_timeout(BUSY_TIMEOUT)?;
     db.set_prepared_statement_cache_capacity(64);
     db.execute_batch("PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;")?;
     Ok(db)
 }
 
-/// Deleted content is overwritten, in the file at once and in its journal when that is truncated.
-fn set_up(db: &Connection, durability: Durability) -> Result<(), HistoryError> {
+/// Sets the pragmas of a writer. `secure_delete` overwrites deleted content in the file; truncating the WAL
+/// removes it there.
+fn set_pragmas(db: &Connection, durability: Durability) -> Result<(), HistoryError> {
     let level = match durability {
         Durability::Process => "NORMAL",
         Durability::Power => "FULL",
@@ -160,11 +160,11 @@ fn set_up(db: &Connection, durability: Durability) -> Result<(), HistoryError> {
          PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;
          PRAGMA journal_size_limit = 67108864;"
     );
-    patiently(OPENING, || Ok(db.execute_batch(&pragmas)?))
+    retry_while_busy(OPEN_TIMEOUT, || Ok(db.execute_batch(&pragmas)?))
 }
 
-/// Tries again for as long as another process is in the way.
-pub(crate) fn patiently<T>(
+/// Retries while another process holds a lock, until the time is up.
+pub(crate) fn retry_while_busy<T>(
     patience: Duration,
     mut attempt: impl FnMut() -> Result<T, HistoryError>,
 ) -> Result<T, HistoryError> {
@@ -177,40 +177,41 @@ pub(crate) fn patiently<T>(
     }
 }
 
-/// What is wrong with a file, if it is damaged. All of it is looked at only after a writer met damage.
+/// Returns what is wrong with a damaged file. The whole file is checked only after a writer met damage.
 fn damage(path: &Path) -> Result<Option<String>, HistoryError> {
-    let suspect = beside(path, ".suspect");
-    let looked = connect(path).and_then(|db| {
+    let suspect = with_suffix(path, ".suspect");
+    let checked = connect(path).and_then(|db| {
         db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-        match suspect.exists() {
-            true => Ok(db.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?),
-            false => Ok("ok".to_owned()),
+        if suspect.exists() {
+            Ok(db.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?)
+        } else {
+            Ok("ok".to_owned())
         }
     });
-    match looked {
-        Ok(said) if said == "ok" => {
+    match checked {
+        Ok(message) if message == "ok" => {
             let _was_not_there = fs::remove_file(&suspect);
             Ok(None)
         }
-        Ok(said) | Err(HistoryError::Damaged(said)) => Ok(Some(said)),
-        Err(trouble) => Err(trouble),
+        Ok(message) | Err(HistoryError::Damaged(message)) => Ok(Some(message)),
+        Err(error) => Err(error),
     }
 }
 
-/// Says that a file should be looked at as a whole when it is opened next.
-pub(crate) fn suspect(path: &Path) {
-    let _best_effort = make_private(&beside(path, ".suspect"));
+/// Marks a file so that the next open checks all of it.
+pub(crate) fn mark_suspect(path: &Path) {
+    let _best_effort = open_private_file(&with_suffix(path, ".suspect"));
 }
 
-fn put_away(path: &Path, damage: String) -> Result<DamagedFile, HistoryError> {
+fn set_aside_file(path: &Path, damage: String) -> Result<DamagedFile, HistoryError> {
     let place = (1..)
-        .map(|number| beside(path, &format!(".damaged-{number}")))
+        .map(|number| with_suffix(path, &format!(".damaged-{number}")))
         .find(|place| !place.exists())
-        .unwrap_or_else(|| beside(path, ".damaged"));
+        .unwrap_or_else(|| with_suffix(path, ".damaged"));
     fs::rename(path, &place)?;
     for ending in ["-wal", "-shm"] {
-        let _may_not_be_there = fs::rename(beside(path, ending), beside(&place, ending));
+        let _may_not_be_there = fs::rename(with_suffix(path, ending), with_suffix(&place, ending));
     }
-    let _was_not_there = fs::remove_file(beside(path, ".suspect"));
+    let _was_not_there = fs::remove_file(with_suffix(path, ".suspect"));
     Ok(DamagedFile { place, damage })
 }

@@ -1,5 +1,5 @@
-//! A history: opened at a path, given to a journal as its store.
-//! Taking a record takes a moment; writing it is the business of a thread of its own.
+//! A history opened for writing: the store of a journal.
+//! It only queues records; a writer thread of its own writes them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,53 +12,57 @@ use tokio::sync::oneshot;
 use toolcall::{Receipt, Record, SessionId, Store, StoreError, Timestamp};
 
 use crate::archive::Archive;
-use crate::call_summary::weigh;
+use crate::call_summary::memory_size;
 use crate::error::HistoryError;
 use crate::file::{self, DamagedFile};
 use crate::prune::{self, Pruned};
-use crate::queue::{Queue, Refusal};
-use crate::record_writer::{Entry, What};
+use crate::queue::{PushError, Queue};
+use crate::record_writer::{Entry, EntryEvent};
 use crate::settings::{HistoryConfig, OnFailure};
 use crate::stored::SessionEvent;
-use crate::writer::{Health, Job, Shared, Writer};
+use crate::writer::{Health, Job, SharedHealth, Writer};
 
-/// What happened to every call, kept in one SQLite file.
+/// A history of calls and sessions in one SQLite file, opened for writing.
+///
+/// Give it to a journal or an engine as its store. Dropping it writes the queued records first.
 pub struct History {
     path: PathBuf,
     settings: HistoryConfig,
-    shared: Arc<Shared>,
+    health: Arc<SharedHealth>,
     queue: Arc<Queue<Job>>,
-    /// Nothing, where nothing can be kept and calls go on.
+    /// `None` if the file could not be opened and calls run unrecorded.
     writer: Mutex<Option<JoinHandle<()>>>,
     set_aside: Option<DamagedFile>,
 }
 
 impl History {
-    /// Opens a history; makes it, if it is not there. Calls that a process left open which is gone
-    /// are ended as interrupted. A damaged file is set aside and a new one begun
-    /// ([`History::set_aside`] tells). Where it cannot be opened, calls go on unrecorded if the
-    /// settings say so; one of a newer version or of another program is refused in any case.
+    /// Opens the history at a path, or creates it.
+    ///
+    /// Ends calls orphaned by a dead process as interrupted. Renames a damaged file and begins a new
+    /// one ([`History::set_aside`] returns the damaged one). If the file cannot be opened, calls run
+    /// unrecorded with [`OnFailure::GoOn`]; otherwise this is an error. A file of a newer version or
+    /// of another program is always an error.
     pub fn open(path: impl Into<PathBuf>, settings: HistoryConfig) -> Result<Self, HistoryError> {
         let path = path.into();
-        let shared = Arc::new(Shared::default());
-        let queue = Arc::new(Queue::new(settings.waiting));
-        let open = || Writer::open(&path, &settings, shared.clone());
+        let health = Arc::new(SharedHealth::default());
+        let queue = Arc::new(Queue::new(settings.queue_limits));
+        let open = || Writer::open(&path, &settings, health.clone());
         let opened = match open() {
-            // Deeper than a first look goes: the second looks at everything.
+            // The first open checks little. Once the file is marked, the second checks all of it.
             Err(HistoryError::Damaged(_)) => {
-                file::suspect(&path);
+                file::mark_suspect(&path);
                 open()
             }
             opened => opened,
         };
         let (writer, set_aside) = match opened {
-            Ok((writer, set_aside)) => (Some(start(writer, queue.clone())?), set_aside),
-            Err(trouble @ (HistoryError::Newer { .. } | HistoryError::Foreign(_))) => {
-                return Err(trouble);
+            Ok((writer, set_aside)) => (Some(spawn_writer(writer, queue.clone())?), set_aside),
+            Err(error @ (HistoryError::Newer { .. } | HistoryError::Foreign(_))) => {
+                return Err(error);
             }
-            Err(trouble) if settings.on_failure == OnFailure::Refuse => return Err(trouble),
-            Err(trouble) => {
-                shared.failed(0, &trouble, &settings);
+            Err(error) if settings.on_failure == OnFailure::Refuse => return Err(error),
+            Err(error) => {
+                health.failed(0, &error, &settings);
                 queue.close();
                 (None, None)
             }
@@ -66,29 +70,29 @@ impl History {
         Ok(Self {
             path,
             settings,
-            shared,
+            health,
             queue,
             writer: Mutex::new(writer),
             set_aside,
         })
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether everything is kept.
+    /// Returns whether records are being written, and how many were not.
     pub fn health(&self) -> Health {
-        self.shared.health()
+        self.health.get()
     }
 
-    /// The damaged file that was found in its place when it was opened.
+    /// Returns the damaged file that was found and renamed when this history was opened.
     pub fn set_aside(&self) -> Option<&DamagedFile> {
         self.set_aside.as_ref()
     }
 
-    /// Keeps what happened to a session beside its calls. It becomes part of the same chain.
+    /// Records an event of a session. It joins the hash chain of the session's calls.
     pub fn tell(&self, session: &SessionId, event: SessionEvent) -> Receipt {
         let bytes = match &event {
             SessionEvent::Said { text, .. } => text.len() + 256,
@@ -100,104 +104,104 @@ impl History {
         let entry = Entry {
             session: session.clone(),
             at: self.settings.clock.now(),
-            what: What::Session(event),
+            event: EntryEvent::Session(event),
         };
         self.push(entry, bytes)
     }
 
-    /// Waits until everything that was taken so far was written, or given up.
+    /// Waits until everything queued so far was written or has failed.
     pub fn flush(&self) -> Result<(), HistoryError> {
         let (done, flushed) = sync_channel(1);
         match self.queue.push(Job::Flush(done), 0, self.settings.patience) {
             Ok(()) => {}
-            Err(Refusal::Full) => return Err(HistoryError::Behind),
-            Err(Refusal::Closed) => return Err(self.closed()),
+            Err(PushError::Full) => return Err(HistoryError::Behind),
+            Err(PushError::Closed) => return Err(self.writer_error()),
         }
         let waited = flushed.recv_timeout(self.settings.patience * 2);
         waited.map_err(|_| HistoryError::Behind)
     }
 
-    /// Opens it for reading, with everything that was taken so far.
+    /// Flushes, then opens the file for reading.
     pub fn archive(&self) -> Result<Archive, HistoryError> {
         self.flush()?;
         Archive::open(&self.path)
     }
 
-    /// Forgets every session that was last heard of before a moment: see [`prune`](fn@crate::prune).
+    /// Deletes every session whose last record is older than a timestamp: see [`prune`](fn@crate::prune).
     pub fn prune(&self, older_than: Timestamp) -> Result<Pruned, HistoryError> {
         self.flush()?;
         prune::prune(&self.path, older_than, &self.settings)
     }
 
-    /// Forgets one session, with its texts and undo files.
+    /// Deletes one session with its texts and undo files.
     pub fn forget(&self, session: &SessionId) -> Result<Pruned, HistoryError> {
         self.flush()?;
         prune::forget(&self.path, session, &self.settings)
     }
 
     fn push(&self, entry: Entry, bytes: usize) -> Receipt {
-        let (done, safe) = oneshot::channel();
+        let (done, written) = oneshot::channel();
         let job = Job::Write(entry, done);
         match self.queue.push(job, bytes, self.settings.patience) {
-            Ok(()) => Receipt::later(safe),
-            Err(Refusal::Full) => self.refuse(&HistoryError::Behind),
-            Err(Refusal::Closed) => self.refuse(&self.closed()),
+            Ok(()) => Receipt::later(written),
+            Err(PushError::Full) => self.refuse(&HistoryError::Behind),
+            Err(PushError::Closed) => self.refuse(&self.writer_error()),
         }
     }
 
-    fn refuse(&self, trouble: &HistoryError) -> Receipt {
-        self.shared.failed(1, trouble, &self.settings);
+    fn refuse(&self, error: &HistoryError) -> Receipt {
+        self.health.failed(1, error, &self.settings);
         match self.settings.on_failure {
-            OnFailure::Refuse => Receipt::refused(trouble.to_string()),
+            OnFailure::Refuse => Receipt::refused(error.to_string()),
             OnFailure::GoOn => Receipt::safe(),
         }
     }
 
-    /// Why nobody writes.
-    fn closed(&self) -> HistoryError {
-        let known = self.shared.health().trouble;
+    /// Returns why the writer thread has ended.
+    fn writer_error(&self) -> HistoryError {
+        let known = self.health.get().trouble;
         known.unwrap_or_else(|| HistoryError::Other("its writer is gone".into()))
     }
 }
 
-fn start(writer: Writer, queue: Arc<Queue<Job>>) -> Result<JoinHandle<()>, HistoryError> {
+fn spawn_writer(writer: Writer, queue: Arc<Queue<Job>>) -> Result<JoinHandle<()>, HistoryError> {
     let thread = thread::Builder::new().name("history".into());
     Ok(thread.spawn(move || {
-        let _closed = CloseAtEnd(&queue);
-        writer.work(&queue);
+        let _closed = CloseOnDrop(&queue);
+        writer.run(&queue);
     })?)
 }
 
-/// However the writer ends, nobody waits for it.
-struct CloseAtEnd<'q>(&'q Queue<Job>);
+/// Closes the queue when the writer thread ends, even by a panic, so that nobody waits for it.
+struct CloseOnDrop<'q>(&'q Queue<Job>);
 
-impl Drop for CloseAtEnd<'_> {
+impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
         self.0.close();
-        drop(self.0.take());
+        drop(self.0.take_all());
     }
 }
 
 impl Store for History {
     fn append(&self, record: Record) -> Receipt {
-        let bytes = weigh(&record.event);
+        let bytes = memory_size(&record.event);
         let entry = Entry {
             session: record.session,
             at: record.at,
-            what: What::Call(record.call, record.event),
+            event: EntryEvent::Call(record.call, record.event),
         };
         self.push(entry, bytes)
     }
 
     fn load(&self, session: &SessionId) -> Result<Vec<Record>, StoreError> {
         let loaded = self.archive().and_then(|archive| archive.records(session));
-        loaded.map_err(|trouble| StoreError {
-            reason: trouble.to_string().into(),
+        loaded.map_err(|error| StoreError {
+            reason: error.to_string().into(),
         })
     }
 }
 
-/// Writes what waits, then ends.
+/// Writes the queued records, then ends the writer thread.
 impl Drop for History {
     fn drop(&mut self) {
         self.queue.close();

@@ -1,31 +1,31 @@
-//! An export, read back line by line.
-//! It reads what was exported; it neither opens nor changes a history.
+//! Reads an export back, line by line.
+//! It neither opens nor changes a history.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use toolcall::{CallId, Record, SessionId, Timestamp};
 
-use crate::rows::moment;
-use crate::stored::{self, Blobs, DecodeError, Hash, SessionEvent};
+use crate::rows::timestamp;
+use crate::stored::{self, BlobSource, DecodeError, Hash, SessionEvent};
 
 /// One line of an export.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExportLine {
-    /// Something happened to a call.
+    /// A record of a call.
     Call(Record),
-    /// Something happened to a session beside its calls.
+    /// An event of a session.
     Session {
         /// The session.
         session: SessionId,
-        /// When.
+        /// When it happened.
         at: Timestamp,
-        /// What.
+        /// What happened.
         event: SessionEvent,
     },
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct ImportedLine {
     session: String,
     at: i64,
     call: Option<String>,
@@ -33,30 +33,30 @@ struct Line {
 }
 
 impl ExportLine {
-    /// Reads a line as [`Archive::export`](crate::Archive::export) writes it.
+    /// Parses a line that [`Archive::export`](crate::Archive::export) wrote.
     pub fn read(line: &str) -> Result<Self, DecodeError> {
-        let line: Line = stored::from_json(line)?;
-        let (session, at) = (SessionId::new(line.session), moment(line.at));
+        let line: ImportedLine = stored::from_json(line)?;
+        let (session, at) = (SessionId::new(line.session), timestamp(line.at));
         Ok(match line.call {
             Some(call) => ExportLine::Call(Record {
                 session,
                 call: CallId::new(call),
                 at,
-                event: stored::event_from_json(line.body.get(), &EveryTextInPlace)?,
+                event: stored::event_from_json(line.body.get(), &NoBlobs)?,
             }),
             None => ExportLine::Session {
                 session,
                 at,
-                event: stored::session_from_json(line.body.get(), &EveryTextInPlace)?,
+                event: stored::session_from_json(line.body.get(), &NoBlobs)?,
             },
         })
     }
 }
 
-/// An export puts nothing aside.
-struct EveryTextInPlace;
+/// An export holds every text inline, so there are no blobs.
+struct NoBlobs;
 
-impl Blobs for EveryTextInPlace {
+impl BlobSource for NoBlobs {
     fn blob(&self, _hash: &Hash) -> Option<Vec<u8>> {
         None
     }

@@ -1,9 +1,46 @@
-//! The memory: what happened to every call, kept in SQLite, replayed, searched, counted, verified, undone.
-//! It keeps and tells; it judges nothing, runs nothing and never holds up a call for longer than it says.
+//! Records what happens to every tool call in one SQLite file, and reads it back.
+//! It records and reports; it decides nothing and runs nothing.
 //!
-//! - [`History`] is given to a journal as its store. A thread of its own writes, several records at once.
-//! - [`Archive`] reads: sessions, calls, statistics, exports; it verifies and undoes.
-//! - [`HistoryConfig`] say what is kept, how safely, and what happens when nothing can be.
+//! A [`History`] is the store of a journal: its writer thread commits queued records in batches and completes
+//! their receipts. An [`Archive`] is the same file opened for reading, also while others write.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use toolcall::{Journal, SessionId};
+//! use toolcall_history::{Filter, History, HistoryConfig, SessionEvent};
+//!
+//! # fn main() -> Result<(), toolcall_history::HistoryError> {
+//! # let dir = toolcall_testkit::dir::TestDir::create();
+//! # let path = dir.at("history.db");
+//! let history = Arc::new(History::open(path, HistoryConfig::default())?);
+//! let session = SessionId::new("session-1");
+//! let journal = Journal::new(session.clone()).with_store(history.clone());
+//! // An engine now writes the events of its calls into the journal. Session events are recorded directly:
+//! drop(history.tell(&session, SessionEvent::TurnBegan));
+//!
+//! let archive = history.archive()?;
+//! assert_eq!(archive.sessions()?[0].id, session);
+//! assert!(archive.calls(&Filter::default())?.is_empty());
+//! # drop(journal);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Write
+//!
+//! - [`History`] opens the file for writing; [`HistoryConfig`] says what it stores, how durably, and whether calls
+//!   may run when it cannot store anything ([`OnFailure`]).
+//! - [`SessionEvent`] is what happens to a session beside its calls: turns, messages, plans.
+//! - Secrets are redacted before anything is written; [`MASK`] replaces them.
+//! - [`prune()`] and [`forget`] delete whole sessions and overwrite their bytes.
+//!
+//! # Read
+//!
+//! - [`Archive`] lists sessions and calls ([`Filter`]) and returns the records of one call ([`CallHistory`]).
+//! - [`Archive::stats`] counts calls by tool, kind, agent and day ([`Stats`]).
+//! - [`Archive::export`] writes JSON lines; [`ExportLine`] reads them back.
+//! - [`Archive::verify`] checks the hash chain of every session ([`VerifyError`]).
+//! - [`Archive::kept_for_undo`] returns what a call overwrote; [`UndoContent::restore`] writes it back.
 
 mod archive;
 mod call_summary;
@@ -13,8 +50,8 @@ mod export;
 mod file;
 mod history;
 mod import;
-mod line;
 mod prune;
+mod query;
 mod queue;
 mod record_writer;
 mod redact;
@@ -34,8 +71,8 @@ pub use export::{ExportError, ExportScope};
 pub use file::DamagedFile;
 pub use history::History;
 pub use import::ExportLine;
-pub use line::{CallRow, Filter, QuestionRow, SessionRow};
 pub use prune::{Pruned, forget, prune};
+pub use query::{CallRow, Filter, QuestionRow, SessionRow};
 pub use redact::MASK;
 pub use schema::tables;
 pub use settings::{

@@ -1,5 +1,5 @@
-//! Forgets: whole sessions with their texts and undo files, so that their bytes are gone.
-//! What is left stays verifiable, because every session is a chain of its own.
+//! Deletes whole sessions with their texts and undo files, and overwrites their bytes.
+//! The rest stays verifiable, because every session has its own hash chain.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,107 +10,115 @@ use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
 use toolcall::{SessionId, Timestamp};
 
 use crate::error::HistoryError;
-use crate::file::{self, beside, patiently};
+use crate::file::{self, retry_while_busy, with_suffix};
 use crate::record_writer::micros;
 use crate::settings::{HistoryConfig, KeepUndo};
 
-/// What was forgotten.
+/// How much was deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Sessions.
+    /// The number of sessions.
     pub sessions: usize,
-    /// Calls of theirs.
+    /// The number of their calls.
     pub calls: usize,
-    /// Long texts that no other session needs.
+    /// The number of long texts that no other session uses.
     pub texts: usize,
 }
 
-/// Forgets every session of the history at a path that was last heard of before a moment, with its
-/// texts and undo files. Their bytes are gone from the file and from its journal. It needs nobody who
-/// writes, so that it also makes room where a history has reached its limit.
+/// Deletes every session whose last record is older than a timestamp, with its texts and undo files.
 ///
-/// Whoever reads for longer than the patience keeps the journal from being emptied: that is
-/// [`HistoryError::Busy`], and asking again empties it.
+/// Their bytes are overwritten in the file and removed from the WAL. It opens the file itself, so it also
+/// frees space in a history that has reached its limit.
+///
+/// A reader that holds a snapshot for longer than `patience` keeps the WAL from being truncated. That is
+/// [`HistoryError::Busy`]; calling it again truncates the WAL.
 pub fn prune(
     path: &Path,
     older_than: Timestamp,
     settings: &HistoryConfig,
 ) -> Result<Pruned, HistoryError> {
-    forget_some(path, &Which::LastHeardOfBefore(older_than), settings)
+    forget_sessions(
+        path,
+        &SessionSelector::LastActiveBefore(older_than),
+        settings,
+    )
 }
 
-/// Forgets one session of the history at a path, as [`prune`] does.
+/// Deletes one session, as [`prune`] does.
 pub fn forget(
     path: &Path,
     session: &SessionId,
     settings: &HistoryConfig,
 ) -> Result<Pruned, HistoryError> {
-    forget_some(path, &Which::This(session), settings)
+    forget_sessions(path, &SessionSelector::ById(session), settings)
 }
 
-/// Which sessions are forgotten.
-enum Which<'a> {
-    LastHeardOfBefore(Timestamp),
-    This(&'a SessionId),
+/// The sessions to delete.
+enum SessionSelector<'a> {
+    LastActiveBefore(Timestamp),
+    ById(&'a SessionId),
 }
 
-fn forget_some(
+fn forget_sessions(
     path: &Path,
-    which: &Which<'_>,
+    selector: &SessionSelector<'_>,
     settings: &HistoryConfig,
 ) -> Result<Pruned, HistoryError> {
     let mut db = file::open(path, settings.durability)?.db;
     expire_undos(&db, path, settings)?;
-    let (pruned, undos) = patiently(settings.patience, || forget_rows(&mut db, which))?;
+    let (pruned, undos) = retry_while_busy(settings.patience, || delete_rows(&mut db, selector))?;
     for undo in undos {
-        let _may_be_gone = fs::remove_file(beside(path, ".undo").join(undo));
+        let _may_be_gone = fs::remove_file(with_suffix(path, ".undo").join(undo));
     }
-    patiently(settings.patience, || empty_journal(&db))?;
+    retry_while_busy(settings.patience, || truncate_wal(&db))?;
     Ok(pruned)
 }
 
-fn forget_rows(
+fn delete_rows(
     db: &mut Connection,
-    which: &Which<'_>,
+    selector: &SessionSelector<'_>,
 ) -> Result<(Pruned, Vec<String>), HistoryError> {
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut pruned = Pruned::default();
     let mut undos = Vec::new();
-    for session in chosen(&change, which)? {
-        undos.extend(undo_files(&change, session)?);
+    for session in select_sessions(&transaction, selector)? {
+        undos.extend(undo_files(&transaction, session)?);
         let texts = ids(
-            &change,
+            &transaction,
             "SELECT blob FROM blob_uses WHERE session = ?1",
             session,
         )?;
         let calls = "DELETE FROM texts WHERE rowid IN (SELECT id FROM calls WHERE session = ?1)";
-        change.execute(calls, [session])?;
+        transaction.execute(calls, [session])?;
         let sql = "DELETE FROM calls WHERE session = ?1";
-        pruned.calls += change.execute(sql, [session])?;
-        change.execute("DELETE FROM sessions WHERE id = ?1", [session])?;
+        pruned.calls += transaction.execute(sql, [session])?;
+        transaction.execute("DELETE FROM sessions WHERE id = ?1", [session])?;
         for text in texts {
             let sql = "DELETE FROM blobs WHERE id = ?1
                        AND NOT EXISTS (SELECT 1 FROM blob_uses WHERE blob = ?1)";
-            pruned.texts += change.prepare_cached(sql)?.execute([text])?;
+            pruned.texts += transaction.prepare_cached(sql)?.execute([text])?;
         }
         pruned.sessions += 1;
     }
     if pruned.sessions > 0 {
-        // Words of deleted rows stay in the index until it is merged.
-        change.execute("INSERT INTO texts(texts) VALUES('optimize')", [])?;
+        // Words of deleted rows stay in the search index until it is merged.
+        transaction.execute("INSERT INTO texts(texts) VALUES('optimize')", [])?;
     }
-    change.commit()?;
+    transaction.commit()?;
     Ok((pruned, undos))
 }
 
-fn chosen(db: &Transaction<'_>, which: &Which<'_>) -> Result<Vec<i64>, HistoryError> {
-    match which {
-        Which::LastHeardOfBefore(moment) => ids(
+fn select_sessions(
+    db: &Transaction<'_>,
+    selector: &SessionSelector<'_>,
+) -> Result<Vec<i64>, HistoryError> {
+    match selector {
+        SessionSelector::LastActiveBefore(timestamp) => ids(
             db,
             "SELECT id FROM sessions WHERE latest < ?1",
-            micros(*moment),
+            micros(*timestamp),
         ),
-        Which::This(session) => {
+        SessionSelector::ById(session) => {
             let mut find = db.prepare("SELECT id FROM sessions WHERE name = ?1")?;
             let rows = find.query_map([session.as_str()], |row| row.get(0))?;
             Ok(rows.collect::<Result<_, _>>()?)
@@ -131,8 +139,8 @@ fn undo_files(db: &Transaction<'_>, session: i64) -> Result<Vec<String>, History
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Old pages stay in the journal until it is emptied.
-fn empty_journal(db: &Connection) -> Result<(), HistoryError> {
+/// Truncates the WAL: it holds old pages until then.
+fn truncate_wal(db: &Connection) -> Result<(), HistoryError> {
     let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
     let is_busy: i64 = db.query_row(sql, [], |row| row.get(0))?;
     match is_busy {
@@ -141,7 +149,7 @@ fn empty_journal(db: &Connection) -> Result<(), HistoryError> {
     }
 }
 
-/// Forgets undo files that are too old, and those that no call points to.
+/// Deletes undo files that are too old or that no call references.
 pub(crate) fn expire_undos(
     db: &Connection,
     path: &Path,
@@ -158,18 +166,18 @@ pub(crate) fn expire_undos(
         .saturating_sub(age.as_micros() as u64);
     let oldest = micros(Timestamp::from_micros(oldest));
     let sql = "DELETE FROM undos WHERE at < ?1 RETURNING file";
-    let expired = patiently(settings.patience, || files(db, sql, [oldest]))?;
-    let kept = files(db, "SELECT file FROM undos", [])?;
-    let folder = beside(path, ".undo");
+    let expired = retry_while_busy(settings.patience, || files(db, sql, [oldest]))?;
+    let referenced = files(db, "SELECT file FROM undos", [])?;
+    let dir = with_suffix(path, ".undo");
     for file in expired {
-        let _may_be_gone = fs::remove_file(folder.join(file));
+        let _may_be_gone = fs::remove_file(dir.join(file));
     }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_kept = entry
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let is_referenced = entry
             .file_name()
             .to_str()
-            .is_some_and(|name| kept.contains(name));
-        if !is_kept && !is_fresh(&entry) {
+            .is_some_and(|name| referenced.contains(name));
+        if !is_referenced && !is_fresh(&entry) {
             let _cleared_by_another = fs::remove_file(entry.path());
         }
     }
@@ -182,10 +190,10 @@ fn files(db: &Connection, sql: &str, values: impl Params) -> Result<HashSet<Stri
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Another process may be about to commit the call it belongs to.
+/// Returns whether a file is so new that another process may be about to commit its call.
 fn is_fresh(entry: &fs::DirEntry) -> bool {
-    const MOMENT: Duration = Duration::from_secs(60);
+    const FRESH: Duration = Duration::from_secs(60);
     let modified = entry.metadata().and_then(|metadata| metadata.modified());
     let age = modified.map(|modified| SystemTime::now().duration_since(modified));
-    age.is_ok_and(|age| age.unwrap_or_default() < MOMENT)
+    age.is_ok_and(|age| age.unwrap_or_default() < FRESH)
 }

@@ -1,5 +1,5 @@
-//! What waits to be written: bounded by count and by bytes, taken in one grab by the one who writes.
-//! Who brings more than fits waits for room, and no longer than a given time.
+//! The queue before the writer thread: bounded by count and by bytes, emptied in one step.
+//! A sender waits for space, but never longer than its timeout.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -8,110 +8,112 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::settings::QueueLimits;
 
-/// A bounded queue.
+/// A bounded queue with one consumer.
 #[derive(Debug)]
 pub(crate) struct Queue<T> {
-    inner: Mutex<Inner<T>>,
-    filled: Condvar,
-    emptied: Condvar,
-    bound: QueueLimits,
+    inner: Mutex<QueueInner<T>>,
+    not_empty: Condvar,
+    not_full: Condvar,
+    limits: QueueLimits,
 }
 
 #[derive(Debug)]
-struct Inner<T> {
-    waiting: VecDeque<T>,
+struct QueueInner<T> {
+    items: VecDeque<T>,
     bytes: usize,
-    state: State,
-    /// Somebody waited in vain; until the writer has taken something, nobody else waits.
+    state: QueueState,
+    /// A sender has timed out. Until the writer takes something, other senders fail at once.
     is_stuck: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum State {
+enum QueueState {
     Open,
     Closed,
 }
 
-/// Why something was not taken.
+/// Why an item was not queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// There was no room for too long.
+pub(crate) enum PushError {
+    /// The queue stayed full until the timeout.
     Full,
-    /// Nobody writes any more.
+    /// The writer thread has ended.
     Closed,
 }
 
 impl<T> Queue<T> {
-    pub(crate) fn new(bound: QueueLimits) -> Self {
+    pub(crate) fn new(limits: QueueLimits) -> Self {
         Self {
-            inner: Mutex::new(Inner {
-                waiting: VecDeque::new(),
+            inner: Mutex::new(QueueInner {
+                items: VecDeque::new(),
                 bytes: 0,
-                state: State::Open,
+                state: QueueState::Open,
                 is_stuck: false,
             }),
-            filled: Condvar::new(),
-            emptied: Condvar::new(),
-            bound,
+            not_empty: Condvar::new(),
+            not_full: Condvar::new(),
+            limits,
         }
     }
 
-    /// Adds something of about this many bytes.
-    pub(crate) fn push(&self, item: T, bytes: usize, patience: Duration) -> Result<(), Refusal> {
-        let mut inner = self.room(patience)?;
+    /// Adds an item of about this many bytes; waits up to `patience` for space.
+    pub(crate) fn push(&self, item: T, bytes: usize, patience: Duration) -> Result<(), PushError> {
+        let mut inner = self.wait_for_space(patience)?;
         inner.bytes += bytes;
-        inner.waiting.push_back(item);
-        // Who takes takes everything, so that only the first has to wake it.
-        if inner.waiting.len() == 1 {
-            self.filled.notify_one();
+        inner.items.push_back(item);
+        // The consumer takes everything, so only the first item has to wake it.
+        if inner.items.len() == 1 {
+            self.not_empty.notify_one();
         }
         Ok(())
     }
 
-    fn room(&self, patience: Duration) -> Result<MutexGuard<'_, Inner<T>>, Refusal> {
+    fn wait_for_space(
+        &self,
+        patience: Duration,
+    ) -> Result<MutexGuard<'_, QueueInner<T>>, PushError> {
         let mut inner = self.inner.lock();
         let deadline = Instant::now() + patience;
-        while inner.state == State::Open && inner.is_full(self.bound) {
+        while inner.state == QueueState::Open && inner.is_full(self.limits) {
             let left = deadline.saturating_duration_since(Instant::now());
             if inner.is_stuck || left.is_zero() {
                 inner.is_stuck = true;
-                return Err(Refusal::Full);
+                return Err(PushError::Full);
             }
-            self.emptied.wait_for(&mut inner, left);
+            self.not_full.wait_for(&mut inner, left);
         }
         match inner.state {
-            State::Open => Ok(inner),
-            State::Closed => Err(Refusal::Closed),
+            QueueState::Open => Ok(inner),
+            QueueState::Closed => Err(PushError::Closed),
         }
     }
 
-    /// Everything that waits, once there is something. Nothing, when the queue was closed and is empty.
-    pub(crate) fn take(&self) -> VecDeque<T> {
+    /// Waits for items and returns all of them; returns none once the queue is closed and empty.
+    pub(crate) fn take_all(&self) -> VecDeque<T> {
         let mut inner = self.inner.lock();
-        while inner.state == State::Open && inner.waiting.is_empty() {
-            self.filled.wait(&mut inner);
+        while inner.state == QueueState::Open && inner.items.is_empty() {
+            self.not_empty.wait(&mut inner);
         }
         inner.bytes = 0;
         inner.is_stuck = false;
-        let taken = std::mem::take(&mut inner.waiting);
+        let taken = std::mem::take(&mut inner.items);
         drop(inner);
-        self.emptied.notify_all();
+        self.not_full.notify_all();
         taken
     }
 
-    /// Takes no more. What waits can still be taken.
+    /// Rejects further items. Queued ones can still be taken.
     pub(crate) fn close(&self) {
-        self.inner.lock().state = State::Closed;
-        self.filled.notify_all();
-        self.emptied.notify_all();
+        self.inner.lock().state = QueueState::Closed;
+        self.not_empty.notify_all();
+        self.not_full.notify_all();
     }
 }
 
-impl<T> Inner<T> {
-    /// One thing always fits, however large it is.
-    fn is_full(&self, bound: QueueLimits) -> bool {
-        !self.waiting.is_empty()
-            && (self.waiting.len() >= bound.records || self.bytes >= bound.bytes)
+impl<T> QueueInner<T> {
+    /// An empty queue takes an item of any size.
+    fn is_full(&self, limits: QueueLimits) -> bool {
+        !self.items.is_empty() && (self.items.len() >= limits.records || self.bytes >= limits.bytes)
     }
 }
 
@@ -127,18 +129,18 @@ mod tests {
     };
 
     #[test]
-    fn who_brings_too_much_is_told_so() {
+    fn a_push_to_a_full_queue_fails() {
         let queue = Queue::new(TWO);
         assert_eq!(queue.push(1, 1, Duration::ZERO), Ok(()));
         assert_eq!(queue.push(2, 1, Duration::ZERO), Ok(()));
-        assert_eq!(queue.push(3, 1, Duration::ZERO), Err(Refusal::Full));
-        assert_eq!(queue.take(), [1, 2]);
+        assert_eq!(queue.push(3, 1, Duration::ZERO), Err(PushError::Full));
+        assert_eq!(queue.take_all(), [1, 2]);
         assert_eq!(queue.push(4, 500, Duration::ZERO), Ok(()));
-        assert_eq!(queue.push(5, 1, Duration::ZERO), Err(Refusal::Full));
+        assert_eq!(queue.push(5, 1, Duration::ZERO), Err(PushError::Full));
     }
 
     #[test]
-    fn who_brings_too_much_waits_for_room() {
+    fn a_push_to_a_full_queue_waits_for_space() {
         let queue = Arc::new(Queue::new(TWO));
         let bringer = queue.clone();
         let brought = thread::spawn(move || {
@@ -146,7 +148,7 @@ mod tests {
         });
         let mut taken = Vec::new();
         while taken.len() < 1000 {
-            let some = queue.take();
+            let some = queue.take_all();
             assert!(some.len() <= 2, "{}", some.len());
             taken.extend(some);
         }
@@ -159,8 +161,8 @@ mod tests {
         let queue = Queue::new(TWO);
         assert_eq!(queue.push(1, 1, Duration::ZERO), Ok(()));
         queue.close();
-        assert_eq!(queue.push(2, 1, Duration::ZERO), Err(Refusal::Closed));
-        assert_eq!(queue.take(), [1]);
-        assert!(queue.take().is_empty());
+        assert_eq!(queue.push(2, 1, Duration::ZERO), Err(PushError::Closed));
+        assert_eq!(queue.take_all(), [1]);
+        assert!(queue.take_all().is_empty());
     }
 }

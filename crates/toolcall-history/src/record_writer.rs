@@ -1,5 +1,5 @@
-//! Writes records into an open transaction: chained, packed, folded into the rows of their calls.
-//! It begins and commits nothing; when a transaction fails, what it remembers is forgotten.
+//! Writes records into an open transaction: inserts the record, chains its hash, updates the row of its call.
+//! It neither begins nor commits transactions; after a failed one its cache must be cleared.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -8,67 +8,67 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use toolcall::{CallId, Effect, Event, SessionId, Timestamp};
 
-use crate::call_summary::Life;
-use crate::chain::{self, Link};
+use crate::call_summary::CallSummary;
+use crate::chain::{self, ChainLink};
 use crate::error::HistoryError;
 use crate::redact::Redactor;
-use crate::rows::{self, Row};
+use crate::rows::{self, StoredRecord};
 use crate::settings::HistoryConfig;
-use crate::stored::{self, Hash, Packer, SessionEvent, event_to_json, session_to_json};
+use crate::stored::{self, Encoder, Hash, SessionEvent, event_to_json, session_to_json};
 use crate::undo;
 
-/// More open calls than this are not remembered between transactions.
-const MOST_REMEMBERED: usize = 4096;
+/// If more open calls than this are cached after a transaction, the cache is cleared.
+const MAX_CACHED: usize = 4096;
 
-/// Something to be written.
+/// An event to be written as a record.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) session: SessionId,
     pub(crate) at: Timestamp,
-    pub(crate) what: What,
+    pub(crate) event: EntryEvent,
 }
 
-/// What happened: to a call, or to its session.
+/// An event of a call or of its session.
 #[derive(Debug)]
-pub(crate) enum What {
+pub(crate) enum EntryEvent {
     Call(CallId, Event),
     Session(SessionEvent),
 }
 
-/// Writes entries.
+/// Writes entries as rows, and caches the open calls between transactions.
 pub(crate) struct RecordWriter {
     redactor: &'static Redactor,
     settings: HistoryConfig,
     run: i64,
-    undo_folder: PathBuf,
-    known: HashMap<SessionId, Known>,
+    undo_dir: PathBuf,
+    sessions: HashMap<SessionId, SessionCache>,
 }
 
-/// What is remembered of a session: it holds as long as nobody else has written to it.
+/// The cached state of a session. It is valid as long as no other process has written to the session.
 #[derive(Default)]
-struct Known {
+struct SessionCache {
     length: i64,
-    calls: HashMap<CallId, Open>,
+    calls: HashMap<CallId, OpenCall>,
 }
 
-/// A call that has not ended, and its row.
-struct Open {
+/// A call that has not ended, and the id of its row.
+struct OpenCall {
     row: i64,
-    life: Life,
+    summary: CallSummary,
     is_stored: bool,
     has_touches: bool,
 }
 
-/// What one transaction has done so far.
+/// The state of one transaction.
 struct Batch<'t> {
     db: &'t Transaction<'t>,
-    chains: HashMap<SessionId, Chain>,
-    /// By their rows: an index of words takes them in order, or starts anew each time.
+    chains: HashMap<SessionId, ChainHead>,
+    /// The changed calls by row id: the search index is fastest when rows arrive in order.
     dirty: BTreeMap<i64, (SessionId, CallId)>,
     next_call: i64,
 }
 
-struct Chain {
+struct ChainHead {
     row: i64,
     length: i64,
     head: Hash,
@@ -76,22 +76,22 @@ struct Chain {
 }
 
 impl RecordWriter {
-    pub(crate) fn new(settings: HistoryConfig, run: i64, undo_folder: PathBuf) -> Self {
+    pub(crate) fn new(settings: HistoryConfig, run: i64, undo_dir: PathBuf) -> Self {
         Self {
             redactor: Redactor::get(),
             settings,
             run,
-            undo_folder,
-            known: HashMap::new(),
+            undo_dir,
+            sessions: HashMap::new(),
         }
     }
 
-    /// Forgets what it remembers: a transaction failed.
-    pub(crate) fn forget(&mut self) {
-        self.known.clear();
+    /// Clears the cache after a transaction that failed.
+    pub(crate) fn clear_cache(&mut self) {
+        self.sessions.clear();
     }
 
-    /// Writes entries into a transaction. Whoever then fails to commit it says so by [`RecordWriter::forget`].
+    /// Writes entries into a transaction. If the commit fails, call [`RecordWriter::clear_cache`].
     pub(crate) fn write<'e>(
         &mut self,
         db: &Transaction<'_>,
@@ -99,53 +99,53 @@ impl RecordWriter {
     ) -> Result<(), HistoryError> {
         let mut batch = Batch::begin(db)?;
         for entry in entries {
-            self.enter(&mut batch, entry)?;
+            self.write_entry(&mut batch, entry)?;
         }
-        self.settle(batch)
+        self.write_rows(batch)
     }
 
-    fn enter(&mut self, batch: &mut Batch<'_>, entry: &Entry) -> Result<(), HistoryError> {
-        self.follow(batch, entry)?;
-        let mut packer = Packer::new(
+    fn write_entry(&mut self, batch: &mut Batch<'_>, entry: &Entry) -> Result<(), HistoryError> {
+        self.load_chain(batch, entry)?;
+        let mut encoder = Encoder::new(
             self.redactor,
             self.settings.keep,
             self.settings.longest_text,
         );
-        let (sort, body) = match &entry.what {
-            What::Call(_, event) => (event.name(), event_to_json(event, &mut packer)),
-            What::Session(event) => (event.name(), session_to_json(event, &mut packer)),
+        let (name, body) = match &entry.event {
+            EntryEvent::Call(_, event) => (event.name(), event_to_json(event, &mut encoder)),
+            EntryEvent::Session(event) => (event.name(), session_to_json(event, &mut encoder)),
         };
-        let facts = facts_of(&entry.what, &packer);
-        let blobs = packer.blobs;
-        let row = match &entry.what {
-            What::Call(call, event) => Some(self.fold(batch, entry, call, event)?),
-            What::Session(_) => None,
+        let facts = session_columns(&entry.event, &encoder);
+        let blobs = encoder.blobs;
+        let row = match &entry.event {
+            EntryEvent::Call(call, event) => Some(self.fold_event(batch, entry, call, event)?),
+            EntryEvent::Session(_) => None,
         };
-        batch.append(entry, sort, &body, row)?;
+        batch.append(entry, name, &body, row)?;
         if let Some(facts) = facts {
-            batch.tell_facts(&entry.session, &facts)?;
+            batch.update_session_facts(&entry.session, &facts)?;
         }
         for (hash, bytes) in blobs {
-            batch.keep_blob(&entry.session, &hash, &bytes)?;
+            batch.insert_blob(&entry.session, &hash, &bytes)?;
         }
         Ok(())
     }
 
-    /// Makes sure that what is remembered of a session still holds.
-    fn follow(&mut self, batch: &mut Batch<'_>, entry: &Entry) -> Result<(), HistoryError> {
+    /// Loads the chain of a session, and drops its cached calls if another process has written to it.
+    fn load_chain(&mut self, batch: &mut Batch<'_>, entry: &Entry) -> Result<(), HistoryError> {
         if batch.chains.contains_key(&entry.session) {
             return Ok(());
         }
-        let chain = batch.chain(&entry.session, entry.at)?;
-        let known = self.known.entry(entry.session.clone()).or_default();
-        if known.length != chain.length {
-            known.calls.clear();
+        let chain = batch.load_or_insert_chain(&entry.session, entry.at)?;
+        let cache = self.sessions.entry(entry.session.clone()).or_default();
+        if cache.length != chain.length {
+            cache.calls.clear();
         }
         batch.chains.insert(entry.session.clone(), chain);
         Ok(())
     }
 
-    fn fold(
+    fn fold_event(
         &mut self,
         batch: &mut Batch<'_>,
         entry: &Entry,
@@ -153,24 +153,24 @@ impl RecordWriter {
         event: &Event,
     ) -> Result<i64, HistoryError> {
         let Entry { session, at, .. } = entry;
-        let known = self.known.entry(session.clone()).or_default();
+        let cache = self.sessions.entry(session.clone()).or_default();
         let seq = batch.next_seq(session);
-        if !known.calls.contains_key(id)
+        if !cache.calls.contains_key(id)
             && let Some(open) = batch.stored_call(session, id)?
         {
-            known.calls.insert(id.clone(), open);
+            cache.calls.insert(id.clone(), open);
         }
-        let open = match known.calls.get_mut(id) {
+        let open = match cache.calls.get_mut(id) {
             Some(open) => {
-                open.life.apply(seq, *at, event);
+                open.summary.apply(seq, *at, event);
                 open
             }
             None => {
-                let life = Life::begin(session, id, seq, *at, event);
-                let row = batch.new_call();
-                known.calls.entry(id.clone()).or_insert(Open {
+                let summary = CallSummary::begin(session, id, seq, *at, event);
+                let row = batch.next_call_row();
+                cache.calls.entry(id.clone()).or_insert(OpenCall {
                     row,
-                    life,
+                    summary,
                     is_stored: false,
                     has_touches: false,
                 })
@@ -179,54 +179,58 @@ impl RecordWriter {
         let row = open.row;
         let whose = || (session.clone(), id.clone());
         batch.dirty.entry(row).or_insert_with(whose);
-        if is_yes(event) && open.life.edits().next().is_some() {
-            let file = undo::keep(&self.undo_folder, &self.settings, *at, &open.life)?;
-            batch.undos(session, row, *at, file, open, self.run)?;
+        if allows(event) && open.summary.edits().next().is_some() {
+            let file = undo::write_undo_file(&self.undo_dir, &self.settings, *at, &open.summary)?;
+            batch.insert_undo(session, row, *at, file, open, self.run)?;
         }
         Ok(row)
     }
 
-    fn settle(&mut self, mut batch: Batch<'_>) -> Result<(), HistoryError> {
+    fn write_rows(&mut self, mut batch: Batch<'_>) -> Result<(), HistoryError> {
         for (session, id) in std::mem::take(&mut batch.dirty).into_values() {
             let chain = &batch.chains[&session];
-            let Some(known) = self.known.get_mut(&session) else {
+            let Some(cache) = self.sessions.get_mut(&session) else {
                 continue;
             };
-            let Some(open) = known.calls.get_mut(&id) else {
+            let Some(open) = cache.calls.get_mut(&id) else {
                 continue;
             };
             batch.store_call(chain.row, open, self.run, self.redactor, &self.settings)?;
-            if open.life.ended.is_some() {
-                known.calls.remove(&id);
+            if open.summary.ended.is_some() {
+                cache.calls.remove(&id);
             }
         }
         for (session, chain) in &batch.chains {
             batch.store_chain(chain)?;
-            self.known.entry(session.clone()).or_default().length = chain.length;
+            self.sessions.entry(session.clone()).or_default().length = chain.length;
         }
-        let remembered: usize = self.known.values().map(|known| known.calls.len() + 1).sum();
-        if remembered > MOST_REMEMBERED {
-            self.known.clear();
+        let cached: usize = self
+            .sessions
+            .values()
+            .map(|cache| cache.calls.len() + 1)
+            .sum();
+        if cached > MAX_CACHED {
+            self.sessions.clear();
         }
         Ok(())
     }
 }
 
-/// What the list of sessions shows: agent, client and folder.
-fn facts_of(what: &What, packer: &Packer<'_>) -> Option<[Arc<str>; 3]> {
-    if let What::Session(SessionEvent::Opened(facts)) = what {
-        let cwd = packer.line(&facts.cwd.to_string_lossy());
+/// Returns the columns that a session's opening sets: agent, client and working directory.
+fn session_columns(event: &EntryEvent, encoder: &Encoder<'_>) -> Option<[Arc<str>; 3]> {
+    if let EntryEvent::Session(SessionEvent::Opened(facts)) = event {
+        let cwd = encoder.redacted_line(&facts.cwd.to_string_lossy());
         return Some([
-            packer.shared(&facts.agent),
-            packer.shared(&facts.client),
+            encoder.redacted(&facts.agent),
+            encoder.redacted(&facts.client),
             cwd,
         ]);
     }
     None
 }
 
-/// Whether a call may act from now on: before that, what it would change must be kept.
-fn is_yes(event: &Event) -> bool {
+/// Returns whether this event lets the call run: the undo file must be written before.
+fn allows(event: &Event) -> bool {
     if let Event::Decided(decision) = event {
         return decision.effect == Effect::Allow;
     }
@@ -245,7 +249,7 @@ impl<'t> Batch<'t> {
         })
     }
 
-    fn new_call(&mut self) -> i64 {
+    fn next_call_row(&mut self) -> i64 {
         self.next_call += 1;
         self.next_call - 1
     }
@@ -254,13 +258,17 @@ impl<'t> Batch<'t> {
         self.chains.get(session).map_or(1, |chain| chain.length + 1)
     }
 
-    /// A session's chain as it is stored; begun, if it is not.
-    fn chain(&self, session: &SessionId, at: Timestamp) -> Result<Chain, HistoryError> {
+    /// Returns the chain of a session; inserts the session if it is new.
+    fn load_or_insert_chain(
+        &self,
+        session: &SessionId,
+        at: Timestamp,
+    ) -> Result<ChainHead, HistoryError> {
         let mut find = self
             .db
             .prepare_cached("SELECT id, length, head, latest FROM sessions WHERE name = ?1")?;
         let found = find.query_row([session.as_str()], |row| {
-            Ok(Chain {
+            Ok(ChainHead {
                 row: row.get(0)?,
                 length: row.get(1)?,
                 head: row.get(2)?,
@@ -275,7 +283,7 @@ impl<'t> Batch<'t> {
             "INSERT INTO sessions(name, began, latest, length, head) VALUES(?1, ?2, ?2, 0, ?3)",
         )?;
         let row = begin.insert(params![session.as_str(), micros(at), head])?;
-        Ok(Chain {
+        Ok(ChainHead {
             row,
             length: 0,
             head,
@@ -286,7 +294,7 @@ impl<'t> Batch<'t> {
     fn append(
         &mut self,
         entry: &Entry,
-        sort: &str,
+        name: &str,
         body: &str,
         call_row: Option<i64>,
     ) -> Result<(), HistoryError> {
@@ -296,14 +304,14 @@ impl<'t> Batch<'t> {
                 entry.session
             )));
         };
-        let call = match &entry.what {
-            What::Call(call, _) => call.as_str(),
-            What::Session(_) => "",
+        let call = match &entry.event {
+            EntryEvent::Call(call, _) => call.as_str(),
+            EntryEvent::Session(_) => "",
         };
-        let link = Link {
+        let link = ChainLink {
             seq: chain.length + 1,
             at: micros(entry.at),
-            sort,
+            event_name: name,
             call,
             body,
         };
@@ -313,7 +321,7 @@ impl<'t> Batch<'t> {
              VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?;
         insert.execute(params![
-            chain.row, link.seq, call_row, link.at, sort, body, hash
+            chain.row, link.seq, call_row, link.at, name, body, hash
         ])?;
         chain.length += 1;
         chain.head = hash;
@@ -321,7 +329,7 @@ impl<'t> Batch<'t> {
         Ok(())
     }
 
-    fn keep_blob(
+    fn insert_blob(
         &self,
         session: &SessionId,
         hash: &Hash,
@@ -344,8 +352,12 @@ impl<'t> Batch<'t> {
         Ok(())
     }
 
-    /// A call of this session that is stored, folded again from its records.
-    fn stored_call(&self, session: &SessionId, id: &CallId) -> Result<Option<Open>, HistoryError> {
+    /// Returns a stored call of this session, folded again from its records.
+    fn stored_call(
+        &self,
+        session: &SessionId,
+        id: &CallId,
+    ) -> Result<Option<OpenCall>, HistoryError> {
         let sql = "SELECT id, first, last FROM calls WHERE session = ?1 AND name = ?2";
         let chain = &self.chains[session];
         let mut find = self.db.prepare_cached(sql)?;
@@ -357,37 +369,37 @@ impl<'t> Batch<'t> {
         let Some((row, first, last)) = found else {
             return Ok(None);
         };
-        let records = rows::records_of(self.db, chain.row, row, first..=last)?;
-        let mut life: Option<Life> = None;
-        for Row { seq, at, body, .. } in records {
-            let event = stored::event_from_json(&body, &rows::Stored(self.db))?;
-            match &mut life {
-                Some(life) => life.apply(seq, at, &event),
-                None => life = Some(Life::begin(session, id, seq, at, &event)),
+        let records = rows::read_records(self.db, chain.row, row, first..=last)?;
+        let mut summary: Option<CallSummary> = None;
+        for StoredRecord { seq, at, body, .. } in records {
+            let event = stored::event_from_json(&body, &rows::DbBlobs(self.db))?;
+            match &mut summary {
+                Some(summary) => summary.apply(seq, at, &event),
+                None => summary = Some(CallSummary::begin(session, id, seq, at, &event)),
             }
         }
-        Ok(life.map(|life| Open {
+        Ok(summary.map(|summary| OpenCall {
             row,
-            life,
+            summary,
             is_stored: true,
             has_touches: false,
         }))
     }
 
-    fn undos(
+    fn insert_undo(
         &self,
         session: &SessionId,
         row: i64,
         at: Timestamp,
         file: Option<String>,
-        open: &mut Open,
+        open: &mut OpenCall,
         run: i64,
     ) -> Result<(), HistoryError> {
         let Some(file) = file else {
             return Ok(());
         };
         if !open.is_stored {
-            rows::reserve_call(self.db, self.chains[session].row, row, &open.life, run)?;
+            rows::reserve_call(self.db, self.chains[session].row, row, &open.summary, run)?;
             open.is_stored = true;
         }
         let sql = "INSERT OR REPLACE INTO undos(call, at, file) VALUES(?1, ?2, ?3)";
@@ -400,31 +412,36 @@ impl<'t> Batch<'t> {
     fn store_call(
         &self,
         session: i64,
-        open: &mut Open,
+        open: &mut OpenCall,
         run: i64,
         redactor: &Redactor,
         settings: &HistoryConfig,
     ) -> Result<(), HistoryError> {
-        let packer = Packer::new(redactor, settings.keep, settings.longest_text);
-        let summary = rows::Summary::of(&open.life, &packer);
-        match open.is_stored {
-            true => summary.update(self.db, open.row)?,
-            false => summary.insert(self.db, open.row, session, run)?,
+        let encoder = Encoder::new(redactor, settings.keep, settings.longest_text);
+        let columns = rows::CallColumns::new(&open.summary, &encoder);
+        if open.is_stored {
+            columns.update(self.db, open.row)?;
+        } else {
+            columns.insert(self.db, open.row, session, run)?;
         }
         open.is_stored = true;
-        rows::store_questions(self.db, open.row, &open.life, &packer)?;
-        let is_known = open.life.call.prepared_as().is_some() || open.life.ended.is_some();
+        rows::store_questions(self.db, open.row, &open.summary, &encoder)?;
+        let is_known = open.summary.call.prepared_as().is_some() || open.summary.ended.is_some();
         if is_known && !open.has_touches {
-            rows::store_touches(self.db, open.row, &open.life, &packer)?;
+            rows::store_touches(self.db, open.row, &open.summary, &encoder)?;
             open.has_touches = true;
         }
-        if open.life.ended.is_some() && packer.keeps_contents() {
-            rows::store_texts(self.db, open.row, &open.life, redactor)?;
+        if open.summary.ended.is_some() && encoder.keeps_content() {
+            rows::store_texts(self.db, open.row, &open.summary, redactor)?;
         }
         Ok(())
     }
 
-    fn tell_facts(&self, session: &SessionId, facts: &[Arc<str>; 3]) -> Result<(), HistoryError> {
+    fn update_session_facts(
+        &self,
+        session: &SessionId,
+        facts: &[Arc<str>; 3],
+    ) -> Result<(), HistoryError> {
         let sql = "UPDATE sessions SET agent = ?2, client = ?3, cwd = ?4 WHERE id = ?1";
         let [agent, client, cwd] = facts;
         let values = params![self.chains[session].row, &**agent, &**client, &**cwd];
@@ -432,7 +449,7 @@ impl<'t> Batch<'t> {
         Ok(())
     }
 
-    fn store_chain(&self, chain: &Chain) -> Result<(), HistoryError> {
+    fn store_chain(&self, chain: &ChainHead) -> Result<(), HistoryError> {
         let sql = "UPDATE sessions SET length = ?2, head = ?3, latest = ?4 WHERE id = ?1";
         let values = params![chain.row, chain.length, chain.head, micros(chain.latest)];
         self.db.prepare_cached(sql)?.execute(values)?;
@@ -440,7 +457,7 @@ impl<'t> Batch<'t> {
     }
 }
 
-/// A moment as SQLite keeps it. Nothing lives until its numbers end.
+/// Returns a timestamp as the microseconds that SQLite stores.
 pub(crate) fn micros(at: Timestamp) -> i64 {
     i64::try_from(at.as_micros()).unwrap_or(i64::MAX)
 }

@@ -1,5 +1,5 @@
-//! Takes out of texts what looks like a key: by its shape, by the name beside it, by where it stands.
-//! It rather takes too much than too little; what has neither shape nor name it cannot know.
+//! Redacts secrets in texts and JSON: by their shape, by the name beside them, by their position.
+//! It rather redacts too much than too little; a secret with neither shape nor name is not recognized.
 
 mod names;
 mod patterns;
@@ -12,38 +12,38 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
 pub(crate) use names::{is_secret_name, names_next_secret};
-use patterns::{PATTERNS, Pattern, Rule};
+use patterns::{MaskRule, PATTERNS, SecretPattern};
 
-/// What stands in place of a secret.
+/// The text that replaces a secret.
 pub const MASK: &str = "[redacted]";
 
-/// Nothing longer is looked for where a text was cut.
-const LONGEST_EDGE: usize = 4 * 1024;
+/// A longer word at a cut edge is not treated as part of a secret.
+const MAX_EDGE: usize = 4 * 1024;
 
-/// Knows what keys look like.
+/// Finds and masks secrets.
 #[derive(Debug)]
 pub(crate) struct Redactor {
-    /// Finds words that some pattern needs, before any pattern is tried.
+    /// Finds the hints, so that only patterns whose hint occurs are tried.
     hints: AhoCorasick,
-    /// Which patterns each hint is good for, one bit each.
-    good_for: Vec<u32>,
-    patterns: Vec<(Regex, Rule)>,
+    /// The patterns that each hint belongs to, one bit each.
+    patterns_by_hint: Vec<u32>,
+    patterns: Vec<(Regex, MaskRule)>,
 }
 
 impl Redactor {
-    /// The one there is: making it takes a thousand times as long as using it.
+    /// Returns the shared redactor: building it takes a thousand times as long as using it.
     pub(crate) fn get() -> &'static Self {
-        static ONE: LazyLock<Redactor> = LazyLock::new(Redactor::new);
-        &ONE
+        static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::new);
+        &REDACTOR
     }
 
     fn new() -> Self {
         let mut hints: Vec<&str> = Vec::new();
-        let mut good_for: Vec<u32> = Vec::new();
+        let mut patterns_by_hint: Vec<u32> = Vec::new();
         let mut patterns = Vec::new();
         for (
             place,
-            Pattern {
+            SecretPattern {
                 hints: some,
                 regex,
                 rule,
@@ -52,7 +52,7 @@ impl Redactor {
         {
             for hint in *some {
                 hints.push(hint);
-                good_for.push(1 << place);
+                patterns_by_hint.push(1 << place);
             }
             // The patterns are constants, and a test builds them all.
             let regex = Regex::new(regex).expect("a pattern is well formed");
@@ -63,25 +63,26 @@ impl Redactor {
             .build(hints);
         Self {
             hints: hints.expect("the hints are few"),
-            good_for,
+            patterns_by_hint,
             patterns,
         }
     }
 }
 
 impl Redactor {
-    /// The text without secrets, if there are any in it.
-    pub(crate) fn scrub(&self, text: &str) -> Option<String> {
-        let wanted = self.wanted(text.as_bytes());
-        if wanted == 0 {
+    /// Returns the text with its secrets masked; `None` if it has none.
+    pub(crate) fn redact(&self, text: &str) -> Option<String> {
+        let candidates = self.candidates(text.as_bytes());
+        if candidates == 0 {
             return None;
         }
         let mut clean = Cow::Borrowed(text);
         for (place, (regex, rule)) in self.patterns.iter().enumerate() {
-            if wanted & (1 << place) == 0 {
+            if candidates & (1 << place) == 0 {
                 continue;
             }
-            let replaced = regex.replace_all(&clean, |found: &Captures<'_>| masked(found, *rule));
+            let replaced =
+                regex.replace_all(&clean, |found: &Captures<'_>| mask_match(found, *rule));
             if let Cow::Owned(replaced) = replaced {
                 clean = Cow::Owned(replaced);
             }
@@ -92,96 +93,100 @@ impl Redactor {
         }
     }
 
-    /// Whether there may be a secret among bytes that are no text.
-    pub(crate) fn may_hide(&self, bytes: &[u8]) -> bool {
-        self.wanted(bytes) != 0
+    /// Returns whether bytes that are not text may contain a secret.
+    pub(crate) fn may_contain_secret(&self, bytes: &[u8]) -> bool {
+        self.candidates(bytes) != 0
     }
 
-    fn wanted(&self, bytes: &[u8]) -> u32 {
+    fn candidates(&self, bytes: &[u8]) -> u32 {
         let hits = self.hints.find_overlapping_iter(bytes);
-        hits.fold(0, |wanted, hit| {
-            wanted | self.good_for[hit.pattern().as_usize()]
+        hits.fold(0, |candidates, hit| {
+            candidates | self.patterns_by_hint[hit.pattern().as_usize()]
         })
     }
 
-    /// The beginning of a longer text: its last word may be half a secret.
-    pub(crate) fn scrub_head(&self, text: &str) -> String {
-        let clean = self.scrub(text).map_or(Cow::Borrowed(text), Cow::Owned);
+    /// Redacts the beginning of a longer text, whose last word may be part of a secret.
+    pub(crate) fn redact_head(&self, text: &str) -> String {
+        let clean = self.redact(text).map_or(Cow::Borrowed(text), Cow::Owned);
         let word = clean.rfind(char::is_whitespace).map_or(0, |at| at + 1);
         let word = clean.ceil_char_boundary(word);
-        match is_half_a_secret(&clean[word..]) {
-            true => format!("{}{MASK}", &clean[..word]),
-            false => clean.into_owned(),
+        if may_be_partial_secret(&clean[word..]) {
+            format!("{}{MASK}", &clean[..word])
+        } else {
+            clean.into_owned()
         }
     }
 
-    /// The end of a longer text: its first word may be half a secret, its first lines half a key.
-    pub(crate) fn scrub_tail(&self, text: &str) -> String {
-        let text = without_half_a_key(text);
-        let clean = self.scrub(&text).map_or(text, Cow::Owned);
+    /// Redacts the end of a longer text, whose first word may be part of a secret and whose first lines may be part
+    /// of a private key.
+    pub(crate) fn redact_tail(&self, text: &str) -> String {
+        let text = mask_partial_key(text);
+        let clean = self.redact(&text).map_or(text, Cow::Owned);
         let word = clean.find(char::is_whitespace).unwrap_or(clean.len());
-        match is_half_a_secret(&clean[..word]) {
-            true => format!("{MASK}{}", &clean[word..]),
-            false => clean.into_owned(),
+        if may_be_partial_secret(&clean[..word]) {
+            format!("{MASK}{}", &clean[word..])
+        } else {
+            clean.into_owned()
         }
     }
 
-    /// The value without secrets, if there are any in it: by what its strings look like, and by the
-    /// names of its members.
-    pub(crate) fn scrub_json(&self, value: &Value) -> Option<Value> {
+    /// Returns the value with its secrets masked, found by the shape of strings and the names of members; `None` if it
+    /// has none.
+    pub(crate) fn redact_json(&self, value: &Value) -> Option<Value> {
         match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => None,
-            Value::String(text) => self.scrub(text).map(Value::String),
-            Value::Array(items) => self.scrub_items(items).map(Value::Array),
-            Value::Object(members) => self.scrub_members(members).map(Value::Object),
+            Value::String(text) => self.redact(text).map(Value::String),
+            Value::Array(items) => self.redact_items(items).map(Value::Array),
+            Value::Object(members) => self.redact_members(members).map(Value::Object),
         }
     }
 
-    fn scrub_items(&self, items: &[Value]) -> Option<Vec<Value>> {
+    fn redact_items(&self, items: &[Value]) -> Option<Vec<Value>> {
         let mut clean: Option<Vec<Value>> = None;
         for (place, item) in items.iter().enumerate() {
             let before = place
                 .checked_sub(1)
                 .and_then(|before| items[before].as_str());
             let is_secret = before.is_some_and(names_next_secret) && item.is_string();
-            let scrubbed = match is_secret {
-                true => (item != MASK).then(|| MASK.into()),
-                false => self.scrub_json(item),
+            let redacted = if is_secret {
+                (item != MASK).then(|| MASK.into())
+            } else {
+                self.redact_json(item)
             };
-            if let Some(scrubbed) = scrubbed {
-                clean.get_or_insert_with(|| items.to_vec())[place] = scrubbed;
+            if let Some(redacted) = redacted {
+                clean.get_or_insert_with(|| items.to_vec())[place] = redacted;
             }
         }
         clean
     }
 
-    fn scrub_members(&self, members: &Map<String, Value>) -> Option<Map<String, Value>> {
+    fn redact_members(&self, members: &Map<String, Value>) -> Option<Map<String, Value>> {
         let named = members.get("name").or_else(|| members.get("key"));
         let is_named = named.and_then(Value::as_str).is_some_and(is_secret_name);
-        let scrub = |key: &str, member: &Value| {
+        let redact = |key: &str, member: &Value| {
             let is_secret = is_secret_name(key) || (is_named && key == "value");
             match member {
                 Value::String(text) if is_secret && text == MASK => None,
                 Value::String(text) if is_secret && !text.is_empty() => Some(MASK.into()),
                 Value::Number(_) if is_secret => Some(MASK.into()),
-                member => self.scrub_json(member),
+                member => self.redact_json(member),
             }
         };
         let is_dirty = members
             .iter()
-            .any(|(key, member)| scrub(key, member).is_some() || self.scrub(key).is_some());
+            .any(|(key, member)| redact(key, member).is_some() || self.redact(key).is_some());
         is_dirty.then(|| {
             let clean = members.iter().map(|(key, member)| {
-                let clean = scrub(key, member).unwrap_or_else(|| member.clone());
-                (self.scrub(key).unwrap_or_else(|| key.clone()), clean)
+                let clean = redact(key, member).unwrap_or_else(|| member.clone());
+                (self.redact(key).unwrap_or_else(|| key.clone()), clean)
             });
             clean.collect()
         })
     }
 }
 
-/// What stands in place of a match.
-fn masked(found: &Captures<'_>, rule: Rule) -> String {
+/// Returns the replacement for a match.
+fn mask_match(found: &Captures<'_>, rule: MaskRule) -> String {
     let all = &found[0];
     let Some(secret) = found
         .name("secret")
@@ -189,13 +194,13 @@ fn masked(found: &Captures<'_>, rule: Rule) -> String {
         .or_else(|| found.name("quoted"))
     else {
         return match rule {
-            Rule::Shape => MASK.to_owned(),
-            Rule::Value | Rule::Assigned => all.to_owned(),
+            MaskRule::Shape => MASK.to_owned(),
+            MaskRule::Value | MaskRule::Assigned => all.to_owned(),
         };
     };
     let is_plain = match rule {
-        Rule::Shape | Rule::Value => false,
-        Rule::Assigned => {
+        MaskRule::Shape | MaskRule::Value => false,
+        MaskRule::Assigned => {
             let name = found.name("name").map_or("", |name| name.as_str());
             let is_bare = found.name("bare").is_some();
             !names::is_assigned_secret(name, secret.as_str(), is_bare)
@@ -209,17 +214,17 @@ fn masked(found: &Captures<'_>, rule: Rule) -> String {
     format!("{}{MASK}{}", &all[..from], &all[to..])
 }
 
-/// Words are short; a long run of the characters of keys may be the rest of one.
-fn is_half_a_secret(word: &str) -> bool {
+/// Returns whether a word at a cut edge may be part of a secret: four or more characters that keys consist of.
+fn may_be_partial_secret(word: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || "_-+/=.:~".contains(c);
     let run = word.chars().rev().take_while(|c| fits(*c)).count();
     let lead = word.chars().take_while(|c| fits(*c)).count();
-    !word.contains(MASK) && word.len() <= LONGEST_EDGE && run.max(lead) >= 4
+    !word.contains(MASK) && word.len() <= MAX_EDGE && run.max(lead) >= 4
         || patterns::has_prefix(word)
 }
 
-/// Without what may be the end of a private key.
-fn without_half_a_key(text: &str) -> Cow<'_, str> {
+/// Masks the rest of a private key whose beginning was cut off.
+fn mask_partial_key(text: &str) -> Cow<'_, str> {
     let Some(end) = text.find("-----END ") else {
         return Cow::Borrowed(text);
     };
@@ -228,9 +233,10 @@ fn without_half_a_key(text: &str) -> Cow<'_, str> {
         .lines()
         .next()
         .is_some_and(|line| line.contains("PRIVATE KEY"));
-    match is_private && !is_whole {
-        true => Cow::Owned(format!("{MASK}\n{}", &text[end..])),
-        false => Cow::Borrowed(text),
+    if is_private && !is_whole {
+        Cow::Owned(format!("{MASK}\n{}", &text[end..]))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Rows of calls: what is written beside the records, so that lists and counts need no folding.
-//! Everything here follows from the records; it adds nothing that they do not say.
+//! Writes the rows of calls, questions, touches and search texts, so that lists and statistics need no folding.
+//! Everything in them follows from the records.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -8,52 +8,52 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::Value;
 use toolcall::{Input, Output, Timestamp};
 
-use crate::call_summary::{Life, effect_name, judge_name, rule_of};
+use crate::call_summary::{CallSummary, effect_name, judge_name, rule_of};
 use crate::error::HistoryError;
 use crate::record_writer::micros;
 use crate::redact::Redactor;
-use crate::stored::{Blobs, Hash, Packer};
+use crate::stored::{BlobSource, Encoder, Hash};
 
-/// How much of an input and of an output can be searched for.
-const MOST_INDEXED: usize = 8 * 1024;
+/// How many bytes of an input or an output the search index holds.
+const MAX_INDEXED: usize = 8 * 1024;
 
-/// One record as it is stored.
+/// One row of the `records` table.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct StoredRecord {
     pub(crate) seq: i64,
     pub(crate) at: Timestamp,
     pub(crate) body: String,
 }
 
-/// The records of one call.
-pub(crate) fn records_of(
+/// Returns the records of one call.
+pub(crate) fn read_records(
     db: &Connection,
     session: i64,
     call: i64,
     range: RangeInclusive<i64>,
-) -> Result<Vec<Row>, HistoryError> {
+) -> Result<Vec<StoredRecord>, HistoryError> {
     let sql = "SELECT seq, at, body FROM records
                WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND call = ?4 ORDER BY seq";
     let mut find = db.prepare_cached(sql)?;
     let rows = find.query_map(params![session, range.start(), range.end(), call], |row| {
-        Ok(Row {
+        Ok(StoredRecord {
             seq: row.get(0)?,
-            at: moment(row.get(1)?),
+            at: timestamp(row.get(1)?),
             body: row.get(2)?,
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// A moment as SQLite kept it.
-pub(crate) fn moment(micros: i64) -> Timestamp {
+/// Returns a timestamp from the microseconds that SQLite stores.
+pub(crate) fn timestamp(micros: i64) -> Timestamp {
     Timestamp::from_micros(u64::try_from(micros).unwrap_or_default())
 }
 
-/// Long texts, where they are stored.
-pub(crate) struct Stored<'a>(pub(crate) &'a Connection);
+/// The long texts in the `blobs` table.
+pub(crate) struct DbBlobs<'a>(pub(crate) &'a Connection);
 
-impl Blobs for Stored<'_> {
+impl BlobSource for DbBlobs<'_> {
     fn blob(&self, hash: &Hash) -> Option<Vec<u8>> {
         let find = self
             .0
@@ -63,9 +63,9 @@ impl Blobs for Stored<'_> {
     }
 }
 
-/// What a list shows of a call.
+/// The columns of a row in the `calls` table.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Summary {
+pub(crate) struct CallColumns {
     pub(crate) name: String,
     parent: Option<String>,
     pub(crate) tool: Arc<str>,
@@ -87,34 +87,34 @@ pub(crate) struct Summary {
     last: i64,
 }
 
-impl Summary {
-    pub(crate) fn of(life: &Life, packer: &Packer<'_>) -> Self {
-        let call = &life.call;
+impl CallColumns {
+    pub(crate) fn new(summary: &CallSummary, encoder: &Encoder<'_>) -> Self {
+        let call = &summary.call;
         let decision = call.decision();
         let judge = decision.map(|decision| &decision.by);
-        let timing = call.timing(life.latest);
+        let timing = call.timing(summary.latest);
         let span = |span: std::time::Duration| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
         let reason = call.ending().and_then(|ending| ending.reason());
         Self {
             name: call.id().to_string(),
             parent: call.parent().map(ToString::to_string),
-            tool: packer.shared(call.tool()),
+            tool: encoder.redacted(call.tool()),
             kind: call.kind().as_str(),
-            title: packer.told(call.title()),
-            status: life.status(),
-            reason: reason.map(|reason| packer.told(&reason)),
+            title: encoder.content_line(call.title()),
+            status: summary.status(),
+            reason: reason.map(|reason| encoder.content_line(&reason)),
             effect: decision.map(|decision| effect_name(decision.effect)),
             judge: judge.map(judge_name),
-            rule: judge.and_then(|judge| rule_of(judge, packer)),
+            rule: judge.and_then(|judge| rule_of(judge, encoder)),
             announced: micros(call.announced_at()),
-            started: life.started.map(micros),
-            ended: life.ended.map(micros),
+            started: summary.started.map(micros),
+            ended: summary.ended.map(micros),
             queued: span(timing.queued),
             waited: span(timing.waited),
             ran: span(timing.ran),
-            bytes: i64::try_from(life.bytes()).unwrap_or(i64::MAX),
-            first: life.first,
-            last: life.last,
+            bytes: i64::try_from(summary.bytes()).unwrap_or(i64::MAX),
+            first: summary.first,
+            last: summary.last,
         }
     }
 
@@ -183,8 +183,8 @@ impl Summary {
         Ok(())
     }
 
-    /// Whether the row of a call says the same as its records. Sizes are left out: what was cut or
-    /// redacted is counted as it was.
+    /// Returns whether the stored row equals these columns. Sizes are not compared: the row counts texts
+    /// as they were before they were cut or redacted.
     pub(crate) fn is_stored(&self, db: &Connection, row: i64) -> Result<bool, HistoryError> {
         let sql = "SELECT count(*) FROM calls WHERE id = ?1 AND name = ?2 AND tool = ?3 AND kind = ?4
                      AND status = ?5 AND effect IS ?6 AND judge IS ?7 AND rule IS ?8 AND announced = ?9
@@ -211,42 +211,46 @@ impl Summary {
     }
 }
 
-/// A row that others can point to before the call's own is written.
+/// Inserts a placeholder row, so that other tables can reference a call before its columns are known.
 pub(crate) fn reserve_call(
     db: &Connection,
     session: i64,
     row: i64,
-    life: &Life,
+    summary: &CallSummary,
     run: i64,
 ) -> Result<(), HistoryError> {
     let sql = "INSERT INTO calls(id, session, name, run, tool, kind, title, status, announced, queued, waited,
                  ran, bytes, first, last)
                VALUES(?1, ?2, ?3, ?4, '', '', '', 'announced', ?5, 0, 0, 0, 0, ?6, ?6)";
-    let announced = micros(life.call.announced_at());
-    let name = life.call.id().as_str();
+    let announced = micros(summary.call.announced_at());
+    let name = summary.call.id().as_str();
     db.prepare_cached(sql)?
-        .execute(params![row, session, name, run, announced, life.first])?;
+        .execute(params![row, session, name, run, announced, summary.first])?;
     Ok(())
 }
 
 pub(crate) fn store_questions(
     db: &Connection,
     row: i64,
-    life: &Life,
-    packer: &Packer<'_>,
+    summary: &CallSummary,
+    encoder: &Encoder<'_>,
 ) -> Result<(), HistoryError> {
     let sql = "INSERT OR REPLACE INTO questions(call, place, because, asked, answered, effect, judge, rule)
                VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    for (place, (asking, (asked, answered))) in
-        life.call.questions().iter().zip(&life.asked).enumerate()
+    for (place, (asking, (asked, answered))) in summary
+        .call
+        .questions()
+        .iter()
+        .zip(&summary.question_times)
+        .enumerate()
     {
         let answer = asking.answer.as_ref();
         let judge = answer.map(|answer| &answer.by);
-        let rule = judge.and_then(|judge| rule_of(judge, packer));
+        let rule = judge.and_then(|judge| rule_of(judge, encoder));
         db.prepare_cached(sql)?.execute(params![
             row,
             place as i64,
-            &*packer.line(asking.question.because.as_str()),
+            &*encoder.redacted_line(asking.question.because.as_str()),
             micros(*asked),
             answered.map(micros),
             answer.map(|answer| effect_name(answer.effect)),
@@ -260,39 +264,39 @@ pub(crate) fn store_questions(
 pub(crate) fn store_touches(
     db: &Connection,
     row: i64,
-    life: &Life,
-    packer: &Packer<'_>,
+    summary: &CallSummary,
+    encoder: &Encoder<'_>,
 ) -> Result<(), HistoryError> {
     let sql = "INSERT OR IGNORE INTO touches(call, path, how) VALUES(?1, ?2, ?3)";
-    for (path, how) in life.touched() {
-        let path = packer.line(&path.to_string_lossy());
+    for (path, how) in summary.touched_files() {
+        let path = encoder.redacted_line(&path.to_string_lossy());
         db.prepare_cached(sql)?.execute(params![row, &*path, how])?;
     }
     Ok(())
 }
 
-/// The words of a call that ended.
+/// Indexes the texts of an ended call for search.
 pub(crate) fn store_texts(
     db: &Connection,
     row: i64,
-    life: &Life,
+    summary: &CallSummary,
     redactor: &Redactor,
 ) -> Result<(), HistoryError> {
-    let mut input = Words::default();
-    match life.input() {
+    let mut input = SearchText::default();
+    match summary.input() {
         Some(Input::Json(value)) => {
-            let scrubbed = redactor.scrub_json(value);
-            input.collect(scrubbed.as_ref().unwrap_or(value));
+            let redacted = redactor.redact_json(value);
+            input.collect(redacted.as_ref().unwrap_or(value));
         }
         Some(Input::Text(text)) => input.push(text),
         None => {}
     }
-    let mut output = Words::default();
-    life.given().for_each(|text| output.push(text));
-    output.push_printed(life.call.output());
-    let mut title = Words::default();
-    title.push(life.call.tool());
-    title.push(life.call.title());
+    let mut output = SearchText::default();
+    summary.result_texts().for_each(|text| output.push(text));
+    output.push_printed(summary.call.output());
+    let mut title = SearchText::default();
+    title.push(summary.call.tool());
+    title.push(summary.call.title());
     let sql = "INSERT OR REPLACE INTO texts(rowid, title, input, output) VALUES(?1, ?2, ?3, ?4)";
     let words = [title, input, output].map(|words| words.clean(redactor));
     let [title, input, output] = &words;
@@ -301,17 +305,17 @@ pub(crate) fn store_texts(
     Ok(())
 }
 
-/// Words to be searched for, up to a bound.
+/// Text for the search index, up to [`MAX_INDEXED`] bytes.
 #[derive(Default)]
-struct Words {
+struct SearchText {
     text: String,
-    /// Something did not fit, so that the last word may be half of one.
+    /// Text was cut off, so the last word may be incomplete.
     is_cut: bool,
 }
 
-impl Words {
+impl SearchText {
     fn push(&mut self, text: &str) {
-        let room = MOST_INDEXED.saturating_sub(self.text.len());
+        let room = MAX_INDEXED.saturating_sub(self.text.len());
         if self.is_cut || room == 0 {
             return;
         }
@@ -322,7 +326,7 @@ impl Words {
         }
     }
 
-    /// The beginning of what was printed; all of it, if it is short.
+    /// Adds the output; of a shortened one only its beginning.
     fn push_printed(&mut self, output: &Output) {
         let [head, front, back] = output.pieces();
         match output.omitted() {
@@ -345,9 +349,10 @@ impl Words {
     }
 
     fn clean(self, redactor: &Redactor) -> String {
-        match self.is_cut {
-            true => redactor.scrub_head(&self.text),
-            false => redactor.scrub(&self.text).unwrap_or(self.text),
+        if self.is_cut {
+            redactor.redact_head(&self.text)
+        } else {
+            redactor.redact(&self.text).unwrap_or(self.text)
         }
     }
 }

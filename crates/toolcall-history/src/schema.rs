@@ -1,14 +1,14 @@
-//! The tables, and how a file of an earlier version becomes one of this version.
-//! It says nothing about what is put into them.
+//! The tables, and the migrations that bring a file to the current version.
+//! It reads and writes no rows.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::HistoryError;
 
-/// `tcal`, so that a database of something else is not taken for a history.
+/// `tcal` as the application id, so that the database of another program is not taken for a history.
 const APPLICATION: i64 = 0x7463_616c;
 
-/// Each brings a file one version further; the first makes the tables.
+/// One migration per version; the first creates the tables.
 const MIGRATIONS: &[&str] = &[FIRST];
 
 const FIRST: &str = "
@@ -126,20 +126,20 @@ CREATE TABLE incidents(
 ) STRICT;
 ";
 
-/// Makes the tables, or brings them up to this version.
+/// Creates the tables, or migrates them to the current version.
 pub(crate) fn prepare(db: &mut Connection, path: &str) -> Result<(), HistoryError> {
     migrate(db, path, MIGRATIONS)
 }
 
 fn migrate(db: &mut Connection, path: &str, migrations: &[&str]) -> Result<(), HistoryError> {
-    // Whoever only looks need not wait for those who write.
+    // A reader of a current file needs no write lock.
     if version(db)? == (APPLICATION, migrations.len() as i64) {
         return Ok(());
     }
-    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let (application, found) = version(&change)?;
+    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let (application, found) = version(&transaction)?;
     let tables: i64 =
-        change.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if application != APPLICATION && (tables > 0 || application != 0) {
         return Err(HistoryError::Foreign(path.to_owned()));
     }
@@ -151,14 +151,14 @@ fn migrate(db: &mut Connection, path: &str, migrations: &[&str]) -> Result<(), H
         return Ok(());
     }
     for migration in &migrations[found as usize..] {
-        change.execute_batch(migration)?;
+        transaction.execute_batch(migration)?;
     }
     let settle = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {known};");
-    change.execute_batch(&settle)?;
-    Ok(change.commit()?)
+    transaction.execute_batch(&settle)?;
+    Ok(transaction.commit()?)
 }
 
-/// Whose database it is, and which version of it.
+/// Returns the application id and the schema version of a database.
 fn version(db: &Connection) -> Result<(i64, i64), HistoryError> {
     let number = |pragma: &str| db.query_row(pragma, [], |row| row.get(0));
     Ok((
@@ -167,7 +167,7 @@ fn version(db: &Connection) -> Result<(i64, i64), HistoryError> {
     ))
 }
 
-/// The statements that make the tables anew, for whoever measures against them.
+/// Returns the statements that create the tables; benchmarks use them to compare with bare SQLite.
 pub fn tables() -> &'static str {
     FIRST
 }

@@ -1,4 +1,4 @@
-//! What a history keeps, how safely, and what happens when it cannot.
+//! The configuration of a history: what it stores, how durably, and what happens when it cannot.
 //! Plain values; nothing here opens or writes anything.
 
 use std::fmt;
@@ -9,73 +9,87 @@ use toolcall::{Clock, SystemClock};
 
 use crate::error::HistoryError;
 
-/// How a history works. The default keeps everything but secrets and survives `kill -9`.
+/// The configuration of a [`History`](crate::History). The default stores everything but secrets and survives
+/// `kill -9`.
+///
+/// ```
+/// use toolcall_history::{HistoryConfig, KeepContent, OnFailure};
+///
+/// let config = HistoryConfig {
+///     on_failure: OnFailure::GoOn,
+///     keep: KeepContent::NoContents,
+///     ..HistoryConfig::default()
+/// };
+/// assert_eq!(config.longest_text, 1024 * 1024);
+/// ```
 #[derive(Clone)]
 pub struct HistoryConfig {
-    /// What a record that is said to be safe survives.
+    /// What a record survives once its receipt says it is written.
     pub durability: Durability,
-    /// What happens to calls when nothing can be kept.
+    /// Whether calls may run while records cannot be written.
     pub on_failure: OnFailure,
-    /// Whether inputs and outputs are kept.
+    /// Whether inputs and outputs are stored.
     pub keep: KeepContent,
-    /// Whether what is needed to undo edits is kept, and how long.
+    /// Whether overwritten file contents are stored for undo, and how long.
     pub undo: KeepUndo,
-    /// The longest text that is kept, in bytes. Outputs over it lose their middle; what cannot be
-    /// cut is named by its size.
+    /// The longest stored text, in bytes. Longer texts and outputs lose their middle; an image or a file
+    /// that is longer is replaced by its size.
     pub longest_text: usize,
-    /// How large the file may grow, in bytes. When it is reached, it counts as a full disk.
-    pub largest_file: Option<u64>,
-    /// How much may wait to be written.
-    pub waiting: QueueLimits,
-    /// How long to wait for room, for another process or for the writer before it counts as a failure.
+    /// The largest size of the file, in bytes. A file at this limit counts as a full disk.
+    pub max_file_bytes: Option<u64>,
+    /// How much may be queued for the writer thread.
+    pub queue_limits: QueueLimits,
+    /// How long to wait for space in the queue, for another process or for the writer before it is an error.
     pub patience: Duration,
-    /// Where the time of sessions' own events comes from.
+    /// The clock that stamps session events.
     pub clock: Arc<dyn Clock>,
-    /// Who is told when nothing can be kept, and when it can be again.
+    /// Called when records can no longer be written, and when they can be again.
     pub tell: Option<OnStatusChange>,
 }
 
-/// CallHistory when nothing can be kept (the reason), and when it can be again (nothing). It is called
-/// from the thread that writes and must not wait for the history.
+/// A callback: gets the error when records can no longer be written, and `None` when they can be again.
+///
+/// The writer thread calls it, so it must not wait for the history.
 pub type OnStatusChange = Arc<dyn Fn(Option<&HistoryError>) + Send + Sync>;
 
-/// What a record that is said to be safe survives.
+/// What a record survives once its receipt says it is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// The end of the process, however it comes.
+    /// The end of the process, also by `kill -9`.
     #[default]
     Process,
-    /// The end of the machine's power, too. Every commit waits for the disk.
+    /// A power failure as well. Every commit waits for the disk.
     Power,
 }
 
-/// What happens to calls when nothing can be kept.
+/// What happens to calls while records cannot be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFailure {
-    /// No call starts whose decision is not kept.
+    /// No call starts unless its decision is recorded.
     #[default]
     Refuse,
-    /// Calls go on unrecorded, and it is said.
+    /// Calls run unrecorded, and the callback gets the error.
     GoOn,
 }
 
-/// Whether inputs and outputs are kept.
+/// Whether inputs and outputs are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeepContent {
-    /// They are, without secrets.
+    /// They are stored, with secrets redacted.
     #[default]
     Contents,
-    /// Only which tool was called, which files it touched, who decided and how it ended.
+    /// They are not stored: only the tool, the files it touched, the decision and the ending.
     NoContents,
 }
 
-/// Whether what is needed to undo edits is kept. It is kept as it was, secrets included, in files
-/// of their own that only their owner may read.
+/// Whether overwritten file contents are stored for undo.
+///
+/// They are stored unredacted, in files beside the database that only their owner may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepUndo {
-    /// It is, for this long.
+    /// Stored, and deleted after this time.
     For(Duration),
-    /// It is not.
+    /// Not stored.
     No,
 }
 
@@ -85,12 +99,12 @@ impl Default for KeepUndo {
     }
 }
 
-/// How much may wait to be written; who brings more waits.
+/// The limits of the queue before the writer thread. A caller that exceeds them waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// Records.
+    /// The largest number of records.
     pub records: usize,
-    /// Bytes, about.
+    /// The approximate size of all records in memory, in bytes.
     pub bytes: usize,
 }
 
@@ -111,8 +125,8 @@ impl Default for HistoryConfig {
             keep: KeepContent::default(),
             undo: KeepUndo::default(),
             longest_text: 1024 * 1024,
-            largest_file: None,
-            waiting: QueueLimits::default(),
+            max_file_bytes: None,
+            queue_limits: QueueLimits::default(),
             patience: Duration::from_secs(30),
             clock: Arc::new(SystemClock::default()),
             tell: None,
@@ -128,8 +142,8 @@ impl fmt::Debug for HistoryConfig {
             keep,
             undo,
             longest_text,
-            largest_file,
-            waiting,
+            max_file_bytes,
+            queue_limits,
             patience,
             clock: _,
             tell: _,
@@ -140,8 +154,8 @@ impl fmt::Debug for HistoryConfig {
             .field("keep", keep)
             .field("undo", undo)
             .field("longest_text", longest_text)
-            .field("largest_file", largest_file)
-            .field("waiting", waiting)
+            .field("max_file_bytes", max_file_bytes)
+            .field("queue_limits", queue_limits)
             .field("patience", patience)
             .finish_non_exhaustive()
     }

@@ -1,5 +1,5 @@
-//! What calls add up to: counts, times, waiting, denials, by tool, kind, agent and day.
-//! It counts rows of calls; it neither folds nor guesses.
+//! Statistics of calls: counts, durations, waiting times and denials, by tool, kind, agent and day.
+//! It counts rows of the `calls` table; it folds no records.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -9,126 +9,126 @@ use toolcall::Timestamp;
 
 use crate::archive::Archive;
 use crate::error::HistoryError;
-use crate::line::{CALL_COLUMNS, CallRow, span};
+use crate::query::{CALL_COLUMNS, CallRow, duration};
 use crate::record_writer::micros;
 
-/// How many of the slowest calls, most edited files and rules are named.
-const MOST_NAMED: usize = 10;
+/// The length of the lists of slowest calls, most edited files and denying rules.
+const TOP_COUNT: usize = 10;
 
-/// The calls that are counted, by when they were announced.
+/// The period in which the counted calls were announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
-    /// From then on.
+    /// The start of the period, included.
     pub from: Timestamp,
-    /// Up to then.
+    /// The end of the period, excluded.
     pub until: Timestamp,
 }
 
 impl Period {
-    /// Everything.
+    /// All calls.
     pub const ALL: Period = Period {
         from: Timestamp::from_micros(0),
         until: Timestamp::from_micros(u64::MAX),
     };
 }
 
-/// What the calls of a period add up to.
+/// The statistics of the calls of a period.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
-    /// All of them.
+    /// All calls together.
     pub all: Group,
-    /// By tool, the most called first.
+    /// Calls by tool, the most frequent first.
     pub by_tool: Vec<Group>,
-    /// By kind, the most frequent first.
+    /// Calls by kind, the most frequent first.
     pub by_kind: Vec<Group>,
-    /// By agent, the most active first.
+    /// Calls by agent, the most frequent first.
     pub by_agent: Vec<Group>,
-    /// By day (of UTC, `2026-01-31`), in order.
+    /// Calls by day (UTC, `2026-01-31`), in order.
     pub by_day: Vec<Group>,
-    /// Which rules denied, and how often; the busiest first.
+    /// The rules that denied calls and how often, the most frequent first.
     pub denials: Vec<(String, u64)>,
-    /// The calls that ran longest, of those that ended.
+    /// The ended calls that ran longest.
     pub slowest: Vec<CallRow>,
-    /// The files that most calls changed.
+    /// The files that the most calls changed, and how many did.
     pub most_edited: Vec<(String, u64)>,
 }
 
-/// What some calls add up to.
+/// The statistics of a group of calls, such as those of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// What they have in common.
+    /// The name of the group: a tool, a kind, an agent or a day.
     pub name: String,
-    /// How many there are.
+    /// The number of calls.
     pub calls: u64,
-    /// Those that did what they should.
+    /// Calls that completed.
     pub completed: u64,
-    /// Those that could not.
+    /// Calls that failed.
     pub failed: u64,
-    /// Those that were not allowed.
+    /// Calls that were denied.
     pub denied: u64,
-    /// Those that were stopped.
+    /// Calls that were cancelled.
     pub cancelled: u64,
-    /// Those that took too long.
+    /// Calls that timed out.
     pub timed_out: u64,
-    /// Those whose program went away.
+    /// Calls whose process ended before they did.
     pub interrupted: u64,
-    /// Those that have not ended.
+    /// Calls that have not ended.
     pub open: u64,
-    /// How long those ran that started and ended.
+    /// How long the calls ran that started and ended.
     pub ran: Percentiles,
-    /// How long all of them together waited for people.
+    /// How long all calls together waited for the user.
     pub waited: Duration,
-    /// How much they printed and gave back, in bytes.
+    /// The size of their outputs and results, in bytes.
     pub bytes: u64,
 }
 
 impl Group {
-    /// The part of those that ended which did what they should.
+    /// Returns the completed part of the ended calls, from 0 to 1; `None` if none ended.
     pub fn success_rate(&self) -> Option<f64> {
         let ended = self.calls - self.open;
         (ended > 0).then(|| self.completed as f64 / ended as f64)
     }
 }
 
-/// How times are spread: of so many in a hundred calls, none took longer.
+/// Percentiles of durations, by nearest rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Percentiles {
-    /// Half of them.
+    /// 50 % of the calls took at most this long.
     pub p50: Duration,
-    /// 95 of 100.
+    /// 95 % of the calls took at most this long.
     pub p95: Duration,
-    /// 99 of 100.
+    /// 99 % of the calls took at most this long.
     pub p99: Duration,
-    /// The longest.
+    /// The longest duration.
     pub most: Duration,
-    /// All together.
+    /// The sum of all durations.
     pub total: Duration,
 }
 
 impl Archive {
-    /// Adds up the calls of a period, in one pass over them and one over what they changed.
+    /// Returns the statistics of a period, in one pass over its calls and one over the touched files.
     pub fn stats(&self, period: Period) -> Result<Stats, HistoryError> {
-        let look = self.db.unchecked_transaction()?;
-        let mut count = Count::default();
-        self.count(period, &mut count)?;
-        let most_edited = self.most_edited(&count.completed)?;
-        let slowest = self.slowest(count.slowest)?;
-        drop(look);
+        let snapshot = self.db.unchecked_transaction()?;
+        let mut builder = StatsBuilder::default();
+        self.count_calls(period, &mut builder)?;
+        let most_edited = self.most_edited(&builder.completed)?;
+        let slowest = self.slowest(builder.slowest)?;
+        drop(snapshot);
         Ok(Stats {
-            all: count.all.group("all".to_owned()),
-            by_tool: count.tools.groups(),
-            by_kind: count.kinds.groups(),
-            by_agent: count.agents.groups(),
-            by_day: by_day(count.days),
-            denials: busiest(count.denials),
+            all: builder.all.group("all".to_owned()),
+            by_tool: builder.tools.groups(),
+            by_kind: builder.kinds.groups(),
+            by_agent: builder.agents.groups(),
+            by_day: by_day(builder.days),
+            denials: top_counts(builder.denials),
             slowest,
             most_edited,
         })
     }
 
-    fn count(&self, period: Period, count: &mut Count) -> Result<(), HistoryError> {
+    fn count_calls(&self, period: Period, builder: &mut StatsBuilder) -> Result<(), HistoryError> {
         let agents = self.agents()?;
-        // Everything is read fastest in the order in which it lies.
+        // A full scan is fastest in row order.
         let order = if period == Period::ALL {
             "NOT INDEXED"
         } else {
@@ -147,24 +147,24 @@ impl Archive {
                     .map(|text| text.as_str().unwrap_or_default())
             };
             let (started, ended): (bool, bool) = (row.get(6)?, row.get(7)?);
-            let one = One {
+            let call = CountedCall {
                 id: row.get(0)?,
                 status: text(4)?,
                 ran: (started && ended).then(|| row.get(8)).transpose()?,
                 waited: row.get(9)?,
                 bytes: row.get(10)?,
             };
-            count.all.add(&one);
-            count.tools.of(text(2)?).add(&one);
-            count.kinds.of(text(3)?).add(&one);
+            builder.all.add(&call);
+            builder.tools.of(text(2)?).add(&call);
+            builder.kinds.of(text(3)?).add(&call);
             let agent = agents.get(&row.get(1)?).map_or("", String::as_str);
-            count.agents.of(agent).add(&one);
+            builder.agents.of(agent).add(&call);
             let day = row.get::<_, i64>(5)?.div_euclid(MICROS_A_DAY);
-            count.days.entry(day).or_default().add(&one);
+            builder.days.entry(day).or_default().add(&call);
             if let Some(rule) = row.get::<_, Option<String>>(11)? {
-                *count.denials.entry(rule).or_default() += 1;
+                *builder.denials.entry(rule).or_default() += 1;
             }
-            count.remember(&one);
+            builder.add_to_lists(&call);
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ impl Archive {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Paths come in order, and the calls of each, so that nothing but the names of files is held.
+    /// Reads the rows ordered by path, so that only the names of files are held in memory.
     fn most_edited(&self, completed: &HashSet<i64>) -> Result<Vec<(String, u64)>, HistoryError> {
         let sql = "SELECT DISTINCT path, call FROM touches WHERE how <> 'read' ORDER BY path, call";
         let mut find = self.db.prepare_cached(sql)?;
@@ -186,7 +186,7 @@ impl Archive {
                 *times.entry(row.get(0)?).or_default() += 1;
             }
         }
-        Ok(busiest(times))
+        Ok(top_counts(times))
     }
 
     fn slowest(
@@ -198,98 +198,98 @@ impl Archive {
              WHERE calls.id = ?1"
         );
         let mut find = self.db.prepare_cached(&sql)?;
-        let line = |Reverse((_, Reverse(id)))| Ok(find.query_row([id], CallRow::read)?);
-        ids.into_sorted_vec().into_iter().map(line).collect()
+        let read_row = |Reverse((_, Reverse(id)))| Ok(find.query_row([id], CallRow::read)?);
+        ids.into_sorted_vec().into_iter().map(read_row).collect()
     }
 }
 
-/// The largest first.
-fn busiest(times: HashMap<String, u64>) -> Vec<(String, u64)> {
-    let mut times: Vec<(String, u64)> = times.into_iter().collect();
-    times.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
-    times.truncate(MOST_NAMED);
-    times
+/// Returns the ten highest counts, the highest first.
+fn top_counts(counts: HashMap<String, u64>) -> Vec<(String, u64)> {
+    let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
+    counts.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
+    counts.truncate(TOP_COUNT);
+    counts
 }
 
 #[derive(Default)]
-struct Count {
-    all: Tally,
-    tools: Tallies,
-    kinds: Tallies,
-    agents: Tallies,
-    days: HashMap<i64, Tally>,
+struct StatsBuilder {
+    all: GroupBuilder,
+    tools: GroupsByName,
+    kinds: GroupsByName,
+    agents: GroupsByName,
+    days: HashMap<i64, GroupBuilder>,
     denials: HashMap<String, u64>,
     completed: HashSet<i64>,
-    /// The quickest of the slowest is on top; of equals, the later call.
+    /// The fastest of the slowest calls is on top; of equals, the later one.
     slowest: BinaryHeap<Reverse<(i64, Reverse<i64>)>>,
 }
 
-impl Count {
-    fn remember(&mut self, one: &One<'_>) {
-        if one.status == "completed" {
-            self.completed.insert(one.id);
+impl StatsBuilder {
+    fn add_to_lists(&mut self, call: &CountedCall<'_>) {
+        if call.status == "completed" {
+            self.completed.insert(call.id);
         }
-        let Some(ran) = one.ran else {
+        let Some(ran) = call.ran else {
             return;
         };
-        self.slowest.push(Reverse((ran, Reverse(one.id))));
-        if self.slowest.len() > MOST_NAMED {
+        self.slowest.push(Reverse((ran, Reverse(call.id))));
+        if self.slowest.len() > TOP_COUNT {
             self.slowest.pop();
         }
     }
 }
 
-/// One call, as far as it is counted.
-struct One<'a> {
+/// The columns of a call that are counted.
+struct CountedCall<'a> {
     id: i64,
     status: &'a str,
-    /// If it started and ended.
+    /// How long it ran, if it started and ended.
     ran: Option<i64>,
     waited: i64,
     bytes: i64,
 }
 
 #[derive(Default)]
-struct Tally {
+struct GroupBuilder {
     group: Group,
     times: Vec<i64>,
 }
 
-/// Tallies by name; a name is copied only when it is new.
+/// Group builders by name; a name is copied only when it is new.
 #[derive(Default)]
-struct Tallies {
-    places: HashMap<String, usize>,
-    tallies: Vec<Tally>,
+struct GroupsByName {
+    indices: HashMap<String, usize>,
+    builders: Vec<GroupBuilder>,
 }
 
-impl Tallies {
-    fn of(&mut self, name: &str) -> &mut Tally {
-        let place = match self.places.get(name) {
-            Some(place) => *place,
+impl GroupsByName {
+    fn of(&mut self, name: &str) -> &mut GroupBuilder {
+        let index = match self.indices.get(name) {
+            Some(index) => *index,
             None => {
-                self.places.insert(name.to_owned(), self.tallies.len());
-                self.tallies.push(Tally::default());
-                self.tallies.len() - 1
+                self.indices.insert(name.to_owned(), self.builders.len());
+                self.builders.push(GroupBuilder::default());
+                self.builders.len() - 1
             }
         };
-        &mut self.tallies[place]
+        &mut self.builders[index]
     }
 
-    /// The largest first.
+    /// Returns the groups, the largest first.
     fn groups(mut self) -> Vec<Group> {
         let group =
-            |(name, place): (String, usize)| std::mem::take(&mut self.tallies[place]).group(name);
-        let mut groups: Vec<Group> = self.places.into_iter().map(group).collect();
+            |(name, index): (String, usize)| std::mem::take(&mut self.builders[index]).group(name);
+        let mut groups: Vec<Group> = self.indices.into_iter().map(group).collect();
         groups.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(&b.name)));
         groups
     }
 }
 
-impl Tally {
-    fn add(&mut self, one: &One<'_>) {
+impl GroupBuilder {
+    fn add(&mut self, call: &CountedCall<'_>) {
         let group = &mut self.group;
         group.calls += 1;
-        match one.status {
+        match call.status {
             "completed" => group.completed += 1,
             "failed" => group.failed += 1,
             "denied" => group.denied += 1,
@@ -298,46 +298,46 @@ impl Tally {
             "interrupted" => group.interrupted += 1,
             _still_open => group.open += 1,
         }
-        group.waited += span(one.waited);
-        group.bytes += one.bytes.unsigned_abs();
-        self.times.extend(one.ran);
+        group.waited += duration(call.waited);
+        group.bytes += call.bytes.unsigned_abs();
+        self.times.extend(call.ran);
     }
 
     fn group(mut self, name: String) -> Group {
         self.times.sort_unstable();
-        self.group.ran = spread(&self.times);
+        self.group.ran = percentiles(&self.times);
         self.group.name = name;
         self.group
     }
 }
 
-/// By nearest rank: a time that some call took.
-fn spread(sorted: &[i64]) -> Percentiles {
+/// Computes percentiles by nearest rank: each is a duration that some call took.
+fn percentiles(sorted: &[i64]) -> Percentiles {
     let at = |percent: usize| {
         let rank = (sorted.len() * percent).div_ceil(100);
         let time = rank.checked_sub(1).and_then(|place| sorted.get(place));
-        time.map_or(Duration::ZERO, |time| span(*time))
+        time.map_or(Duration::ZERO, |time| duration(*time))
     };
     Percentiles {
         p50: at(50),
         p95: at(95),
         p99: at(99),
         most: at(100),
-        total: sorted.iter().map(|time| span(*time)).sum(),
+        total: sorted.iter().map(|time| duration(*time)).sum(),
     }
 }
 
-fn by_day(tallies: HashMap<i64, Tally>) -> Vec<Group> {
-    let mut days: Vec<(i64, Tally)> = tallies.into_iter().collect();
+fn by_day(builders: HashMap<i64, GroupBuilder>) -> Vec<Group> {
+    let mut days: Vec<(i64, GroupBuilder)> = builders.into_iter().collect();
     days.sort_by_key(|(day, _)| *day);
-    let named = |(day, tally): (i64, Tally)| tally.group(date(day));
+    let named = |(day, tally): (i64, GroupBuilder)| tally.group(date(day));
     days.into_iter().map(named).collect()
 }
 
 const MICROS_A_DAY: i64 = 24 * 60 * 60 * 1_000_000;
 
-/// The date of a day since 1970, by the calendar that repeats every 400 years (146,097 days). Years
-/// are counted from March, so that the day that leap years add is the last.
+/// Returns the date of a day since 1970. The calendar repeats every 400 years (146,097 days); years are
+/// counted from March, so that a leap day is the last day of its year.
 fn date(day: i64) -> String {
     let shifted = day + 719_468;
     let (era, in_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
@@ -384,8 +384,8 @@ mod tests {
             most: micros(100),
             total: micros(5050),
         };
-        assert_eq!(spread(&hundred), expected);
-        assert_eq!(spread(&[]), Percentiles::default());
-        assert_eq!(spread(&[7]).p50, micros(7));
+        assert_eq!(percentiles(&hundred), expected);
+        assert_eq!(percentiles(&[]), Percentiles::default());
+        assert_eq!(percentiles(&[7]).p50, micros(7));
     }
 }

@@ -1,11 +1,11 @@
-//! The form in which events are stored: texts without secrets, long ones by hash, all of it JSON.
-//! It changes values of the heart into that form and back; it opens nothing and writes nothing.
+//! The stored form of events: JSON with secrets redacted and long texts replaced by their hash.
+//! It encodes values of the core and decodes them again; it opens and writes nothing.
 
-mod asked;
 mod command;
 mod content;
 mod event;
 mod finish;
+mod form;
 mod intent;
 mod session;
 mod text;
@@ -16,48 +16,48 @@ use thiserror::Error;
 use toolcall::Event;
 
 pub use session::{SessionEvent, SessionFacts, Speaker};
-pub(crate) use text::{Blobs, Hash, Packer, hash_of, hex};
+pub(crate) use text::{BlobSource, Encoder, Hash, hash_of, hex};
 
-/// What is stored cannot be read.
+/// Why a stored record cannot be decoded.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum DecodeError {
-    /// It is not written as this version writes it.
-    #[error("what is stored cannot be read: {0}")]
+    /// The JSON is not what this version writes.
+    #[error("a stored record cannot be decoded: {0}")]
     Malformed(String),
-    /// A long text is not where its hash says.
+    /// No stored text has this hash.
     #[error("the text `{0}` is missing; the history was changed from outside")]
     MissingText(String),
 }
 
-/// An event as JSON.
-pub(crate) fn event_to_json(event: &Event, packer: &mut Packer<'_>) -> String {
-    to_json(&event::Event::pack(event, packer))
+/// Encodes an event of a call as JSON.
+pub(crate) fn event_to_json(event: &Event, encoder: &mut Encoder<'_>) -> String {
+    to_json(&event::StoredEvent::encode(event, encoder))
 }
 
-/// The event that this JSON is.
-pub(crate) fn event_from_json(body: &str, blobs: &dyn Blobs) -> Result<Event, DecodeError> {
-    from_json::<event::Event>(body)?.unpack(blobs)
+/// Decodes an event of a call.
+pub(crate) fn event_from_json(body: &str, blobs: &dyn BlobSource) -> Result<Event, DecodeError> {
+    from_json::<event::StoredEvent>(body)?.decode(blobs)
 }
 
-/// What happened to a session as JSON.
-pub(crate) fn session_to_json(event: &SessionEvent, packer: &mut Packer<'_>) -> String {
-    to_json(&session::Form::pack(event, packer))
+/// Encodes an event of a session as JSON.
+pub(crate) fn session_to_json(event: &SessionEvent, encoder: &mut Encoder<'_>) -> String {
+    to_json(&session::StoredSessionEvent::encode(event, encoder))
 }
 
-/// What happened to a session.
+/// Decodes an event of a session.
 pub(crate) fn session_from_json(
     body: &str,
-    blobs: &dyn Blobs,
+    blobs: &dyn BlobSource,
 ) -> Result<SessionEvent, DecodeError> {
-    from_json::<session::Form>(body)?.unpack(blobs)
+    from_json::<session::StoredSessionEvent>(body)?.decode(blobs)
 }
 
-/// The forms have string keys and no fallible parts, so that writing them cannot fail.
-fn to_json(form: &impl Serialize) -> String {
-    serde_json::to_string(form).unwrap_or_default()
+/// Serializes a stored value. It has string keys and no fallible parts, so this cannot fail.
+fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
-/// What this JSON is.
+/// Deserializes a stored value.
 pub(crate) fn from_json<T: DeserializeOwned>(body: &str) -> Result<T, DecodeError> {
     serde_json::from_str(body).map_err(|error| DecodeError::Malformed(error.to_string()))
 }

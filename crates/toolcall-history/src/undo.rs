@@ -1,5 +1,5 @@
-//! What is needed to undo edits: kept as it was in files of its own, and given back through a host.
-//! It never writes what was redacted, and never over something that is not as the call left it.
+//! Undo: stores the unredacted contents that a call overwrites in files of their own, and restores them through a host.
+//! It never restores redacted text and never overwrites a file that changed after the call.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,43 +11,43 @@ use thiserror::Error;
 use toolcall::serde_forms::path;
 use toolcall::{Change, FileBody, FileEdit, Host, HostError, Timestamp};
 
-use crate::call_summary::Life;
+use crate::call_summary::CallSummary;
 use crate::error::HistoryError;
-use crate::file::{make_private, make_private_folder};
+use crate::file::{create_private_dir, open_private_file};
 use crate::settings::{Durability, HistoryConfig, KeepUndo};
 use crate::stored::{hash_of, hex};
 
-/// What was given back.
+/// The files that an undo restored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoResult {
-    /// Files that are as they were before the call.
+    /// Files that were restored.
     pub restored: Vec<PathBuf>,
-    /// Files that were as before the call already.
+    /// Files that already were as before the call.
     pub unchanged: Vec<PathBuf>,
 }
 
-/// Why nothing was given back, or not all.
+/// Why a call was not undone, or only in part.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum UndoError {
-    /// Nothing was kept for this call.
+    /// Nothing is stored for this call.
     #[error(
         "nothing was kept to undo this call: it changed no files, it is too long ago, or keeping is off"
     )]
     NotKept,
-    /// A file is not as the call left it. Nothing was changed.
+    /// A file changed after the call. Nothing was restored.
     #[error("`{}` changed since; nothing was undone", .0.display())]
     Changed(PathBuf),
-    /// What was there before was not text.
+    /// The file was not text before or after the edit, so its contents are not stored.
     #[error("`{}` was not text; what it held was not kept here", .0.display())]
     NotText(PathBuf),
-    /// The host could not do it.
+    /// The host failed.
     #[error("{} of {} changes were undone, then: {error}", undone.restored.len(), of)]
     Stopped {
-        /// What was given back until then.
+        /// What was restored before the failure.
         undone: UndoResult,
-        /// How many changes there are.
+        /// The number of changes to undo.
         of: usize,
-        /// What stopped it.
+        /// The error of the host.
         error: HostError,
     },
     /// The history could not be read.
@@ -55,15 +55,17 @@ pub enum UndoError {
     History(#[from] HistoryError),
 }
 
-/// What one call would change, as it was before.
+/// The file contents that a call overwrote.
+///
+/// [`Archive::kept_for_undo`](crate::Archive::kept_for_undo) returns it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct UndoContent {
-    edits: Vec<KeptEdit>,
+    edits: Vec<UndoEdit>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum KeptEdit {
+enum UndoEdit {
     Added {
         #[serde(with = "path")]
         path: PathBuf,
@@ -86,37 +88,38 @@ enum KeptEdit {
         #[serde(with = "path")]
         to: PathBuf,
     },
-    /// Not text, before or after.
+    /// A file that is not text before or after the edit.
     Other {
         #[serde(with = "path")]
         path: PathBuf,
     },
 }
 
-/// Keeps what a call is about to change, before it may. Gives the file's name.
-pub(crate) fn keep(
-    folder: &Path,
+/// Writes the undo file of a call before the call may run; returns the name of the file.
+pub(crate) fn write_undo_file(
+    dir: &Path,
     settings: &HistoryConfig,
     at: Timestamp,
-    life: &Life,
+    summary: &CallSummary,
 ) -> Result<Option<String>, HistoryError> {
     if settings.undo == KeepUndo::No {
         return Ok(None);
     }
-    let kept = UndoContent {
-        edits: life.edits().map(KeptEdit::of).collect(),
+    let content = UndoContent {
+        edits: summary.edits().map(UndoEdit::of).collect(),
     };
     let key = format!(
         "{}\0{}\0{}",
-        life.call.session(),
-        life.call.id(),
+        summary.call.session(),
+        summary.call.id(),
         at.as_micros()
     );
     let name = hex(&hash_of(key.as_bytes()))[..32].to_owned();
-    make_private_folder(folder)?;
-    let mut file = make_private(&folder.join(&name))?;
+    create_private_dir(dir)?;
+    let mut file = open_private_file(&dir.join(&name))?;
     file.set_len(0)?;
-    let body = serde_json::to_vec(&kept).map_err(|error| HistoryError::Other(error.to_string()))?;
+    let body =
+        serde_json::to_vec(&content).map_err(|error| HistoryError::Other(error.to_string()))?;
     file.write_all(&body)?;
     if settings.durability == Durability::Power {
         file.sync_all()?;
@@ -124,36 +127,36 @@ pub(crate) fn keep(
     Ok(Some(name))
 }
 
-impl KeptEdit {
+impl UndoEdit {
     fn of(edit: &FileEdit) -> Self {
         let path = edit.path.clone();
         match &edit.change {
             Change::Added {
                 after: FileBody::Text(after),
-            } => KeptEdit::Added {
+            } => UndoEdit::Added {
                 path,
                 after: digest(after),
             },
             Change::Modified {
                 before: FileBody::Text(before),
                 after: FileBody::Text(after),
-            } => KeptEdit::Modified {
+            } => UndoEdit::Modified {
                 path,
                 before: before.clone(),
                 after: digest(after),
             },
             Change::Deleted {
                 before: FileBody::Text(before),
-            } => KeptEdit::Deleted {
+            } => UndoEdit::Deleted {
                 path,
                 before: before.clone(),
             },
-            Change::Moved { to } => KeptEdit::Moved {
+            Change::Moved { to } => UndoEdit::Moved {
                 path,
                 to: to.clone(),
             },
             Change::Added { .. } | Change::Modified { .. } | Change::Deleted { .. } => {
-                KeptEdit::Other { path }
+                UndoEdit::Other { path }
             }
         }
     }
@@ -163,60 +166,59 @@ fn digest(text: &str) -> String {
     hex(&hash_of(text.as_bytes()))
 }
 
-/// Reads what was kept.
-pub(crate) fn read(file: &Path) -> Result<UndoContent, UndoError> {
+/// Reads an undo file.
+pub(crate) fn read_undo_file(file: &Path) -> Result<UndoContent, UndoError> {
     let body = fs::read(file).map_err(|_| UndoError::NotKept)?;
     serde_json::from_slice(&body).map_err(|_| UndoError::NotKept)
 }
 
-/// What has to be done for one edit.
+/// What undoes one edit.
 #[derive(Debug)]
-enum Plan {
-    Nothing(PathBuf),
-    Do(FileEdit),
+enum UndoStep {
+    Unchanged(PathBuf),
+    Apply(FileEdit),
 }
 
-/// What would be given back, looked at and not done yet.
+/// The changes that undo a call, checked against the files and not yet applied.
 #[derive(Debug)]
 pub struct UndoPlan {
-    plans: Vec<Plan>,
+    steps: Vec<UndoStep>,
 }
 
 impl UndoContent {
-    /// Gives back what was kept: looks at every file first, and changes none if one is not as the
-    /// call left it.
+    /// Restores the files. Checks all of them first, and changes none if one of them changed after the call.
     pub async fn restore(self, host: &dyn Host) -> Result<UndoResult, UndoError> {
         self.look(host).await?.carry_out(host).await
     }
 
-    /// Looks at every file and says what would be given back; changes nothing.
+    /// Checks every file and returns the changes that would undo the call; changes nothing.
     pub async fn look(self, host: &dyn Host) -> Result<UndoPlan, UndoError> {
-        let mut plans = Vec::new();
-        // The last edit first: an earlier one may be of what it made.
+        let mut steps = Vec::new();
+        // The last edit first: it may have changed what an earlier one created.
         for edit in self.edits.into_iter().rev() {
-            plans.push(plan(edit, host).await?);
+            steps.push(plan_step(edit, host).await?);
         }
-        Ok(UndoPlan { plans })
+        Ok(UndoPlan { steps })
     }
 }
 
 impl UndoPlan {
-    /// The changes that would be made, in their order.
+    /// Returns the changes in the order in which they are applied.
     pub fn edits(&self) -> impl Iterator<Item = &FileEdit> {
-        self.plans.iter().filter_map(|plan| match plan {
-            Plan::Nothing(_) => None,
-            Plan::Do(edit) => Some(edit),
+        self.steps.iter().filter_map(|step| match step {
+            UndoStep::Unchanged(_) => None,
+            UndoStep::Apply(edit) => Some(edit),
         })
     }
 
-    /// Makes them. One whose file changed since it was looked at is not made, nor those after it.
+    /// Applies the changes. Stops at a file that changed since it was checked.
     pub async fn carry_out(self, host: &dyn Host) -> Result<UndoResult, UndoError> {
-        let of = self.plans.len();
+        let of = self.steps.len();
         let mut undone = UndoResult::default();
-        for plan in self.plans {
-            match plan {
-                Plan::Nothing(path) => undone.unchanged.push(path),
-                Plan::Do(edit) => {
+        for step in self.steps {
+            match step {
+                UndoStep::Unchanged(path) => undone.unchanged.push(path),
+                UndoStep::Apply(edit) => {
                     if let Err(error) = host.apply(&edit).await {
                         return Err(UndoError::Stopped { undone, of, error });
                     }
@@ -237,43 +239,45 @@ fn restored_path(edit: &FileEdit) -> PathBuf {
     }
 }
 
-async fn plan(edit: KeptEdit, host: &dyn Host) -> Result<Plan, UndoError> {
+async fn plan_step(edit: UndoEdit, host: &dyn Host) -> Result<UndoStep, UndoError> {
     match edit {
-        KeptEdit::Other { path } => Err(UndoError::NotText(path)),
-        KeptEdit::Added { path, after } => Ok(match found(host, &path).await? {
-            None => Plan::Nothing(path),
+        UndoEdit::Other { path } => Err(UndoError::NotText(path)),
+        UndoEdit::Added { path, after } => Ok(match read_text(host, &path).await? {
+            None => UndoStep::Unchanged(path),
             Some(now) if digest(&now) == after => {
-                Plan::Do(FileEdit::deleted(path, FileBody::Text(now)))
+                UndoStep::Apply(FileEdit::deleted(path, FileBody::Text(now)))
             }
             Some(_) => return Err(UndoError::Changed(path)),
         }),
-        KeptEdit::Modified {
+        UndoEdit::Modified {
             path,
             before,
             after,
-        } => Ok(match found(host, &path).await? {
-            Some(now) if now == before => Plan::Nothing(path),
-            Some(now) if digest(&now) == after => Plan::Do(FileEdit::modified(path, now, before)),
+        } => Ok(match read_text(host, &path).await? {
+            Some(now) if now == before => UndoStep::Unchanged(path),
+            Some(now) if digest(&now) == after => {
+                UndoStep::Apply(FileEdit::modified(path, now, before))
+            }
             Some(_) | None => return Err(UndoError::Changed(path)),
         }),
-        KeptEdit::Deleted { path, before } => Ok(match found(host, &path).await? {
-            None => Plan::Do(FileEdit::added(path, before)),
-            Some(now) if now == before => Plan::Nothing(path),
+        UndoEdit::Deleted { path, before } => Ok(match read_text(host, &path).await? {
+            None => UndoStep::Apply(FileEdit::added(path, before)),
+            Some(now) if now == before => UndoStep::Unchanged(path),
             Some(_) => return Err(UndoError::Changed(path)),
         }),
-        KeptEdit::Moved { path, to } => {
+        UndoEdit::Moved { path, to } => {
             let (here, there) = (exists(host, &path).await?, exists(host, &to).await?);
             match (here, there) {
-                (true, false) => Ok(Plan::Nothing(path)),
-                (false, true) => Ok(Plan::Do(FileEdit::moved(to, path))),
+                (true, false) => Ok(UndoStep::Unchanged(path)),
+                (false, true) => Ok(UndoStep::Apply(FileEdit::moved(to, path))),
                 (true, true) | (false, false) => Err(UndoError::Changed(to)),
             }
         }
     }
 }
 
-/// The text at a path, if there is something. What is no text is not as any edit of text left it.
-async fn found(host: &dyn Host, path: &Path) -> Result<Option<Arc<str>>, UndoError> {
+/// Returns the text at a path, or `None` if there is no file. A file that is not text has changed since the edit.
+async fn read_text(host: &dyn Host, path: &Path) -> Result<Option<Arc<str>>, UndoError> {
     match host.inspect(path).await {
         Ok(FileBody::Text(text)) => Ok(Some(text)),
         Ok(FileBody::Binary { .. } | FileBody::Folder { .. }) => {

@@ -1,5 +1,5 @@
-//! Verifies a history: that no record was changed, left out or put in, and that rows say what records say.
-//! It finds what does not fit together; who rewrites everything, hashes included, is not found.
+//! Verifies a history: no record was changed, removed or inserted, and the rows of calls match their records.
+//! It cannot find a complete rewrite that includes the hashes.
 
 use std::collections::HashMap;
 
@@ -8,32 +8,32 @@ use thiserror::Error;
 use toolcall::{CallId, SessionId};
 
 use crate::archive::Archive;
-use crate::call_summary::Life;
-use crate::chain::{self, Link};
+use crate::call_summary::CallSummary;
+use crate::chain::{self, ChainLink};
 use crate::error::HistoryError;
 use crate::redact::Redactor;
-use crate::rows::{Stored, Summary, moment};
+use crate::rows::{CallColumns, DbBlobs, timestamp};
 use crate::settings::KeepContent;
-use crate::stored::{self, Hash, Packer, hash_of};
+use crate::stored::{self, Encoder, Hash, hash_of};
 
-/// What was looked at, when everything fits together.
+/// What was verified without an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
-    /// Sessions.
+    /// The number of sessions.
     pub sessions: u64,
-    /// Records.
+    /// The number of records.
     pub records: u64,
 }
 
-/// The first thing that does not fit.
+/// The first inconsistency that was found.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum VerifyError {
-    /// A record does not have the hash that follows from it and what is before it.
-    #[error("record {seq} of `{session}` was changed, or one before it was taken out")]
+    /// The hash of a record does not follow from the record and the hash before it.
+    #[error("record {seq} of `{session}` was changed, or one before it was removed")]
     Changed {
         /// The session.
         session: SessionId,
-        /// Its place, counted from 1.
+        /// Its sequence number, counted from 1.
         seq: i64,
     },
     /// A record is missing.
@@ -41,27 +41,27 @@ pub enum VerifyError {
     Missing {
         /// The session.
         session: SessionId,
-        /// Its place, counted from 1.
+        /// Its sequence number, counted from 1.
         seq: i64,
     },
-    /// A session does not end as it says.
-    #[error("`{session}` does not end at record {seq}, as it says")]
+    /// The last record of a session is not the one that the session names.
+    #[error("`{session}` does not end at record {seq}, as its row states")]
     Cut {
         /// The session.
         session: SessionId,
-        /// Where it should end.
+        /// The sequence number where it should end.
         seq: i64,
     },
-    /// A long text is not what its hash says.
+    /// A long text does not match its hash.
     #[error("a text of `{session}` was changed: `{hash}`")]
     Text {
-        /// A session that needs it.
+        /// A session that uses it.
         session: SessionId,
         /// Its hash.
         hash: String,
     },
-    /// The row of a call says something else than its records.
-    #[error("the row of the call `{call}` of `{session}` says something else than its records")]
+    /// The row of a call does not match its records.
+    #[error("the row of call `{call}` of `{session}` does not match its records")]
     Row {
         /// The session.
         session: SessionId,
@@ -80,32 +80,32 @@ impl From<rusqlite::Error> for VerifyError {
 }
 
 impl Archive {
-    /// Goes through every record, text and row. An unkeyed chain shows what was edited or is missing,
-    /// not a full rewrite by somebody who computes the hashes anew.
+    /// Verifies every record, text and row. The hash chain has no key: it reveals edits and gaps, not a
+    /// complete rewrite with new hashes.
     pub fn verify(&self) -> Result<VerifyReport, VerifyError> {
-        // One look at the file, whatever is written meanwhile.
-        let look = self.db.unchecked_transaction()?;
+        // One snapshot, whatever other processes write meanwhile.
+        let snapshot = self.db.unchecked_transaction()?;
         let mut verified = VerifyReport::default();
-        for ends in sessions(&look)? {
-            verified.records += verify_session(&look, &ends)?;
+        for session in sessions(&snapshot)? {
+            verified.records += verify_session(&snapshot, &session)?;
             verified.sessions += 1;
         }
         Ok(verified)
     }
 }
 
-/// A session and where it says it ends.
-struct Ends {
+/// A session with the length and the last hash that its row states.
+struct SessionChain {
     row: i64,
     id: SessionId,
     length: i64,
     head: Hash,
 }
 
-fn sessions(db: &Connection) -> Result<Vec<Ends>, VerifyError> {
+fn sessions(db: &Connection) -> Result<Vec<SessionChain>, VerifyError> {
     let mut find = db.prepare("SELECT id, name, length, head FROM sessions ORDER BY id")?;
     let rows = find.query_map([], |row| {
-        Ok(Ends {
+        Ok(SessionChain {
             row: row.get(0)?,
             id: SessionId::new(row.get::<_, String>(1)?),
             length: row.get(2)?,
@@ -115,70 +115,73 @@ fn sessions(db: &Connection) -> Result<Vec<Ends>, VerifyError> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn verify_session(db: &Connection, ends: &Ends) -> Result<u64, VerifyError> {
-    verify_texts(db, ends)?;
+fn verify_session(db: &Connection, session: &SessionChain) -> Result<u64, VerifyError> {
+    verify_texts(db, session)?;
     let sql =
         "SELECT seq, at, sort, coalesce(calls.name, ''), body, hash, records.call FROM records
                LEFT JOIN calls ON calls.id = records.call
                WHERE records.session = ?1 ORDER BY seq";
     let mut find = db.prepare_cached(sql)?;
-    let mut rows = find.query([ends.row])?;
-    let (mut length, mut head) = (0, chain::root(ends.id.as_str()));
-    let mut lives: HashMap<i64, Life> = HashMap::new();
+    let mut rows = find.query([session.row])?;
+    let (mut length, mut head) = (0, chain::root(session.id.as_str()));
+    let mut summaries: HashMap<i64, CallSummary> = HashMap::new();
     while let Some(row) = rows.next()? {
         let text = |at: usize| {
             row.get_ref(at)
                 .map(|text| text.as_str().unwrap_or_default())
         };
-        let link = Link {
+        let link = ChainLink {
             seq: row.get(0)?,
             at: row.get(1)?,
-            sort: text(2)?,
+            event_name: text(2)?,
             call: text(3)?,
             body: text(4)?,
         };
         length += 1;
         if link.seq != length {
             return Err(VerifyError::Missing {
-                session: ends.id.clone(),
+                session: session.id.clone(),
                 seq: length,
             });
         }
         head = link.after(&head);
         if row.get::<_, Hash>(5)? != head {
             return Err(VerifyError::Changed {
-                session: ends.id.clone(),
+                session: session.id.clone(),
                 seq: length,
             });
         }
         if let Some(call) = row.get::<_, Option<i64>>(6)? {
-            fold(db, ends, call, &link, &mut lives)?;
+            fold_record(db, session, call, &link, &mut summaries)?;
         }
     }
-    if length != ends.length || head != ends.head {
+    if length != session.length || head != session.head {
         return Err(VerifyError::Cut {
-            session: ends.id.clone(),
-            seq: ends.length,
+            session: session.id.clone(),
+            seq: session.length,
         });
     }
-    verify_rows(db, ends, &lives)?;
+    verify_rows(db, session, &summaries)?;
     Ok(length.unsigned_abs())
 }
 
-fn fold(
+fn fold_record(
     db: &Connection,
-    ends: &Ends,
+    session: &SessionChain,
     row: i64,
-    link: &Link<'_>,
-    lives: &mut HashMap<i64, Life>,
+    link: &ChainLink<'_>,
+    summaries: &mut HashMap<i64, CallSummary>,
 ) -> Result<(), VerifyError> {
-    let event = stored::event_from_json(link.body, &Stored(db)).map_err(HistoryError::from)?;
-    let at = moment(link.at);
-    match lives.get_mut(&row) {
-        Some(life) => life.apply(link.seq, at, &event),
+    let event = stored::event_from_json(link.body, &DbBlobs(db)).map_err(HistoryError::from)?;
+    let at = timestamp(link.at);
+    match summaries.get_mut(&row) {
+        Some(summary) => summary.apply(link.seq, at, &event),
         None => {
             let id = CallId::new(link.call);
-            lives.insert(row, Life::begin(&ends.id, &id, link.seq, at, &event));
+            summaries.insert(
+                row,
+                CallSummary::begin(&session.id, &id, link.seq, at, &event),
+            );
         }
     }
     Ok(())
@@ -186,31 +189,31 @@ fn fold(
 
 fn verify_rows(
     db: &Connection,
-    ends: &Ends,
-    lives: &HashMap<i64, Life>,
+    session: &SessionChain,
+    summaries: &HashMap<i64, CallSummary>,
 ) -> Result<(), VerifyError> {
-    let packer = Packer::new(Redactor::get(), KeepContent::Contents, usize::MAX);
-    for (row, life) in lives {
-        if !Summary::of(life, &packer).is_stored(db, *row)? {
+    let encoder = Encoder::new(Redactor::get(), KeepContent::Contents, usize::MAX);
+    for (row, summary) in summaries {
+        if !CallColumns::new(summary, &encoder).is_stored(db, *row)? {
             return Err(VerifyError::Row {
-                session: ends.id.clone(),
-                call: life.call.id().clone(),
+                session: session.id.clone(),
+                call: summary.call.id().clone(),
             });
         }
     }
     Ok(())
 }
 
-fn verify_texts(db: &Connection, ends: &Ends) -> Result<(), VerifyError> {
+fn verify_texts(db: &Connection, session: &SessionChain) -> Result<(), VerifyError> {
     let sql = "SELECT hash, body FROM blob_uses JOIN blobs ON blobs.id = blob WHERE session = ?1";
     let mut find = db.prepare_cached(sql)?;
-    let mut rows = find.query([ends.row])?;
+    let mut rows = find.query([session.row])?;
     while let Some(row) = rows.next()? {
         let hash: Hash = row.get(0)?;
         let body = row.get_ref(1)?.as_blob().unwrap_or_default();
         if hash_of(body) != hash {
             return Err(VerifyError::Text {
-                session: ends.id.clone(),
+                session: session.id.clone(),
                 hash: stored::hex(&hash),
             });
         }

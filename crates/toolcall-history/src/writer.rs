@@ -1,5 +1,5 @@
-//! The one who writes: takes what waits, commits it together, and says that it is safe.
-//! It lives on a thread of its own, and nothing that fails or panics in it reaches a call.
+//! The writer thread: takes queued records, commits them in batches and completes their receipts.
+//! No failure or panic here reaches a call.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,132 +15,133 @@ use toolcall::{
 };
 
 use crate::error::HistoryError;
-use crate::file::{self, DamagedFile, beside, patiently};
+use crate::file::{self, DamagedFile, retry_while_busy, with_suffix};
 use crate::prune;
 use crate::queue::Queue;
-use crate::record_writer::{Entry, RecordWriter, What, micros};
-use crate::rows::moment;
-use crate::run::Run;
+use crate::record_writer::{Entry, EntryEvent, RecordWriter, micros};
+use crate::rows::timestamp;
+use crate::run::RunLock;
 use crate::settings::{HistoryConfig, OnFailure};
 
-/// At most this many entries are committed together.
-const MOST_TOGETHER: usize = 4096;
+/// The largest number of jobs in one transaction.
+const MAX_BATCH: usize = 4096;
 
-/// Something to be written, and who waits for it.
+/// A job for the writer thread, with the channel that reports its completion.
 #[derive(Debug)]
 pub(crate) enum Job {
     Write(Entry, oneshot::Sender<Result<(), StoreError>>),
-    /// Says when everything before it was dealt with.
+    /// Completes when every job before it is done.
     Flush(SyncSender<()>),
 }
 
-/// How a history fares.
+/// Whether records are being written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
-    /// Why nothing can be kept at the moment.
+    /// Why records cannot be written at present.
     pub trouble: Option<HistoryError>,
-    /// How many records were not kept, in all.
+    /// How many records were not written since the history was opened.
     pub unrecorded: u64,
 }
 
-/// Shared between the one who writes and those who ask.
+/// The health, shared between the writer thread and the [`History`](crate::History).
 #[derive(Debug, Default)]
-pub(crate) struct Shared(Mutex<Health>);
+pub(crate) struct SharedHealth(Mutex<Health>);
 
-impl Shared {
-    pub(crate) fn health(&self) -> Health {
+impl SharedHealth {
+    pub(crate) fn get(&self) -> Health {
         self.0.lock().clone()
     }
 
-    /// Notes that records were not kept, and tells whoever wants to know, once.
-    pub(crate) fn failed(&self, records: u64, trouble: &HistoryError, settings: &HistoryConfig) {
+    /// Counts records that were not written, and reports the error unless it is the same as before.
+    pub(crate) fn failed(&self, records: u64, error: &HistoryError, settings: &HistoryConfig) {
         let is_new = {
             let mut health = self.0.lock();
             health.unrecorded += records;
-            let before = health.trouble.replace(trouble.clone());
-            before.as_ref() != Some(trouble)
+            let before = health.trouble.replace(error.clone());
+            before.as_ref() != Some(error)
         };
         if is_new {
-            tell(settings, Some(trouble));
+            notify(settings, Some(error));
         }
     }
 
     fn recovered(&self, settings: &HistoryConfig) {
         if self.0.lock().trouble.take().is_some() {
-            tell(settings, None);
+            notify(settings, None);
         }
     }
 }
 
-fn tell(settings: &HistoryConfig, trouble: Option<&HistoryError>) {
-    if let Some(tell) = &settings.tell {
-        let _whoever_was_told_panicked = catch_unwind(AssertUnwindSafe(|| tell(trouble)));
+fn notify(settings: &HistoryConfig, error: Option<&HistoryError>) {
+    if let Some(on_change) = &settings.tell {
+        let _callback_panicked = catch_unwind(AssertUnwindSafe(|| on_change(error)));
     }
 }
 
-/// Writes into one file.
+/// The state of the writer thread: one connection to one file.
 pub(crate) struct Writer {
     db: Connection,
-    pen: RecordWriter,
+    record_writer: RecordWriter,
     path: PathBuf,
     settings: HistoryConfig,
-    shared: Arc<Shared>,
-    /// Not kept since the last success, and why.
-    lost: Option<(u64, HistoryError)>,
-    _run: Run,
+    health: Arc<SharedHealth>,
+    /// How many records were not written since the last success, and the latest error.
+    unrecorded: Option<(u64, HistoryError)>,
+    _run: RunLock,
 }
 
 impl Writer {
-    /// Opens the file, ends what a dead process left open, and is ready to write.
+    /// Opens the file and ends calls orphaned by dead processes.
     pub(crate) fn open(
         path: &Path,
         settings: &HistoryConfig,
-        shared: Arc<Shared>,
+        health: Arc<SharedHealth>,
     ) -> Result<(Self, Option<DamagedFile>), HistoryError> {
         let opened = file::open(path, settings.durability)?;
         let mut db = opened.db;
-        limit(&db, settings.largest_file)?;
-        let run = Run::begin(path)?;
+        limit_file_size(&db, settings.max_file_bytes)?;
+        let run = RunLock::acquire(path)?;
         let now = micros(settings.clock.now());
         let patience = settings.patience;
-        let row = patiently(patience, || {
+        let row = retry_while_busy(patience, || {
             let sql = "INSERT INTO runs(name, began) VALUES(?1, ?2) RETURNING id";
             Ok(db.query_row(sql, params![run.name, now], |row| row.get(0))?)
         })?;
-        let mut pen = RecordWriter::new(settings.clone(), row, beside(path, ".undo"));
-        patiently(patience, || {
-            pen.forget();
-            end_the_dead(&mut db, &mut pen, path, row)
+        let mut record_writer =
+            RecordWriter::new(settings.clone(), row, with_suffix(path, ".undo"));
+        retry_while_busy(patience, || {
+            record_writer.clear_cache();
+            end_orphaned_calls(&mut db, &mut record_writer, path, row)
         })?;
         prune::expire_undos(&db, path, settings)?;
         if let Some(DamagedFile { place, damage }) = &opened.set_aside {
-            let said = format!(
+            let message = format!(
                 "a damaged history was set aside as `{}`: {damage}",
                 place.display()
             );
-            patiently(patience, || incident(&db, now, &said))?;
+            retry_while_busy(patience, || insert_incident(&db, now, &message))?;
         }
         let writer = Self {
             db,
-            pen,
+            record_writer,
             path: path.to_owned(),
             settings: settings.clone(),
-            shared,
-            lost: None,
+            health,
+            unrecorded: None,
             _run: run,
         };
         Ok((writer, opened.set_aside))
     }
 
-    /// Writes until the queue is closed and empty.
-    pub(crate) fn work(mut self, queue: &Queue<Job>) {
+    /// Writes jobs until the queue is closed and empty.
+    pub(crate) fn run(mut self, queue: &Queue<Job>) {
         loop {
-            let mut jobs = queue.take();
+            let mut jobs = queue.take_all();
             if jobs.is_empty() {
                 return;
             }
             while !jobs.is_empty() {
-                let rest = jobs.split_off(jobs.len().min(MOST_TOGETHER));
+                let rest = jobs.split_off(jobs.len().min(MAX_BATCH));
                 self.commit(jobs);
                 jobs = rest;
             }
@@ -161,36 +162,36 @@ impl Writer {
         };
         match &written {
             Ok(()) if count > 0 => {
-                self.lost = None;
-                self.shared.recovered(&self.settings);
+                self.unrecorded = None;
+                self.health.recovered(&self.settings);
             }
             Ok(()) => {}
-            Err(trouble) => self.failed(count, trouble),
+            Err(error) => self.failed(count, error),
         }
-        let answer = self.answer(written);
+        let result = self.store_result(written);
         for job in jobs {
             match job {
-                Job::Write(_, done) => drop(done.send(answer.clone())),
+                Job::Write(_, done) => drop(done.send(result.clone())),
                 Job::Flush(done) => drop(done.send(())),
             }
         }
     }
 
-    fn failed(&mut self, count: u64, trouble: &HistoryError) {
-        self.pen.forget();
-        let before = self.lost.take().map_or(0, |(before, _)| before);
-        self.lost = Some((before + count, trouble.clone()));
-        if let HistoryError::Damaged(_) = trouble {
-            file::suspect(&self.path);
+    fn failed(&mut self, count: u64, error: &HistoryError) {
+        self.record_writer.clear_cache();
+        let before = self.unrecorded.take().map_or(0, |(before, _)| before);
+        self.unrecorded = Some((before + count, error.clone()));
+        if let HistoryError::Damaged(_) = error {
+            file::mark_suspect(&self.path);
         }
-        self.shared.failed(count, trouble, &self.settings);
+        self.health.failed(count, error, &self.settings);
     }
 
-    fn answer(&self, written: Result<(), HistoryError>) -> Result<(), StoreError> {
+    fn store_result(&self, written: Result<(), HistoryError>) -> Result<(), StoreError> {
         match (written, self.settings.on_failure) {
             (Ok(()), _) | (Err(_), OnFailure::GoOn) => Ok(()),
-            (Err(trouble), OnFailure::Refuse) => Err(StoreError {
-                reason: trouble.to_string().into(),
+            (Err(error), OnFailure::Refuse) => Err(StoreError {
+                reason: error.to_string().into(),
             }),
         }
     }
@@ -200,37 +201,42 @@ impl Writer {
         entries: impl Fn() -> I,
     ) -> Result<(), HistoryError> {
         let patience = self.settings.patience;
-        let safely = AssertUnwindSafe(|| {
-            patiently(patience, || {
-                // What an earlier try remembers was rolled back with it.
-                let tried = self.try_once(entries());
-                if tried.is_err() {
-                    self.pen.forget();
+        let attempt = AssertUnwindSafe(|| {
+            retry_while_busy(patience, || {
+                // The failed transaction was rolled back, so the cache no longer matches the file.
+                let result = self.write_transaction(entries());
+                if result.is_err() {
+                    self.record_writer.clear_cache();
                 }
-                tried
+                result
             })
         });
-        catch_unwind(safely)
+        catch_unwind(attempt)
             .unwrap_or_else(|_| Err(HistoryError::Other("the writer panicked".into())))
     }
 
-    fn try_once<'e>(
+    fn write_transaction<'e>(
         &mut self,
         entries: impl Iterator<Item = &'e Entry>,
     ) -> Result<(), HistoryError> {
-        let change = TransactionBehavior::Immediate;
-        let transaction = self.db.transaction_with_behavior(change)?;
-        self.pen.write(&transaction, entries)?;
-        if let Some((count, trouble)) = &self.lost {
-            let said = format!("{count} records were not kept: {trouble}");
-            incident(&transaction, micros(self.settings.clock.now()), &said)?;
+        let immediate = TransactionBehavior::Immediate;
+        let transaction = self.db.transaction_with_behavior(immediate)?;
+        self.record_writer.write(&transaction, entries)?;
+        if let Some((count, error)) = &self.unrecorded {
+            let records = if *count == 1 {
+                "record was"
+            } else {
+                "records were"
+            };
+            let message = format!("{count} {records} not kept: {error}");
+            insert_incident(&transaction, micros(self.settings.clock.now()), &message)?;
         }
         Ok(transaction.commit()?)
     }
 }
 
-/// A file that reached its limit is as a disk that is full.
-fn limit(db: &Connection, largest: Option<u64>) -> Result<(), HistoryError> {
+/// Limits the size of the file. SQLite reports a file at its limit as a full disk.
+fn limit_file_size(db: &Connection, largest: Option<u64>) -> Result<(), HistoryError> {
     let Some(largest) = largest else {
         return Ok(());
     };
@@ -240,16 +246,16 @@ fn limit(db: &Connection, largest: Option<u64>) -> Result<(), HistoryError> {
     Ok(())
 }
 
-fn incident(db: &Connection, at: i64, what: &str) -> Result<(), HistoryError> {
+fn insert_incident(db: &Connection, at: i64, what: &str) -> Result<(), HistoryError> {
     let sql = "INSERT INTO incidents(at, what) VALUES(?1, ?2)";
     db.execute(sql, params![at, what])?;
     Ok(())
 }
 
-/// Ends the calls that processes left open which are gone.
-fn end_the_dead(
+/// Ends the open calls of dead processes as interrupted.
+fn end_orphaned_calls(
     db: &mut Connection,
-    pen: &mut RecordWriter,
+    record_writer: &mut RecordWriter,
     path: &Path,
     own: i64,
 ) -> Result<(), HistoryError> {
@@ -260,20 +266,20 @@ fn end_the_dead(
     };
     for (row, name) in others
         .into_iter()
-        .filter(|(_, name)| Run::is_over(path, name))
+        .filter(|(_, name)| RunLock::is_dead(path, name))
     {
         let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let entries = left_open(&transaction, row)?;
-        pen.write(&transaction, entries.iter())?;
+        let entries = orphan_endings(&transaction, row)?;
+        record_writer.write(&transaction, entries.iter())?;
         transaction.execute("DELETE FROM runs WHERE id = ?1", [row])?;
         transaction.commit()?;
-        Run::clear(path, &name);
+        RunLock::remove(path, &name);
     }
     Ok(())
 }
 
-/// An ending for every open call of a run, at the moment when it was last heard of.
-fn left_open(db: &Transaction<'_>, run: i64) -> Result<Vec<Entry>, HistoryError> {
+/// Returns an ending for every open call of a run, at the time of its last record.
+fn orphan_endings(db: &Transaction<'_>, run: i64) -> Result<Vec<Entry>, HistoryError> {
     let sql = "SELECT sessions.name, calls.name,
                  (SELECT at FROM records WHERE records.session = calls.session AND seq = calls.last)
                FROM calls JOIN sessions ON sessions.id = calls.session
@@ -281,20 +287,20 @@ fn left_open(db: &Transaction<'_>, run: i64) -> Result<Vec<Entry>, HistoryError>
     let mut find = db.prepare(sql)?;
     let rows = find.query_map([run], |row| {
         let (session, call): (String, String) = (row.get(0)?, row.get(1)?);
-        Ok(interrupted(session, call, moment(row.get(2)?)))
+        Ok(interrupted(session, call, timestamp(row.get(2)?)))
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn interrupted(session: String, call: String, at: Timestamp) -> Entry {
     let finish = Finish {
-        ending: Ending::interrupted("the program that carried it is gone"),
+        ending: Ending::interrupted("the process that ran it has ended"),
         result: ToolResult::default(),
         output: Arc::new(Output::default()),
     };
     Entry {
         session: SessionId::new(session),
         at,
-        what: What::Call(CallId::new(call), Event::Finished(Arc::new(finish))),
+        event: EntryEvent::Call(CallId::new(call), Event::Finished(Arc::new(finish))),
     }
 }

@@ -1,5 +1,5 @@
-//! What is told of a call, under the names of the GenAI and MCP conventions, and ours where they have none.
-//! Names, sizes and decisions only: what a call was given and what it gave is told elsewhere, and only on request.
+//! The attributes of spans, named by the GenAI and MCP conventions, or `toolcall.…` where these have no name.
+//! Names, sizes and decisions only: `content.rs` adds inputs and outputs if they are switched on.
 
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use toolcall::{
@@ -9,20 +9,20 @@ use toolcall::{
 
 use crate::span::{number, signed, text};
 
-/// Of the span of a turn.
+/// Returns the attributes of the span of a turn.
 pub(crate) fn of_turn(session: &SessionId, agent: Option<&str>) -> Vec<KeyValue> {
-    let mut told = vec![
+    let mut attributes = vec![
         text("gen_ai.operation.name", "invoke_agent"),
         text("gen_ai.conversation.id", session.as_str()),
     ];
-    told.extend(agent.map(|agent| text("gen_ai.agent.name", agent)));
-    told
+    attributes.extend(agent.map(|agent| text("gen_ai.agent.name", agent)));
+    attributes
 }
 
-/// Of the span of an ended call.
+/// Returns the attributes of the span of an ended call.
 pub(crate) fn of_call(call: &ToolCall) -> Vec<KeyValue> {
     let id = call.id().as_str();
-    let mut told = vec![
+    let mut attributes = vec![
         text("gen_ai.operation.name", "execute_tool"),
         text("gen_ai.tool.name", call.tool()),
         text("gen_ai.tool.call.id", call.model_id().map_or(id, |id| id)),
@@ -30,40 +30,41 @@ pub(crate) fn of_call(call: &ToolCall) -> Vec<KeyValue> {
         text("toolcall.call.id", id),
         text("toolcall.kind", call.kind().as_str()),
     ];
-    told.extend(provider(call));
+    attributes.extend(tool_provider(call));
     if let Some(decision) = call.decision() {
-        told.extend(of_decision(decision));
+        attributes.extend(of_decision(decision));
     }
-    told.extend(of_ending(call));
-    told
+    attributes.extend(of_ending(call));
+    attributes
 }
 
-/// Of the span of a wait that this event ended.
+/// Returns the attributes of the span of a wait that this event ended.
 pub(crate) fn of_wait(call: &ToolCall, event: &Event) -> Vec<KeyValue> {
     if let Event::Decided(decision) = event {
-        let mut told = vec![text("toolcall.wait.for", "permission")];
-        told.extend(of_decision(decision));
-        return told;
+        let mut attributes = vec![text("toolcall.wait.for", "permission")];
+        attributes.extend(of_decision(decision));
+        return attributes;
     }
     if let Event::FormAnswered(answered) = event {
         return vec![
             text("toolcall.wait.for", "form"),
-            text("toolcall.form.answer", reply(&answered.reply)),
+            text("toolcall.form.answer", reply_name(&answered.reply)),
         ];
     }
-    // It ended unanswered: no other event ends a wait.
-    vec![text("toolcall.wait.for", unanswered(call))]
+    // No other event ends a wait, so the call ended without an answer.
+    vec![text("toolcall.wait.for", unanswered_wait(call))]
 }
 
-fn unanswered(call: &ToolCall) -> &'static str {
+fn unanswered_wait(call: &ToolCall) -> &'static str {
     let mut forms = call.forms().iter();
-    match forms.any(|asking| asking.answer.is_none()) {
-        true => "form",
-        false => "permission",
+    if forms.any(|asking| asking.answer.is_none()) {
+        "form"
+    } else {
+        "permission"
     }
 }
 
-fn reply(reply: &FormReply) -> &'static str {
+fn reply_name(reply: &FormReply) -> &'static str {
     match reply {
         FormReply::Accepted(_) => "accepted",
         FormReply::Declined { .. } => "declined",
@@ -71,8 +72,8 @@ fn reply(reply: &FormReply) -> &'static str {
     }
 }
 
-/// Who provides the tool, once that is known.
-fn provider(call: &ToolCall) -> Vec<KeyValue> {
+/// Returns the provider of the tool, once it is known.
+fn tool_provider(call: &ToolCall) -> Vec<KeyValue> {
     let Some(prepared) = call.prepared_as() else {
         return Vec::new();
     };
@@ -87,26 +88,26 @@ fn provider(call: &ToolCall) -> Vec<KeyValue> {
     }
 }
 
-/// Which rule decided is told with the content: its name may quote the command it was kept for.
+/// Returns the decision. The name of the rule is content, because it may quote the command it was remembered for.
 fn of_decision(decision: &Decision) -> Vec<KeyValue> {
     let effect = match decision.effect {
         Effect::Allow => "allow",
         Effect::Deny => "deny",
     };
-    let mut told = vec![text("toolcall.decision", effect)];
+    let mut attributes = vec![text("toolcall.decision", effect)];
     match &decision.by {
-        Judge::Rule(_) => told.push(text("toolcall.decision.by", "rule")),
+        Judge::Rule(_) => attributes.push(text("toolcall.decision.by", "rule")),
         Judge::Person(remembered) => {
-            told.push(text("toolcall.decision.by", "person"));
-            told.push(text("toolcall.decision.kept", kept(remembered)));
+            attributes.push(text("toolcall.decision.by", "person"));
+            attributes.push(text("toolcall.decision.kept", remembered_name(remembered)));
         }
-        Judge::Unseen => told.push(text("toolcall.decision.by", "unseen")),
+        Judge::Unseen => attributes.push(text("toolcall.decision.by", "unseen")),
     }
-    told
+    attributes
 }
 
-/// For how long an answer holds. The rule's text says what was done, so it is not told.
-fn kept(remembered: &Remembered) -> &'static str {
+/// Returns how long an answer is remembered. The text of the rule quotes the input, so it is left out.
+fn remembered_name(remembered: &Remembered) -> &'static str {
     match remembered {
         Remembered::Once => "once",
         Remembered::NotKept { .. } => "not_kept",
@@ -119,27 +120,27 @@ fn kept(remembered: &Remembered) -> &'static str {
 }
 
 fn of_ending(call: &ToolCall) -> Vec<KeyValue> {
-    let mut told = vec![number("toolcall.output.bytes", call.output().total())];
+    let mut attributes = vec![number("toolcall.output.bytes", call.output().total())];
     if let Some(bytes) = input_bytes(call) {
-        told.push(number("toolcall.input.bytes", bytes));
+        attributes.push(number("toolcall.input.bytes", bytes));
     }
     match call.exit() {
-        Some(Exit::Code(code)) => told.push(signed("process.exit.code", code)),
-        Some(Exit::Signal(signal)) => told.push(signed("toolcall.exit.signal", signal)),
+        Some(Exit::Code(code)) => attributes.push(signed("process.exit.code", code)),
+        Some(Exit::Signal(signal)) => attributes.push(signed("toolcall.exit.signal", signal)),
         None => {}
     }
     if let Some(finish) = call.finish() {
         let given: usize = finish.result.content.iter().map(bytes_of).sum();
-        told.push(number("toolcall.result.bytes", given as u64));
-        told.push(text("toolcall.ending", finish.ending.name()));
+        attributes.push(number("toolcall.result.bytes", given as u64));
+        attributes.push(text("toolcall.ending", finish.ending.name()));
         if !finish.ending.is_success() {
-            told.push(text("error.type", finish.ending.name()));
+            attributes.push(text("error.type", finish.ending.name()));
         }
     }
-    told
+    attributes
 }
 
-/// As it would go to a model: what is only pointed at weighs nothing.
+/// Returns the size of a content as a model would get it: links, edits and terminals count nothing.
 fn bytes_of(content: &Content) -> usize {
     match content {
         Content::Text(text) => text.len(),
@@ -151,7 +152,7 @@ fn bytes_of(content: &Content) -> usize {
     }
 }
 
-/// Known without writing it down again only where it was text.
+/// Returns the size of the input, if it arrived as text; JSON is not serialized again to measure it.
 fn input_bytes(call: &ToolCall) -> Option<u64> {
     let streamed = call.input_growth().map(|growth| growth.bytes);
     match call.input() {

@@ -1,5 +1,5 @@
-//! The collector at the other end: one batch, one request, one answer.
-//! It follows no redirect, uses no proxy, and shows neither headers nor the address's query.
+//! The HTTP client of the collector: one request per batch.
+//! It follows no redirects, uses no proxy, and never shows headers or the query of the URL.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,36 +23,36 @@ use crate::settings::{Endpoint, Settings};
 use crate::span::text;
 use crate::telemetry::StartError;
 
-/// The longest answer that is read.
-const LONGEST_ANSWER: usize = 64 * 1024;
+/// The largest response that is read, in bytes.
+const MAX_RESPONSE: usize = 64 * 1024;
 
-/// The longest word of the collector's that is repeated.
-const LONGEST_WORD: usize = 200;
+/// The longest message of the collector that is shown.
+const MAX_MESSAGE: usize = 200;
 
-/// Why spans were not delivered.
+/// Why spans were dropped.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum DeliveryError {
     /// The queue was full.
-    #[error("spans came faster than the collector took them")]
+    #[error("spans were made faster than the collector accepted them")]
     Behind,
-    /// Time was up.
-    #[error("there was no time left to send them")]
+    /// Telemetry was closed before they were sent.
+    #[error("telemetry was closed before they were sent")]
     Closed,
-    /// Nobody is there.
+    /// The connection failed.
     #[error("the collector cannot be reached: {0}")]
     Unreachable(String),
-    /// No answer came in time.
+    /// The request timed out.
     #[error("the collector did not answer within {0:?}")]
     Slow(Duration),
-    /// It answered with an error.
+    /// The collector answered with an error status.
     #[error("the collector answered with status {0}")]
     Refused(u16),
-    /// It took the batch and not all of its spans.
+    /// The collector accepted the request but rejected some of its spans.
     #[error("the collector rejected spans: {0}")]
     Rejected(String),
 }
 
-/// What a collector did not take of a batch that arrived.
+/// The spans that a collector rejected of an accepted request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub(crate) spans: u64,
@@ -61,22 +61,22 @@ pub(crate) struct Rejection {
 
 /// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
+pub(crate) struct PostError {
     pub(crate) error: DeliveryError,
-    /// When to try again; never, if trying again cannot help.
-    pub(crate) again: Again,
+    /// Whether and when to retry.
+    pub(crate) retry: Retry,
 }
 
-/// Whether it makes sense to try again.
+/// Whether and when to retry a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Again {
+pub(crate) enum Retry {
     Never,
-    Sometime,
-    /// The collector said when.
+    Later,
+    /// After the time that the collector requested.
     After(Duration),
 }
 
-/// A collector.
+/// The client of a collector.
 pub(crate) struct Collector {
     client: Client,
     endpoint: Endpoint,
@@ -86,7 +86,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// As the settings say. Nothing is connected yet.
+    /// Builds the client. Nothing is connected yet.
     pub(crate) fn new(settings: &Settings) -> Result<Self, StartError> {
         let built = Client::builder()
             .tls_backend_preconfigured(tls(&settings.endpoint)?)
@@ -102,7 +102,7 @@ impl Collector {
         let protobuf = HeaderValue::from_static("application/x-protobuf");
         headers.insert(CONTENT_TYPE, protobuf);
         Ok(Self {
-            client: built.map_err(|error| StartError::Client(causes(error)))?,
+            client: built.map_err(|error| StartError::Client(root_cause(error)))?,
             endpoint: settings.endpoint.clone(),
             headers,
             resource: resource(settings),
@@ -110,12 +110,12 @@ impl Collector {
         })
     }
 
-    /// Where it is.
+    /// Returns the URL of the collector.
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// The bytes of one request.
+    /// Encodes the body of one request.
     pub(crate) fn encode(&self, spans: Vec<Span>) -> Bytes {
         let scope = InstrumentationScope {
             name: env!("CARGO_PKG_NAME").to_owned(),
@@ -138,62 +138,71 @@ impl Collector {
         request.encode_to_vec().into()
     }
 
-    /// Sends one request and reads the answer.
-    pub(crate) async fn post(&self, body: Bytes) -> Result<Rejection, Failure> {
+    /// Sends one request and reads the response.
+    pub(crate) async fn post(&self, body: Bytes) -> Result<Rejection, PostError> {
         let request = self.client.post(self.endpoint.url().clone());
         let request = request.headers(self.headers.clone()).body(body);
-        let mut response = request.send().await.map_err(|error| self.broken(error))?;
+        let mut response = request
+            .send()
+            .await
+            .map_err(|error| self.transport_error(error))?;
         if !response.status().is_success() {
-            return Err(refused(&response));
+            return Err(status_error(&response));
         }
-        let answer = self.read(&mut response).await?;
-        Ok(rejection(&answer))
+        let response_body = self.read(&mut response).await?;
+        Ok(parse_rejection(&response_body))
     }
 
-    async fn read(&self, response: &mut Response) -> Result<Vec<u8>, Failure> {
-        let mut answer = Vec::new();
-        while answer.len() < LONGEST_ANSWER {
-            match response.chunk().await.map_err(|error| self.broken(error))? {
-                Some(chunk) => answer.extend_from_slice(&chunk),
+    async fn read(&self, response: &mut Response) -> Result<Vec<u8>, PostError> {
+        let mut response_body = Vec::new();
+        while response_body.len() < MAX_RESPONSE {
+            match response
+                .chunk()
+                .await
+                .map_err(|error| self.transport_error(error))?
+            {
+                Some(chunk) => response_body.extend_from_slice(&chunk),
                 None => break,
             }
         }
-        Ok(answer)
+        Ok(response_body)
     }
 
-    fn broken(&self, error: reqwest::Error) -> Failure {
-        let error = match error.is_timeout() {
-            true => DeliveryError::Slow(self.timeout),
-            false => DeliveryError::Unreachable(causes(error)),
+    fn transport_error(&self, error: reqwest::Error) -> PostError {
+        let error = if error.is_timeout() {
+            DeliveryError::Slow(self.timeout)
+        } else {
+            DeliveryError::Unreachable(root_cause(error))
         };
-        let again = Again::Sometime;
-        Failure { error, again }
+        let retry = Retry::Later;
+        PostError { error, retry }
     }
 }
 
-/// Only these are worth another try, says the protocol.
-fn refused(response: &Response) -> Failure {
+/// Returns the error of a status. OTLP allows retries only for 429, 502, 503 and 504.
+fn status_error(response: &Response) -> PostError {
     let status = response.status().as_u16();
-    let wished = response.headers().get(RETRY_AFTER);
-    let seconds = wished.and_then(|wished| wished.to_str().ok()?.trim().parse().ok());
-    let again = match (status, seconds) {
-        (429 | 502 | 503 | 504, Some(seconds)) => Again::After(Duration::from_secs(seconds)),
-        (429 | 502 | 503 | 504, None) => Again::Sometime,
-        _final => Again::Never,
+    let retry_after = response.headers().get(RETRY_AFTER);
+    let seconds =
+        retry_after.and_then(|retry_after| retry_after.to_str().ok()?.trim().parse().ok());
+    let retry = match (status, seconds) {
+        (429 | 502 | 503 | 504, Some(seconds)) => Retry::After(Duration::from_secs(seconds)),
+        (429 | 502 | 503 | 504, None) => Retry::Later,
+        _final => Retry::Never,
     };
-    Failure {
+    PostError {
         error: DeliveryError::Refused(status),
-        again,
+        retry,
     }
 }
 
-/// An answer that cannot be read says nothing against the batch: the status was good.
-fn rejection(answer: &[u8]) -> Rejection {
-    let answer = ExportTraceServiceResponse::decode(answer).unwrap_or_default();
-    let partial = answer.partial_success.unwrap_or_default();
+/// Reads the rejected spans from a response. An unreadable body rejects none, because the status was a success.
+fn parse_rejection(response_body: &[u8]) -> Rejection {
+    let response_body = ExportTraceServiceResponse::decode(response_body).unwrap_or_default();
+    let partial = response_body.partial_success.unwrap_or_default();
     Rejection {
         spans: u64::try_from(partial.rejected_spans).unwrap_or_default(),
-        why: clean_line(&partial.error_message, LONGEST_WORD),
+        why: clean_line(&partial.error_message, MAX_MESSAGE),
     }
 }
 
@@ -215,8 +224,8 @@ fn resource(settings: &Settings) -> Resource {
     }
 }
 
-/// The crypto provider is named here, because a library cannot know whether its process set one.
-/// Certificates are the system's, so that those of a company work; plain http trusts none.
+/// Builds the TLS configuration. It names the crypto provider, because a library cannot rely on the process to
+/// install one. It uses the system's certificates, so that a company's own work; plain http trusts none.
 fn tls(endpoint: &Endpoint) -> Result<ClientConfig, StartError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let no_certificates = |error: rustls::Error| StartError::Certificates(error.to_string());
@@ -231,12 +240,12 @@ fn tls(endpoint: &Endpoint) -> Result<ClientConfig, StartError> {
     Ok(verified.with_no_client_auth())
 }
 
-/// The innermost cause says most; the address is told by whoever shows this.
-fn causes(error: reqwest::Error) -> String {
+/// Returns the innermost cause of an error, without the URL: the caller shows that.
+fn root_cause(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut innermost: &dyn std::error::Error = &error;
     while let Some(cause) = innermost.source() {
         innermost = cause;
     }
-    clean_line(&innermost.to_string(), LONGEST_WORD)
+    clean_line(&innermost.to_string(), MAX_MESSAGE)
 }

@@ -1,5 +1,5 @@
-//! What a call was given and what it gave, as bounded text, for those who asked for it.
-//! Nothing of it is in a span unless that was switched on, and nothing leaves before it was redacted.
+//! Inputs, outputs, titles and reasons as span attributes of limited length.
+//! They are in no span unless switched on, and are redacted before they are sent.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -9,61 +9,71 @@ use std::sync::Arc;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::trace::v1::Span;
-use toolcall::{Content as Piece, Input, Judge, ToolCall};
+use toolcall::{Content, Input, Judge, ToolCall};
 
 use crate::span::{cut, long_text};
 
-/// The longest text of this sort in a span, in bytes.
-const LONGEST: usize = 16 * 1024;
+/// The longest such text in a span, in bytes.
+const MAX_TEXT: usize = 16 * 1024;
 
-/// Taken off the call: more than is sent, so that a secret across the cut is seen whole.
-const TAKEN: usize = 2 * LONGEST;
+/// How much is taken from the call: more than is sent, so that a secret at the cut is redacted as a whole.
+const MAX_TAKEN: usize = 2 * MAX_TEXT;
 
 const ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 const RESULT: &str = "gen_ai.tool.call.result";
 const TITLE: &str = "toolcall.title";
 const RULE: &str = "toolcall.decision.rule";
 
-/// Whether inputs, outputs, titles, reasons and the names of rules are sent. They are sensitive.
+/// Whether inputs, outputs, titles, reasons and rule names are sent. They may be sensitive.
+///
+/// ```
+/// use toolcall_telemetry::{ContentCapture, Redact, Settings};
+///
+/// # fn main() -> Result<(), toolcall_telemetry::TelemetryConfigError> {
+/// let mut settings = Settings::new("http://localhost:4318/v1/traces")?;
+/// settings.content = ContentCapture::On(Redact::with(|text| text.replace("hunter2", "***")));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
-pub enum Content {
-    /// They are not.
+pub enum ContentCapture {
+    /// They are not sent.
     #[default]
-    LeftOut,
-    /// They are, after this was done to them.
-    Sent(Redact),
+    Off,
+    /// They are redacted, then sent.
+    On(Redact),
 }
 
-/// Takes out of a text what nobody should see.
+/// A function that redacts secrets in a text.
 #[derive(Clone)]
 pub struct Redact(Arc<dyn Fn(&str) -> String + Send + Sync>);
 
 impl Redact {
-    /// By this function. It works off the path of calls, so it may take its time.
+    /// Redacts with this function. The sending task calls it, so it delays no call.
     pub fn with(redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         Self(Arc::new(redact))
     }
 
-    /// Takes out nothing: for collectors that are trusted with everything.
+    /// Redacts nothing: for a collector that may see everything.
     pub fn nothing() -> Self {
         Self::with(str::to_owned)
     }
 
-    /// Redacts a span before it leaves.
+    /// Redacts a span before it is sent.
     pub(crate) fn apply(&self, span: &mut Span) {
         if let Some(status) = &mut span.status {
-            status.message = self.settle(&status.message);
+            status.message = self.redact_text(&status.message);
         }
         for text in span.attributes.iter_mut().filter_map(sensitive) {
-            *text = self.settle(text);
+            *text = self.redact_text(text);
         }
     }
 
-    /// What cannot be redacted is not sent.
-    fn settle(&self, text: &str) -> String {
+    /// Redacts a text. If the function panics, the text is not sent.
+    fn redact_text(&self, text: &str) -> String {
         let redacted = catch_unwind(AssertUnwindSafe(|| (self.0)(text)));
         match redacted {
-            Ok(redacted) => cut(&redacted, LONGEST).to_owned(),
+            Ok(redacted) => cut(&redacted, MAX_TEXT).to_owned(),
             Err(_) => "(left out: it could not be redacted)".to_owned(),
         }
     }
@@ -75,9 +85,9 @@ impl fmt::Debug for Redact {
     }
 }
 
-/// The attributes of an ended call that are switched on together with its reason.
+/// Returns the content attributes of an ended call.
 pub(crate) fn attributes(call: &ToolCall) -> impl Iterator<Item = KeyValue> {
-    let title = cut(call.title(), TAKEN).to_owned();
+    let title = cut(call.title(), MAX_TAKEN).to_owned();
     let texts = [
         (ARGUMENTS, arguments(call)),
         (RESULT, result(call)),
@@ -88,9 +98,9 @@ pub(crate) fn attributes(call: &ToolCall) -> impl Iterator<Item = KeyValue> {
     texts.into_iter().filter_map(attribute)
 }
 
-/// A reason, no longer than is ever looked at.
+/// Returns the reason of an ending, cut to the length that is taken.
 pub(crate) fn reason(reason: &str) -> String {
-    cut(reason, TAKEN).to_owned()
+    cut(reason, MAX_TAKEN).to_owned()
 }
 
 fn sensitive(attribute: &mut KeyValue) -> Option<&mut String> {
@@ -104,7 +114,7 @@ fn sensitive(attribute: &mut KeyValue) -> Option<&mut String> {
 }
 
 fn arguments(call: &ToolCall) -> Option<String> {
-    let mut text = Beginning::default();
+    let mut text = TruncatedText::default();
     match call.input()? {
         Input::Json(value) => text.json(value),
         Input::Text(given) => text.add(given.as_bytes()),
@@ -114,20 +124,20 @@ fn arguments(call: &ToolCall) -> Option<String> {
 
 fn rule(call: &ToolCall) -> Option<String> {
     match &call.decision()?.by {
-        Judge::Rule(rule) => Some(cut(rule.as_str(), TAKEN).to_owned()),
+        Judge::Rule(rule) => Some(cut(rule.as_str(), MAX_TAKEN).to_owned()),
         Judge::Person(_) | Judge::Unseen => None,
     }
 }
 
-/// What it printed, then what it gave to read, or else what it gave to programs.
+/// Returns the output and the texts of the result, or else its structured value.
 fn result(call: &ToolCall) -> Option<String> {
     let finish = call.finish()?;
-    let mut text = Beginning::default();
+    let mut text = TruncatedText::default();
     for piece in finish.output.pieces() {
         text.add(piece);
     }
     for content in &finish.result.content {
-        if let Piece::Text(given) = content {
+        if let Content::Text(given) = content {
             text.add(given.as_bytes());
         }
     }
@@ -137,11 +147,11 @@ fn result(call: &ToolCall) -> Option<String> {
     text.into_text()
 }
 
-/// The beginning of a text that may be far longer: the rest is never written down.
+/// The beginning of a text; the rest is never copied.
 #[derive(Default)]
-struct Beginning(Vec<u8>);
+struct TruncatedText(Vec<u8>);
 
-impl Beginning {
+impl TruncatedText {
     fn add(&mut self, bytes: &[u8]) {
         let _full = self.write(bytes);
     }
@@ -156,9 +166,9 @@ impl Beginning {
     }
 }
 
-impl Write for Beginning {
+impl Write for TruncatedText {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(TAKEN - self.0.len());
+        let taken = bytes.len().min(MAX_TAKEN - self.0.len());
         self.0.extend_from_slice(&bytes[..taken]);
         Ok(taken)
     }
@@ -193,11 +203,11 @@ mod tests {
     #[test]
     fn a_secret_across_the_cut_is_seen_whole() {
         let secret = "hunter2";
-        let text = format!("{}{secret} and more", "x".repeat(LONGEST - 3));
+        let text = format!("{}{secret} and more", "x".repeat(MAX_TEXT - 3));
         let redact = Redact::with(move |text| text.replace(secret, "***"));
         assert_eq!(
             redacted(&redact, &text),
-            format!("{}***", "x".repeat(LONGEST - 3))
+            format!("{}***", "x".repeat(MAX_TEXT - 3))
         );
     }
 
@@ -212,10 +222,10 @@ mod tests {
 
     #[test]
     fn only_the_beginning_of_a_long_text_is_taken() {
-        let mut text = Beginning::default();
-        text.json(&json!(["é".repeat(TAKEN)]));
+        let mut text = TruncatedText::default();
+        text.json(&json!(["é".repeat(MAX_TAKEN)]));
         text.add(b"more");
-        assert_eq!(text.0.len(), TAKEN);
+        assert_eq!(text.0.len(), MAX_TAKEN);
         assert!(text.into_text().unwrap().starts_with("[\"éé"));
     }
 }

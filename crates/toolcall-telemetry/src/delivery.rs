@@ -1,94 +1,87 @@
-//! Takes spans from the queue and brings them to the collector, until the queue is closed and empty.
-//! Whatever the collector does, no call notices: this is a task of its own.
+//! The task that sends queued spans to the collector, with retries.
+//! No failure of the collector affects a call.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use opentelemetry_proto::tonic::trace::v1::Span;
 
-use crate::collector::{Again, Collector, DeliveryError, Failure};
-use crate::content::Content;
-use crate::queue::Queue;
+use crate::collector::{Collector, DeliveryError, PostError, Retry};
+use crate::content::ContentCapture;
+use crate::queue::SpanQueue;
 
-/// How often one batch is tried.
-const TRIES: u32 = 3;
+/// How often one batch is sent at most.
+const MAX_TRIES: u32 = 3;
 
 /// The pause after the first failure; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
-/// The longest pause, whatever a collector wishes.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The longest pause, whatever the collector requests.
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// What brings spans to their collector.
+/// The state of the sending task.
 pub(crate) struct Delivery {
-    pub(crate) queue: Arc<Queue>,
+    pub(crate) queue: Arc<SpanQueue>,
     pub(crate) collector: Collector,
-    pub(crate) content: Content,
+    pub(crate) content: ContentCapture,
     pub(crate) delay: Duration,
 }
 
 impl Delivery {
-    /// Works until there is nothing left to do.
+    /// Sends batches until the queue is closed and empty.
     pub(crate) async fn run(self) {
-        let mut was_told = Told::NotYet;
+        let mut has_warned = false;
         while let Some(batch) = self.queue.next_batch(self.delay).await {
             self.deliver(batch).await;
-            was_told = self.tell(was_told);
+            self.warn_once(&mut has_warned);
         }
     }
 
     async fn deliver(&self, mut batch: Vec<Span>) {
-        if let Content::Sent(redact) = &self.content {
+        if let ContentCapture::On(redact) = &self.content {
             batch.iter_mut().for_each(|span| redact.apply(span));
         }
         let spans = batch.len() as u64;
         let body = self.collector.encode(batch);
         let mut pause = FIRST_PAUSE;
-        for tries_left in (0..TRIES).rev() {
-            let Failure { error, again } = match self.collector.post(body.clone()).await {
+        for tries_left in (0..MAX_TRIES).rev() {
+            let PostError { error, retry } = match self.collector.post(body.clone()).await {
                 Ok(rejection) => {
                     let rejected = rejection.spans.min(spans);
-                    self.queue.sent(spans - rejected);
+                    self.queue.record_sent(spans - rejected);
                     return self.reject(rejected, rejection.why);
                 }
                 Err(failure) => failure,
             };
-            let wished = match again {
-                Again::Never => return self.queue.lost(spans, error),
-                Again::Sometime => pause,
-                Again::After(wished) => wished,
+            let requested = match retry {
+                Retry::Never => return self.queue.record_dropped(spans, error),
+                Retry::Later => pause,
+                Retry::After(requested) => requested,
             };
             if tries_left == 0 || self.queue.is_closing() {
-                return self.queue.lost(spans, error);
+                return self.queue.record_dropped(spans, error);
             }
-            self.queue.pause(wished.min(LONGEST_PAUSE)).await;
+            self.queue.pause(requested.min(MAX_PAUSE)).await;
             pause *= 2;
         }
     }
 
     fn reject(&self, spans: u64, why: String) {
         if spans > 0 {
-            self.queue.lost(spans, DeliveryError::Rejected(why));
+            self.queue
+                .record_dropped(spans, DeliveryError::Rejected(why));
         }
     }
 
-    /// Says once that spans are lost. Only here: a reader must not wait for whoever listens.
-    fn tell(&self, told: Told) -> Told {
-        match (told, self.queue.tally().why) {
-            (Told::NotYet, Some(why)) => {
-                let endpoint = self.collector.endpoint();
-                tracing::warn!(%endpoint, "spans are dropped: {why}");
-                Told::Once
-            }
-            (Told::NotYet, None) => Told::NotYet,
-            (Told::Once, _) => Told::Once,
+    /// Logs the first loss. A reader must never wait for a log subscriber, so only this task logs.
+    fn warn_once(&self, has_warned: &mut bool) {
+        if *has_warned {
+            return;
+        }
+        if let Some(error) = self.queue.stats().why {
+            let endpoint = self.collector.endpoint();
+            tracing::warn!(%endpoint, "spans are dropped: {error}");
+            *has_warned = true;
         }
     }
-}
-
-/// Whether it was said that spans are lost.
-#[derive(Clone, Copy)]
-enum Told {
-    NotYet,
-    Once,
 }

@@ -1,7 +1,7 @@
-//! Calls as OpenTelemetry spans, sent to a collector over OTLP (http/protobuf).
-//! It reads what the journal shows and never holds a call up: what cannot be sent in time is dropped and counted.
+//! Sends calls as OpenTelemetry spans to a collector, over OTLP (http/protobuf).
+//! It reads the events of a journal and never delays a call: spans that cannot be sent in time are dropped and counted.
 //!
-//! Nothing is connected until there are [`Settings`], a [`Telemetry`] was started with them, and a call has ended.
+//! Nothing is connected until a [`Telemetry`] was started and has a span to send.
 //!
 //! ```no_run
 //! # async fn example(tools: toolcall::Registry) -> Result<(), Box<dyn std::error::Error>> {
@@ -15,33 +15,46 @@
 //! let span = telemetry.turn(TurnStart::new(journal.session().clone()), journal.now());
 //! // … calls …
 //! span.end(journal.now());
-//! let tally = telemetry.close(Duration::from_secs(2)).await;
-//! println!("{} sent, {} dropped", tally.sent, tally.dropped);
+//! let stats = telemetry.close(Duration::from_secs(2)).await;
+//! println!("{} sent, {} dropped", stats.sent, stats.dropped);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Configure
+//!
+//! - [`Settings`] names the collector, its headers and the limits; [`Settings::from_variables`] reads the
+//!   `OTEL_…` environment variables.
+//! - [`ContentCapture`] switches on inputs and outputs, which are off by default; [`Redact`] redacts them.
+//!
+//! # Run
+//!
+//! - [`Telemetry`] starts the task that sends spans, and makes a [`SpanReader`] for each engine.
+//! - [`TurnSpan`] groups the calls of a turn under one span; [`TurnStart`] describes the turn.
+//! - [`TraceParent`] links spans across processes, as W3C trace context does.
+//! - [`DeliveryStats`] counts sent and dropped spans; [`DeliveryError`] is why spans were dropped.
 
 mod attributes;
 mod collector;
 mod content;
 mod delivery;
-mod node;
 mod phase;
 mod queue;
 mod reader;
 mod settings;
 mod span;
-mod spans;
+mod span_ids;
+mod span_tracker;
 mod telemetry;
 mod trace;
 mod turn;
 mod variables;
 
 pub use collector::DeliveryError;
-pub use content::{Content, Redact};
-pub use queue::Tally;
+pub use content::{ContentCapture, Redact};
+pub use queue::DeliveryStats;
 pub use reader::SpanReader;
-pub use settings::{Endpoint, Settings, SettingsError};
+pub use settings::{Endpoint, Settings, TelemetryConfigError};
 pub use telemetry::{StartError, Telemetry};
 pub use trace::{TraceError, TraceParent};
 pub use turn::{TurnSpan, TurnStart};

@@ -1,21 +1,21 @@
-//! Which part of its life a call is in: waiting for its turn, for a person, or at work.
-//! It reads a call; the three parts follow each other without a gap and never overlap.
+//! The phases of a call: queued, waiting for the user, running.
+//! Phases follow each other without a gap and never overlap.
 
 use toolcall::ToolCall;
 
-/// A part of a call's life.
+/// The phase that a call is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Its input is written, it is prepared, it waits for others or for a place.
+    /// Its input arrives, it is prepared, or it waits for other calls.
     Queued,
-    /// Somebody is asked, before it runs or while it does.
+    /// It waits for an answer of the user, before it runs or while it does.
     Asking,
-    /// Its tool is at work.
+    /// Its tool runs.
     Running,
 }
 
 impl Phase {
-    /// The part that a call is in now.
+    /// Returns the phase that a call is in.
     pub(crate) fn of(call: &ToolCall) -> Self {
         match (call.is_asking(), call.has_started()) {
             (true, _) => Phase::Asking,
@@ -24,7 +24,7 @@ impl Phase {
         }
     }
 
-    /// The name of its span.
+    /// Returns the name of its span.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Phase::Queued => "queue",

@@ -1,5 +1,5 @@
-//! Spans that wait to be sent: bounded by number and by bytes, and every one of them accounted for.
-//! Whoever puts one in never waits; what does not fit is dropped and counted.
+//! The queue of spans to be sent, bounded by number and by bytes; it counts every span.
+//! Adding a span never waits: one that does not fit is dropped.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,182 +12,182 @@ use tokio::sync::{Notify, watch};
 
 use crate::collector::DeliveryError;
 
-/// How many spans go out together at most.
-const BATCH: usize = 512;
+/// The largest number of spans in one request.
+const MAX_BATCH: usize = 512;
 
-/// How many bytes may wait, whatever the number of spans.
-const MOST_BYTES: usize = 8 * 1024 * 1024;
+/// The largest size of all queued spans, in bytes.
+const MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// What became of the spans. `sent + dropped` is all of them once everything is closed.
+/// How many spans were sent and dropped. After closing, every span is one or the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// The collector took so many.
+pub struct DeliveryStats {
+    /// The number of spans that the collector accepted.
     pub sent: u64,
-    /// So many were lost.
+    /// The number of spans that were not delivered.
     pub dropped: u64,
-    /// Why the first of them was.
+    /// Why the first of them was dropped.
     pub why: Option<DeliveryError>,
 }
 
-/// The queue.
+/// The queue between the readers and the task that sends spans.
 #[derive(Debug)]
-pub(crate) struct Queue {
-    room: usize,
-    waiting: Mutex<Waiting>,
-    /// Rings when there is a first span, and when a batch is full.
-    bell: Notify,
+pub(crate) struct SpanQueue {
+    capacity: usize,
+    state: Mutex<QueueState>,
+    /// Notified when the first span arrives, and when a batch is full.
+    wake: Notify,
     closing: watch::Sender<bool>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct QueueState {
     spans: VecDeque<(Span, usize)>,
     bytes: usize,
-    /// Taken out, and neither sent nor dropped yet.
-    under_way: u64,
+    /// Spans that were taken and neither sent nor dropped yet.
+    in_flight: u64,
     is_closed: bool,
-    tally: Tally,
+    stats: DeliveryStats,
 }
 
-/// How much there is to send.
-enum Load {
+/// How much is queued.
+enum QueueLoad {
     Nothing,
-    Some,
+    Partial,
     Batch,
 }
 
-impl Queue {
-    /// Room for so many spans.
-    pub(crate) fn new(room: usize) -> Arc<Self> {
+impl SpanQueue {
+    /// Creates a queue for this many spans.
+    pub(crate) fn new(capacity: usize) -> Arc<Self> {
         Arc::new(Self {
-            room: room.max(1),
-            waiting: Mutex::default(),
-            bell: Notify::new(),
+            capacity: capacity.max(1),
+            state: Mutex::default(),
+            wake: Notify::new(),
             closing: watch::Sender::new(false),
         })
     }
 
-    /// Puts a span in, or drops it.
+    /// Adds a span, or drops it.
     pub(crate) fn push(&self, span: Span) {
         let bytes = span.encoded_len();
-        let mut waiting = self.waiting.lock();
-        if waiting.is_closed {
-            return waiting.tally.lose(1, DeliveryError::Closed);
+        let mut state = self.state.lock();
+        if state.is_closed {
+            return state.stats.drop_spans(1, DeliveryError::Closed);
         }
-        if waiting.spans.len() >= self.room || waiting.bytes + bytes > MOST_BYTES {
-            return waiting.tally.lose(1, DeliveryError::Behind);
+        if state.spans.len() >= self.capacity || state.bytes + bytes > MAX_BYTES {
+            return state.stats.drop_spans(1, DeliveryError::Behind);
         }
-        waiting.bytes += bytes;
-        waiting.spans.push_back((span, bytes));
-        let is_news = [1, self.batch()].contains(&waiting.spans.len());
-        drop(waiting);
+        state.bytes += bytes;
+        state.spans.push_back((span, bytes));
+        let is_news = [1, self.batch()].contains(&state.spans.len());
+        drop(state);
         if is_news {
-            self.bell.notify_one();
+            self.wake.notify_one();
         }
     }
 
-    /// The next spans: a whole batch at once, fewer after this delay; none when all is over.
+    /// Returns a full batch at once, or fewer spans after the delay; `None` once the queue is closed and empty.
     pub(crate) async fn next_batch(&self, delay: Duration) -> Option<Vec<Span>> {
         let mut closing = self.closing.subscribe();
         loop {
             let is_closing = *closing.borrow_and_update();
             match self.load() {
-                Load::Nothing if is_closing => return None,
-                Load::Batch => return Some(self.take()),
-                Load::Some if is_closing => return Some(self.take()),
-                Load::Some => tokio::select! {
-                    () = self.bell.notified() => {}
+                QueueLoad::Nothing if is_closing => return None,
+                QueueLoad::Batch => return Some(self.take()),
+                QueueLoad::Partial if is_closing => return Some(self.take()),
+                QueueLoad::Partial => tokio::select! {
+                    () = self.wake.notified() => {}
                     _ = closing.changed() => {}
                     () = tokio::time::sleep(delay) => return Some(self.take()),
                 },
-                Load::Nothing => tokio::select! {
-                    () = self.bell.notified() => {}
+                QueueLoad::Nothing => tokio::select! {
+                    () = self.wake.notified() => {}
                     _ = closing.changed() => {}
                 },
             }
         }
     }
 
-    /// So many of those under way arrived.
-    pub(crate) fn sent(&self, spans: u64) {
-        let mut waiting = self.waiting.lock();
-        waiting.under_way = waiting.under_way.saturating_sub(spans);
-        waiting.tally.sent += spans;
+    /// Counts spans in flight as sent.
+    pub(crate) fn record_sent(&self, spans: u64) {
+        let mut state = self.state.lock();
+        state.in_flight = state.in_flight.saturating_sub(spans);
+        state.stats.sent += spans;
     }
 
-    /// So many of those under way were lost.
-    pub(crate) fn lost(&self, spans: u64, why: DeliveryError) {
-        let mut waiting = self.waiting.lock();
-        waiting.under_way = waiting.under_way.saturating_sub(spans);
-        waiting.tally.lose(spans, why);
+    /// Counts spans in flight as dropped.
+    pub(crate) fn record_dropped(&self, spans: u64, why: DeliveryError) {
+        let mut state = self.state.lock();
+        state.in_flight = state.in_flight.saturating_sub(spans);
+        state.stats.drop_spans(spans, why);
     }
 
-    /// From now on only what is there is sent, and without delay.
+    /// Ends the delays, so that the queued spans are sent at once.
     pub(crate) fn close(&self) {
         self.closing.send_replace(true);
     }
 
-    /// Whether it is being closed.
+    /// Returns whether the queue is being closed.
     pub(crate) fn is_closing(&self) -> bool {
         *self.closing.borrow()
     }
 
-    /// Waits this long, or until it is closed.
+    /// Waits this long, or until the queue is closed.
     pub(crate) async fn pause(&self, pause: Duration) {
         let mut closing = self.closing.subscribe();
         let closed = closing.wait_for(|closing| *closing);
         let _either = tokio::time::timeout(pause, closed).await;
     }
 
-    /// Drops what is left and takes nothing any more.
-    pub(crate) fn give_up(&self) -> Tally {
-        let mut waiting = self.waiting.lock();
-        waiting.is_closed = true;
-        let left = waiting.spans.len() as u64 + waiting.under_way;
-        waiting.spans.clear();
-        (waiting.bytes, waiting.under_way) = (0, 0);
+    /// Drops the remaining spans and rejects further ones.
+    pub(crate) fn abandon(&self) -> DeliveryStats {
+        let mut state = self.state.lock();
+        state.is_closed = true;
+        let left = state.spans.len() as u64 + state.in_flight;
+        state.spans.clear();
+        (state.bytes, state.in_flight) = (0, 0);
         if left > 0 {
-            waiting.tally.lose(left, DeliveryError::Closed);
+            state.stats.drop_spans(left, DeliveryError::Closed);
         }
-        waiting.tally.clone()
+        state.stats.clone()
     }
 
-    /// What became of the spans so far.
-    pub(crate) fn tally(&self) -> Tally {
-        self.waiting.lock().tally.clone()
+    /// Returns how many spans were sent and dropped so far.
+    pub(crate) fn stats(&self) -> DeliveryStats {
+        self.state.lock().stats.clone()
     }
 
-    /// Everything that waits.
+    /// Returns all queued spans.
     #[cfg(test)]
     pub(crate) fn drain(&self) -> Vec<Span> {
-        let spans = std::mem::take(&mut self.waiting.lock().spans);
+        let spans = std::mem::take(&mut self.state.lock().spans);
         spans.into_iter().map(|(span, _)| span).collect()
     }
 
-    fn load(&self) -> Load {
-        match self.waiting.lock().spans.len() {
-            0 => Load::Nothing,
-            some if some < self.batch() => Load::Some,
-            _enough => Load::Batch,
+    fn load(&self) -> QueueLoad {
+        match self.state.lock().spans.len() {
+            0 => QueueLoad::Nothing,
+            some if some < self.batch() => QueueLoad::Partial,
+            _enough => QueueLoad::Batch,
         }
     }
 
     fn take(&self) -> Vec<Span> {
-        let mut waiting = self.waiting.lock();
-        let count = waiting.spans.len().min(self.batch());
-        let taken: Vec<_> = waiting.spans.drain(..count).collect();
-        waiting.bytes -= taken.iter().map(|(_, bytes)| bytes).sum::<usize>();
-        waiting.under_way += count as u64;
+        let mut state = self.state.lock();
+        let count = state.spans.len().min(self.batch());
+        let taken: Vec<_> = state.spans.drain(..count).collect();
+        state.bytes -= taken.iter().map(|(_, bytes)| bytes).sum::<usize>();
+        state.in_flight += count as u64;
         taken.into_iter().map(|(span, _)| span).collect()
     }
 
     fn batch(&self) -> usize {
-        BATCH.min(self.room)
+        MAX_BATCH.min(self.capacity)
     }
 }
 
-impl Tally {
-    fn lose(&mut self, spans: u64, why: DeliveryError) {
+impl DeliveryStats {
+    fn drop_spans(&mut self, spans: u64, why: DeliveryError) {
         self.dropped += spans;
         self.why.get_or_insert(why);
     }
@@ -206,60 +206,60 @@ mod tests {
         }
     }
 
-    fn tally(sent: u64, dropped: u64, why: Option<DeliveryError>) -> Tally {
-        Tally { sent, dropped, why }
+    fn stats(sent: u64, dropped: u64, why: Option<DeliveryError>) -> DeliveryStats {
+        DeliveryStats { sent, dropped, why }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_few_wait_for_the_delay_and_a_batch_does_not() {
-        let queue = Queue::new(2 * BATCH);
+        let queue = SpanQueue::new(2 * MAX_BATCH);
         let began = tokio::time::Instant::now();
         queue.push(named("a"));
         assert_eq!(queue.next_batch(DELAY).await.unwrap().len(), 1);
         assert_eq!(began.elapsed(), DELAY);
-        (0..BATCH + 1).for_each(|_| queue.push(named("a")));
-        assert_eq!(queue.next_batch(DELAY).await.unwrap().len(), BATCH);
+        (0..MAX_BATCH + 1).for_each(|_| queue.push(named("a")));
+        assert_eq!(queue.next_batch(DELAY).await.unwrap().len(), MAX_BATCH);
         assert_eq!(began.elapsed(), DELAY);
     }
 
     #[tokio::test(start_paused = true)]
     async fn when_it_closes_the_rest_goes_at_once_and_then_it_is_over() {
-        let queue = Queue::new(8);
+        let queue = SpanQueue::new(8);
         queue.push(named("a"));
         let began = tokio::time::Instant::now();
         let (batch, ()) = tokio::join!(queue.next_batch(DELAY), async { queue.close() });
         assert_eq!(batch, Some(vec![named("a")]));
-        queue.sent(1);
+        queue.record_sent(1);
         assert_eq!(queue.next_batch(DELAY).await, None);
         assert_eq!(began.elapsed(), Duration::ZERO);
-        assert_eq!(queue.give_up(), tally(1, 0, None));
+        assert_eq!(queue.abandon(), stats(1, 0, None));
     }
 
     #[test]
     fn what_does_not_fit_is_dropped_and_counted() {
-        let queue = Queue::new(3);
+        let queue = SpanQueue::new(3);
         (0..5).for_each(|_| queue.push(named("a")));
-        assert_eq!(queue.tally(), tally(0, 2, Some(DeliveryError::Behind)));
-        assert_eq!(queue.give_up(), tally(0, 5, Some(DeliveryError::Behind)));
+        assert_eq!(queue.stats(), stats(0, 2, Some(DeliveryError::Behind)));
+        assert_eq!(queue.abandon(), stats(0, 5, Some(DeliveryError::Behind)));
         queue.push(named("late"));
-        assert_eq!(queue.tally().dropped, 6);
+        assert_eq!(queue.stats().dropped, 6);
     }
 
     #[test]
     fn large_spans_are_bounded_by_their_bytes() {
-        let queue = Queue::new(1000);
-        let large = named(&"x".repeat(MOST_BYTES / 4));
+        let queue = SpanQueue::new(1000);
+        let large = named(&"x".repeat(MAX_BYTES / 4));
         (0..10).for_each(|_| queue.push(large.clone()));
-        assert_eq!(queue.tally(), tally(0, 7, Some(DeliveryError::Behind)));
-        assert!(queue.waiting.lock().bytes <= MOST_BYTES);
+        assert_eq!(queue.stats(), stats(0, 7, Some(DeliveryError::Behind)));
+        assert!(queue.state.lock().bytes <= MAX_BYTES);
     }
 
     #[test]
     fn what_is_under_way_when_it_gives_up_is_lost() {
-        let queue = Queue::new(8);
+        let queue = SpanQueue::new(8);
         (0..3).for_each(|_| queue.push(named("a")));
         assert_eq!(queue.take().len(), 3);
         queue.push(named("b"));
-        assert_eq!(queue.give_up(), tally(0, 4, Some(DeliveryError::Closed)));
+        assert_eq!(queue.abandon(), stats(0, 4, Some(DeliveryError::Closed)));
     }
 }

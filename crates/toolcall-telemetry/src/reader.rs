@@ -1,33 +1,33 @@
-//! The reader that an engine shows its events to.
-//! It never blocks and never panics; it writes nothing back.
+//! The reader that an engine sends its events to.
+//! It never blocks, never panics and writes nothing back.
 
 use std::sync::Arc;
 
 use toolcall::{Event, EventKind, Reader, Ticket, ToolCall};
 
-use crate::spans::Spans;
+use crate::span_tracker::SpanTracker;
 
-/// Makes spans of the calls of one engine. Made by [`Telemetry::reader`](crate::Telemetry::reader).
+/// Turns the calls of one engine into spans. [`Telemetry::reader`](crate::Telemetry::reader) creates it.
 pub struct SpanReader {
-    spans: Arc<Spans>,
+    spans: Arc<SpanTracker>,
 }
 
 impl SpanReader {
-    pub(crate) fn new(spans: Arc<Spans>) -> Self {
+    pub(crate) fn new(spans: Arc<SpanTracker>) -> Self {
         Self { spans }
     }
 }
 
-/// A ticket is not kept: a collector that is slow or gone stops no calls.
+/// Does not hold tickets, so a slow or missing collector stops no calls.
 impl Reader for SpanReader {
     fn read(&mut self, call: &ToolCall, event: &Event, _ticket: &Ticket) {
         match event.kind() {
-            EventKind::Announcement => self.spans.announced(call),
+            EventKind::Announcement => self.spans.begin_call(call),
             EventKind::Permission | EventKind::Start | EventKind::Form => {
-                self.spans.happened(call, event);
+                self.spans.update(call, event);
             }
-            EventKind::Finish => self.spans.finished(call, event),
-            // None of these begins or ends a part of its life.
+            EventKind::Finish => self.spans.end_call(call, event),
+            // None of these begins or ends a phase.
             EventKind::Preparation | EventKind::Passing | EventKind::Detail => {}
         }
     }

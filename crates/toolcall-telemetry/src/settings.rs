@@ -1,5 +1,5 @@
-//! Where spans go, and how.
-//! Values only: nothing is read from the environment and nothing is connected; headers are never shown.
+//! The configuration of telemetry.
+//! Values only: it reads no environment and connects to nothing; `Debug` never shows headers.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,58 +8,68 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use thiserror::Error;
 use url::Url;
 
-use crate::content::Content;
+use crate::content::ContentCapture;
 
-/// Where spans go, and how.
+/// The configuration of [`Telemetry`](crate::Telemetry): the collector, its headers, the limits.
+///
+/// ```
+/// use toolcall_telemetry::Settings;
+///
+/// # fn main() -> Result<(), toolcall_telemetry::TelemetryConfigError> {
+/// let settings = Settings::new("https://collector.example/v1/traces?key=secret")?.header("x-team", "a")?;
+/// assert_eq!(settings.endpoint().to_string(), "https://collector.example/v1/traces");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub(crate) endpoint: Endpoint,
     /// Every value is marked as sensitive.
     pub(crate) headers: HeaderMap,
-    /// What the program is called among others.
+    /// The name of the program: the resource attribute `service.name`.
     pub service: String,
-    /// What else is said of the program.
+    /// Further resource attributes.
     pub resource: Vec<(String, String)>,
-    /// How long the collector has to take one batch.
+    /// The timeout of one request.
     pub timeout: Duration,
-    /// How long a span waits for others that go along with it.
+    /// How long a span waits for others to share its batch.
     pub delay: Duration,
-    /// How many spans may wait. Further ones are dropped.
-    pub room: usize,
+    /// How many spans may be queued. Further ones are dropped.
+    pub queue_capacity: usize,
     /// Whether inputs and outputs are sent.
-    pub content: Content,
+    pub content: ContentCapture,
 }
 
-/// The address that spans are posted to. Its query may hold a key, and is never shown.
+/// The URL that spans are posted to. `Display` and `Debug` omit its query, which may hold a key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint(Url);
 
-/// Why settings cannot be used. No value is in the message: it may be secret.
+/// Why a setting is invalid. The message names the setting but never its value, which may be secret.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum SettingsError {
-    /// The address is no address.
-    #[error("`{0}` is no address; write one like `http://localhost:4318`")]
+pub enum TelemetryConfigError {
+    /// The endpoint is not an HTTP URL.
+    #[error("`{0}` is not a URL; write one like `http://localhost:4318`")]
     Address(&'static str),
-    /// The address holds a password.
+    /// The endpoint contains a user name or a password.
     #[error("`{0}` holds a user or a password; put them into `OTEL_EXPORTER_OTLP_HEADERS`")]
     Credentials(&'static str),
-    /// A list of pairs is none.
-    #[error("`{0}` is no list like `key=value,other=value`")]
+    /// The value is not a list of pairs.
+    #[error("`{0}` is not a list like `key=value,other=value`")]
     Pairs(&'static str),
-    /// A header cannot be sent.
-    #[error("`{0}` has a name or a value that no header can have")]
+    /// A header name or value is invalid.
+    #[error("`{0}` has an invalid header name or value")]
     Header(&'static str),
-    /// A number is none.
-    #[error("`{0}` is no whole number above zero")]
+    /// The value is not a whole number above zero.
+    #[error("`{0}` is not a whole number above zero")]
     Number(&'static str),
-    /// Another protocol is asked for.
-    #[error("`{0}` asks for a protocol that is not spoken here; write `http/protobuf`")]
+    /// The protocol is not supported.
+    #[error("`{0}` names a protocol that is not supported; write `http/protobuf`")]
     Protocol(&'static str),
 }
 
 impl Settings {
-    /// Spans are posted to this address, such as `http://localhost:4318/v1/traces`.
-    pub fn new(endpoint: &str) -> Result<Self, SettingsError> {
+    /// Creates settings that post spans to a URL, such as `http://localhost:4318/v1/traces`.
+    pub fn new(endpoint: &str) -> Result<Self, TelemetryConfigError> {
         Ok(Self::to(Endpoint::parse("endpoint", endpoint)?))
     }
 
@@ -71,13 +81,13 @@ impl Settings {
             resource: Vec::new(),
             timeout: Duration::from_secs(10),
             delay: Duration::from_secs(5),
-            room: 2048,
-            content: Content::LeftOut,
+            queue_capacity: 2048,
+            content: ContentCapture::Off,
         }
     }
 
-    /// Sends this header along, such as a key of the collector's.
-    pub fn header(self, name: &str, value: &str) -> Result<Self, SettingsError> {
+    /// Adds a header to every request, such as an API key of the collector.
+    pub fn header(self, name: &str, value: &str) -> Result<Self, TelemetryConfigError> {
         self.header_of("header", name, value)
     }
 
@@ -86,8 +96,8 @@ impl Settings {
         from: &'static str,
         name: &str,
         value: &str,
-    ) -> Result<Self, SettingsError> {
-        let unfit = SettingsError::Header(from);
+    ) -> Result<Self, TelemetryConfigError> {
+        let unfit = TelemetryConfigError::Header(from);
         let name = HeaderName::try_from(name).map_err(|_| unfit.clone())?;
         let mut value = HeaderValue::try_from(value).map_err(|_| unfit)?;
         value.set_sensitive(true);
@@ -95,26 +105,26 @@ impl Settings {
         Ok(self)
     }
 
-    /// Where spans go.
+    /// Returns the URL that spans are posted to.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 }
 
 impl Endpoint {
-    /// Reads an address; what it is called goes into the error.
-    pub(crate) fn parse(from: &'static str, text: &str) -> Result<Self, SettingsError> {
-        let url = Url::parse(text.trim()).map_err(|_| SettingsError::Address(from))?;
+    /// Parses a URL; `from` names the setting in the error.
+    pub(crate) fn parse(from: &'static str, text: &str) -> Result<Self, TelemetryConfigError> {
+        let url = Url::parse(text.trim()).map_err(|_| TelemetryConfigError::Address(from))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return Err(SettingsError::Address(from));
+            return Err(TelemetryConfigError::Address(from));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(SettingsError::Credentials(from));
+            return Err(TelemetryConfigError::Credentials(from));
         }
         Ok(Self(url))
     }
 
-    /// The address of traces below that of a collector.
+    /// Appends the path of traces, `/v1/traces`, to the URL of a collector.
     pub(crate) fn of_traces(mut self) -> Self {
         let base = self.0.path().trim_end_matches('/');
         let path = format!("{base}/v1/traces");
@@ -127,7 +137,7 @@ impl Endpoint {
     }
 }
 
-/// Without its query.
+/// Omits the query and the fragment.
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = self.0.clone();

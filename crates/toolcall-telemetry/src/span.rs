@@ -1,5 +1,5 @@
-//! One span in the form of OTLP, put together.
-//! It knows no calls: names, times and attributes are handed in.
+//! Builds spans and attributes in the format of OTLP.
+//! It knows no calls: names, times and attributes are parameters.
 
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
@@ -8,42 +8,49 @@ use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use opentelemetry_proto::tonic::trace::v1::{Span, Status};
 use toolcall::Timestamp;
 
-use crate::node::{Node, Origin};
+use crate::span_ids::{ParentOrigin, SpanIdentity};
 use crate::trace::Sampling;
 
-/// The longest name or id, in bytes: peers choose some of them.
-const LONGEST_TEXT: usize = 256;
+/// The longest name or id, in bytes, because peers choose some of them.
+const MAX_TEXT: usize = 256;
 
 const SAMPLED: u32 = 1;
-const KNOWS_ORIGIN: u32 = 1 << 8;
-const FROM_ELSEWHERE: u32 = 1 << 9;
+const KNOWS_IS_REMOTE: u32 = 1 << 8;
+const IS_REMOTE: u32 = 1 << 9;
 
-/// From when to when.
+/// The start and the end of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub(crate) struct TimeRange {
     pub(crate) from: Timestamp,
     pub(crate) to: Timestamp,
 }
 
-/// A span of this name and place.
-pub(crate) fn span(name: &str, node: &Node, extent: Extent, attributes: Vec<KeyValue>) -> Span {
-    let parent = node.parent.map(|parent| parent.span.to_be_bytes().to_vec());
+/// Builds a span.
+pub(crate) fn span(
+    name: &str,
+    identity: &SpanIdentity,
+    range: TimeRange,
+    attributes: Vec<KeyValue>,
+) -> Span {
+    let parent = identity
+        .parent
+        .map(|parent| parent.span.to_be_bytes().to_vec());
     Span {
-        trace_id: node.own.trace.to_be_bytes().to_vec(),
-        span_id: node.own.span.to_be_bytes().to_vec(),
-        trace_state: node.own.state().unwrap_or_default().to_owned(),
+        trace_id: identity.own.trace.to_be_bytes().to_vec(),
+        span_id: identity.own.span.to_be_bytes().to_vec(),
+        trace_state: identity.own.state().unwrap_or_default().to_owned(),
         parent_span_id: parent.unwrap_or_default(),
-        flags: flags(node),
-        name: cut(name, LONGEST_TEXT).to_owned(),
+        flags: flags(identity),
+        name: cut(name, MAX_TEXT).to_owned(),
         kind: SpanKind::Internal.into(),
-        start_time_unix_nano: nanos(extent.from),
-        end_time_unix_nano: nanos(extent.to),
+        start_time_unix_nano: nanos(range.from),
+        end_time_unix_nano: nanos(range.to),
         attributes,
         ..Span::default()
     }
 }
 
-/// That it went wrong, in these words.
+/// Builds an error status.
 pub(crate) fn failure(message: String) -> Status {
     Status {
         message,
@@ -51,17 +58,17 @@ pub(crate) fn failure(message: String) -> Status {
     }
 }
 
-/// An attribute that is a name, cut if it is far too long for one.
+/// Builds an attribute of a short text; a longer one is cut.
 pub(crate) fn text(key: &str, value: &str) -> KeyValue {
-    long_text(key, cut(value, LONGEST_TEXT).to_owned())
+    long_text(key, cut(value, MAX_TEXT).to_owned())
 }
 
-/// An attribute that is a text; how long it may be is the caller's business.
+/// Builds an attribute of a text that the caller has limited.
 pub(crate) fn long_text(key: &str, value: String) -> KeyValue {
     attribute(key, Value::StringValue(value))
 }
 
-/// An attribute that is a number.
+/// Builds an attribute of a number.
 pub(crate) fn number(key: &str, value: u64) -> KeyValue {
     attribute(
         key,
@@ -69,12 +76,12 @@ pub(crate) fn number(key: &str, value: u64) -> KeyValue {
     )
 }
 
-/// An attribute that is a number and may be less than zero.
+/// Builds an attribute of a signed number.
 pub(crate) fn signed(key: &str, value: i32) -> KeyValue {
     attribute(key, Value::IntValue(value.into()))
 }
 
-/// The text up to so many bytes, never in the middle of a character.
+/// Returns the text up to a number of bytes, cut between characters.
 pub(crate) fn cut(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
@@ -87,18 +94,18 @@ fn attribute(key: &str, value: Value) -> KeyValue {
     }
 }
 
-fn flags(node: &Node) -> u32 {
-    let sampled = match node.own.sampling {
-        Sampling::Kept => SAMPLED,
-        Sampling::LeftOut => 0,
+fn flags(identity: &SpanIdentity) -> u32 {
+    let sampled = match identity.own.sampling {
+        Sampling::Sampled => SAMPLED,
+        Sampling::NotSampled => 0,
     };
-    let origin = match node.parent.map(|parent| parent.origin) {
-        Some(Origin::Elsewhere) => FROM_ELSEWHERE,
-        Some(Origin::Here) | None => 0,
+    let origin = match identity.parent.map(|parent| parent.origin) {
+        Some(ParentOrigin::Remote) => IS_REMOTE,
+        Some(ParentOrigin::Local) | None => 0,
     };
-    sampled | KNOWS_ORIGIN | origin
+    sampled | KNOWS_IS_REMOTE | origin
 }
 
-fn nanos(moment: Timestamp) -> u64 {
-    moment.as_micros().saturating_mul(1000)
+fn nanos(at: Timestamp) -> u64 {
+    at.as_micros().saturating_mul(1000)
 }

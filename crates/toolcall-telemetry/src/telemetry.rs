@@ -1,5 +1,5 @@
-//! Telemetry as a whole: started once, shown to engines, closed at the end.
-//! It puts the parts together and holds nobody up but the one who closes it, for as long as they allow.
+//! Telemetry as a whole: started once, attached to engines, closed at the end.
+//! Only closing it waits, and no longer than its limit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,40 +12,41 @@ use toolcall::{CallId, SessionId, Timestamp};
 
 use crate::collector::Collector;
 use crate::delivery::Delivery;
-use crate::queue::{Queue, Tally};
+use crate::queue::{DeliveryStats, SpanQueue};
 use crate::reader::SpanReader;
 use crate::settings::Settings;
-use crate::spans::Spans;
+use crate::span_tracker::SpanTracker;
 use crate::trace::TraceParent;
 use crate::turn::{TurnSpan, TurnStart};
 
-/// Spans of calls on their way to a collector. Dropped without being closed, what waits is still
-/// sent as long as the runtime lives.
+/// Sends the spans of calls to a collector.
+///
+/// If it is dropped without [`Telemetry::close`], queued spans are still sent as long as the runtime lives.
 pub struct Telemetry {
-    spans: Arc<Spans>,
-    queue: Arc<Queue>,
+    spans: Arc<SpanTracker>,
+    queue: Arc<SpanQueue>,
     delivering: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Why telemetry cannot begin.
+/// Why telemetry cannot start.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum StartError {
-    /// There is no runtime.
-    #[error("spans are sent by a task, and there is no tokio runtime here to start it on")]
+    /// It was called outside of a tokio runtime.
+    #[error("telemetry needs a tokio runtime; start it inside one")]
     NoRuntime,
     /// The system's certificates cannot be used.
     #[error("the system's certificates cannot be used: {0}")]
     Certificates(String),
-    /// There is no way to send anything.
-    #[error("no HTTP client can be made: {0}")]
+    /// The HTTP client cannot be built.
+    #[error("the HTTP client cannot be built: {0}")]
     Client(String),
 }
 
 impl Telemetry {
-    /// Begins, on the runtime that this is called in. Nothing is connected before there are spans.
+    /// Starts the task that sends spans, on the current tokio runtime. It connects once there are spans.
     pub fn start(settings: Settings) -> Result<Self, StartError> {
         let runtime = Handle::try_current().map_err(|_| StartError::NoRuntime)?;
-        let queue = Queue::new(settings.room);
+        let queue = SpanQueue::new(settings.queue_capacity);
         let delivery = Delivery {
             queue: queue.clone(),
             collector: Collector::new(&settings)?,
@@ -53,34 +54,34 @@ impl Telemetry {
             delay: settings.delay,
         };
         Ok(Self {
-            spans: Arc::new(Spans::new(settings.content, queue.clone())),
+            spans: Arc::new(SpanTracker::new(settings.content, queue.clone())),
             queue,
             delivering: Mutex::new(Some(runtime.spawn(delivery.run()))),
         })
     }
 
-    /// A reader for an engine. Several engines may have one each.
+    /// Returns a reader for an engine. Several engines may have one each.
     pub fn reader(&self) -> SpanReader {
         SpanReader::new(self.spans.clone())
     }
 
-    /// Begins the span of a turn at this moment of its journal.
+    /// Begins the span of a turn at a timestamp of its journal.
     pub fn turn(&self, start: TurnStart, at: Timestamp) -> TurnSpan {
         TurnSpan::begin(self.spans.clone(), start, at)
     }
 
-    /// The span of an open call, to be handed on to what it calls.
+    /// Returns the trace context of an open call, for requests that it makes.
     pub fn trace_of(&self, session: &SessionId, call: &CallId) -> Option<TraceParent> {
         self.spans.trace_of(session, call)
     }
 
-    /// What became of the spans so far.
-    pub fn tally(&self) -> Tally {
-        self.queue.tally()
+    /// Returns how many spans were sent and dropped so far.
+    pub fn stats(&self) -> DeliveryStats {
+        self.queue.stats()
     }
 
-    /// Sends what is left, for at most this long, and drops the rest. After that nothing is taken.
-    pub async fn close(&self, limit: Duration) -> Tally {
+    /// Sends the queued spans for at most this long, and drops the rest. Later spans are dropped.
+    pub async fn close(&self, limit: Duration) -> DeliveryStats {
         self.queue.close();
         let delivering = self.delivering.lock().take();
         if let Some(mut delivering) = delivering
@@ -89,7 +90,7 @@ impl Telemetry {
             delivering.abort();
             let _aborted = delivering.await;
         }
-        self.queue.give_up()
+        self.queue.abandon()
     }
 }
 

@@ -1,14 +1,14 @@
-//! The span of a turn, held open by a guard.
-//! It says which calls belong together; it neither starts nor ends them.
+//! The span of a turn, as a guard.
+//! It groups calls; it neither starts nor ends them.
 
 use std::sync::Arc;
 
 use toolcall::{SessionId, Timestamp};
 
-use crate::spans::{Spans, TurnEnd, TurnNumber};
+use crate::span_tracker::{SpanTracker, TurnEnd, TurnId};
 use crate::trace::TraceParent;
 
-/// How a turn begins.
+/// The session, the agent and the parent span of a turn that begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnStart {
     pub(crate) session: SessionId,
@@ -17,7 +17,7 @@ pub struct TurnStart {
 }
 
 impl TurnStart {
-    /// A turn of this session. Without a parent it begins a trace of its own.
+    /// A turn of this session. Without a parent it begins a new trace.
     pub fn new(session: SessionId) -> Self {
         Self {
             session,
@@ -26,50 +26,47 @@ impl TurnStart {
         }
     }
 
-    /// The agent's name.
+    /// Sets the name of the agent.
     pub fn agent(mut self, name: impl Into<Arc<str>>) -> Self {
         self.agent = Some(name.into());
         self
     }
 
-    /// The span that it is part of: what the client's `traceparent` says.
+    /// Sets the parent span, from the client's `traceparent`.
     pub fn parent(mut self, parent: TraceParent) -> Self {
         self.parent = Some(parent);
         self
     }
 }
 
-/// An open turn. Calls of its session that are announced meanwhile are its children. Dropped
-/// without an end, it ended with the last of them.
+/// The span of an open turn. Calls of its session that are announced meanwhile are its children.
+///
+/// If it is dropped without [`TurnSpan::end`], it ends with the last of its calls.
 pub struct TurnSpan {
-    spans: Arc<Spans>,
-    number: TurnNumber,
+    spans: Arc<SpanTracker>,
+    id: TurnId,
     trace: TraceParent,
 }
 
 impl TurnSpan {
-    pub(crate) fn begin(spans: Arc<Spans>, start: TurnStart, at: Timestamp) -> Self {
-        let (number, trace) = spans.begin_turn(start, at);
-        Self {
-            spans,
-            number,
-            trace,
-        }
+    pub(crate) fn begin(spans: Arc<SpanTracker>, start: TurnStart, at: Timestamp) -> Self {
+        let (id, trace) = spans.begin_turn(start, at);
+        Self { spans, id, trace }
     }
 
-    /// The span itself, to be handed on to what runs on its behalf.
+    /// Returns its trace context, for requests made on its behalf.
     pub fn trace(&self) -> &TraceParent {
         &self.trace
     }
 
-    /// It ended at this moment of its journal.
+    /// Ends the turn at a timestamp of its journal.
     pub fn end(self, at: Timestamp) {
-        self.spans.end_turn(self.number, TurnEnd::At(at));
+        self.spans.end_turn(self.id, TurnEnd::At(at));
     }
 }
 
 impl Drop for TurnSpan {
     fn drop(&mut self) {
-        self.spans.end_turn(self.number, TurnEnd::WithItsCalls);
+        self.spans.end_turn(self.id, TurnEnd::WithItsCalls);
     }
 }

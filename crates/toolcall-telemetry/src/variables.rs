@@ -1,12 +1,12 @@
-//! Settings from the variables that every OpenTelemetry program reads.
-//! The variables are handed in: the environment itself is not looked at.
+//! Settings from the environment variables of OpenTelemetry.
+//! The caller passes a lookup function: it does not read the environment itself.
 
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 
-use crate::content::{Content, Redact};
-use crate::settings::{Endpoint, Settings, SettingsError};
+use crate::content::{ContentCapture, Redact};
+use crate::settings::{Endpoint, Settings, TelemetryConfigError};
 
 const DISABLED: &str = "OTEL_SDK_DISABLED";
 const EXPORTER: &str = "OTEL_TRACES_EXPORTER";
@@ -25,23 +25,24 @@ const TIMEOUT: [&str; 2] = [
     "OTEL_EXPORTER_OTLP_TIMEOUT",
 ];
 const DELAY: &str = "OTEL_BSP_SCHEDULE_DELAY";
-const ROOM: &str = "OTEL_BSP_MAX_QUEUE_SIZE";
+const QUEUE_CAPACITY: &str = "OTEL_BSP_MAX_QUEUE_SIZE";
 const SERVICE: &str = "OTEL_SERVICE_NAME";
 const RESOURCE: &str = "OTEL_RESOURCE_ATTRIBUTES";
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
-/// The most spans that may be asked to wait: each of them may hold a few kilobytes.
-const MOST_ROOM: usize = 65_536;
+/// The largest queue that can be configured: each span may hold a few kilobytes.
+const MAX_QUEUE_CAPACITY: usize = 65_536;
 
 impl Settings {
-    /// What these variables say; nothing unless one of them names an endpoint and none turns it off.
-    /// Content is redacted by `redact` if they ask for it.
+    /// Reads settings from environment variables; returns `None` unless one names an endpoint and none disables it.
+    ///
+    /// `redact` is used if the variables switch content on.
     pub fn from_variables(
         variable: impl Fn(&str) -> Option<String>,
         redact: Redact,
-    ) -> Result<Option<Self>, SettingsError> {
-        let variables = Variables(&variable);
-        if variables.is_true(DISABLED) || variables.says(EXPORTER, "none") {
+    ) -> Result<Option<Self>, TelemetryConfigError> {
+        let variables = EnvVariables(&variable);
+        if variables.is_true(DISABLED) || variables.is_set_to(EXPORTER, "none") {
             return Ok(None);
         }
         let Some(endpoint) = variables.endpoint()? else {
@@ -49,84 +50,89 @@ impl Settings {
         };
         variables.check_protocol()?;
         let mut settings = variables.with_headers(Settings::to(endpoint))?;
-        variables.name(&mut settings)?;
+        variables.set_resource(&mut settings)?;
         if let Some(timeout) = variables.first(TIMEOUT) {
             settings.timeout = timeout.millis()?;
         }
         if let Some(delay) = variables.get(DELAY) {
             settings.delay = delay.millis()?;
         }
-        if let Some(room) = variables.get(ROOM) {
-            let room = usize::try_from(room.number()?).unwrap_or(MOST_ROOM);
-            settings.room = room.min(MOST_ROOM);
+        if let Some(queue_capacity) = variables.get(QUEUE_CAPACITY) {
+            let queue_capacity =
+                usize::try_from(queue_capacity.number()?).unwrap_or(MAX_QUEUE_CAPACITY);
+            settings.queue_capacity = queue_capacity.min(MAX_QUEUE_CAPACITY);
         }
         if variables.is_true(CONTENT) {
-            settings.content = Content::Sent(redact);
+            settings.content = ContentCapture::On(redact);
         }
         Ok(Some(settings))
     }
 }
 
-struct Variables<'a>(&'a dyn Fn(&str) -> Option<String>);
+struct EnvVariables<'a>(&'a dyn Fn(&str) -> Option<String>);
 
-/// A variable that is set to something.
-struct Set {
+/// A variable with a value.
+struct EnvVariable {
     name: &'static str,
     value: String,
 }
 
-impl Variables<'_> {
-    /// Set to nothing is not set.
-    fn get(&self, name: &'static str) -> Option<Set> {
+impl EnvVariables<'_> {
+    /// Returns a variable; an empty one counts as not set.
+    fn get(&self, name: &'static str) -> Option<EnvVariable> {
         let value = (self.0)(name)?.trim().to_owned();
-        (!value.is_empty()).then_some(Set { name, value })
+        (!value.is_empty()).then_some(EnvVariable { name, value })
     }
 
-    fn first(&self, names: [&'static str; 2]) -> Option<Set> {
+    fn first(&self, names: [&'static str; 2]) -> Option<EnvVariable> {
         names.into_iter().find_map(|name| self.get(name))
     }
 
-    fn says(&self, name: &'static str, word: &str) -> bool {
-        let set = self.get(name);
-        set.is_some_and(|set| set.value.eq_ignore_ascii_case(word))
+    fn is_set_to(&self, name: &'static str, word: &str) -> bool {
+        let variable = self.get(name);
+        variable.is_some_and(|variable| variable.value.eq_ignore_ascii_case(word))
     }
 
     fn is_true(&self, name: &'static str) -> bool {
-        self.says(name, "true")
+        self.is_set_to(name, "true")
     }
 
-    /// The address of traces as it is, or that of a collector with the path of traces below it.
-    fn endpoint(&self) -> Result<Option<Endpoint>, SettingsError> {
-        if let Some(set) = self.get(TRACES_ENDPOINT) {
-            return Endpoint::parse(set.name, &set.value).map(Some);
+    /// Returns the URL of traces as it is, or the URL of a collector with `/v1/traces` appended.
+    fn endpoint(&self) -> Result<Option<Endpoint>, TelemetryConfigError> {
+        if let Some(variable) = self.get(TRACES_ENDPOINT) {
+            return Endpoint::parse(variable.name, &variable.value).map(Some);
         }
         match self.get(ENDPOINT) {
-            Some(set) => Ok(Some(Endpoint::parse(set.name, &set.value)?.of_traces())),
+            Some(variable) => Ok(Some(
+                Endpoint::parse(variable.name, &variable.value)?.of_traces(),
+            )),
             None => Ok(None),
         }
     }
 
-    fn check_protocol(&self) -> Result<(), SettingsError> {
+    fn check_protocol(&self) -> Result<(), TelemetryConfigError> {
         match self.first(PROTOCOL) {
-            Some(set) if set.value != "http/protobuf" => Err(SettingsError::Protocol(set.name)),
+            Some(variable) if variable.value != "http/protobuf" => {
+                Err(TelemetryConfigError::Protocol(variable.name))
+            }
             Some(_) | None => Ok(()),
         }
     }
 
-    fn with_headers(&self, settings: Settings) -> Result<Settings, SettingsError> {
-        let Some(set) = self.first(HEADERS) else {
+    fn with_headers(&self, settings: Settings) -> Result<Settings, TelemetryConfigError> {
+        let Some(variable) = self.first(HEADERS) else {
             return Ok(settings);
         };
-        let mut headers = set.pairs()?.into_iter();
+        let mut headers = variable.pairs()?.into_iter();
         headers.try_fold(settings, |settings, (name, value)| {
-            settings.header_of(set.name, &name, &value)
+            settings.header_of(variable.name, &name, &value)
         })
     }
 
-    /// The name of the service goes before one among the attributes.
-    fn name(&self, settings: &mut Settings) -> Result<(), SettingsError> {
-        if let Some(set) = self.get(RESOURCE) {
-            settings.resource = set.pairs()?;
+    /// Sets the resource attributes. `OTEL_SERVICE_NAME` overrides a `service.name` among them.
+    fn set_resource(&self, settings: &mut Settings) -> Result<(), TelemetryConfigError> {
+        if let Some(variable) = self.get(RESOURCE) {
+            settings.resource = variable.pairs()?;
         }
         let mut named = None;
         settings.resource.retain(|(key, value)| {
@@ -136,7 +142,7 @@ impl Variables<'_> {
             }
             !is_name
         });
-        let own = self.get(SERVICE).map(|set| set.value);
+        let own = self.get(SERVICE).map(|variable| variable.value);
         if let Some(name) = own.or(named) {
             settings.service = name;
         }
@@ -144,22 +150,22 @@ impl Variables<'_> {
     }
 }
 
-impl Set {
-    fn number(&self) -> Result<u64, SettingsError> {
+impl EnvVariable {
+    fn number(&self) -> Result<u64, TelemetryConfigError> {
         let number = self.value.parse().ok().filter(|number| *number > 0);
-        number.ok_or(SettingsError::Number(self.name))
+        number.ok_or(TelemetryConfigError::Number(self.name))
     }
 
-    fn millis(&self) -> Result<Duration, SettingsError> {
+    fn millis(&self) -> Result<Duration, TelemetryConfigError> {
         self.number().map(Duration::from_millis)
     }
 
     /// `key=value,key=value`, with values percent-encoded.
-    fn pairs(&self) -> Result<Vec<(String, String)>, SettingsError> {
+    fn pairs(&self) -> Result<Vec<(String, String)>, TelemetryConfigError> {
         let entries = self.value.split(',').map(str::trim);
         entries
             .filter(|entry| !entry.is_empty())
-            .map(|entry| pair(entry).ok_or(SettingsError::Pairs(self.name)))
+            .map(|entry| pair(entry).ok_or(TelemetryConfigError::Pairs(self.name)))
             .collect()
     }
 }
@@ -177,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    fn read(variables: &[(&str, &str)]) -> Result<Option<Settings>, SettingsError> {
+    fn read(variables: &[(&str, &str)]) -> Result<Option<Settings>, TelemetryConfigError> {
         let variable = |name: &str| {
             let mut all = variables.iter();
             all.find(|(known, _)| *known == name)
@@ -222,8 +228,8 @@ mod tests {
                     resource: [],
                     timeout: 10s,
                     delay: 5s,
-                    room: 2048,
-                    content: LeftOut,
+                    queue_capacity: 2048,
+                    content: Off,
                 },
             )
         "#]],
@@ -240,7 +246,7 @@ mod tests {
                 (PROTOCOL[1], "http/protobuf"),
                 (TIMEOUT[1], "2500"),
                 (DELAY, "100"),
-                (ROOM, "99999999"),
+                (QUEUE_CAPACITY, "99999999"),
                 (SERVICE, "mine"),
                 (
                     RESOURCE,
@@ -265,8 +271,8 @@ mod tests {
                         ],
                         timeout: 2.5s,
                         delay: 100ms,
-                        room: 65536,
-                        content: Sent(
+                        queue_capacity: 65536,
+                        content: On(
                             Redact,
                         ),
                     },
@@ -290,13 +296,13 @@ mod tests {
         fails(
             &[(ENDPOINT, "hidden")],
             &expect![
-                "`OTEL_EXPORTER_OTLP_ENDPOINT` is no address; write one like `http://localhost:4318`"
+                "`OTEL_EXPORTER_OTLP_ENDPOINT` is not a URL; write one like `http://localhost:4318`"
             ],
         );
         fails(
             &[(TRACES_ENDPOINT, "ftp://hidden/")],
             &expect![
-                "`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is no address; write one like `http://localhost:4318`"
+                "`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is not a URL; write one like `http://localhost:4318`"
             ],
         );
         fails(
@@ -307,36 +313,32 @@ mod tests {
         );
         fails(
             &[(HEADERS[1], "hidden")],
-            &expect!["`OTEL_EXPORTER_OTLP_HEADERS` is no list like `key=value,other=value`"],
+            &expect!["`OTEL_EXPORTER_OTLP_HEADERS` is not a list like `key=value,other=value`"],
         );
         fails(
             &[(HEADERS[0], "a b=hidden")],
-            &expect![
-                "`OTEL_EXPORTER_OTLP_TRACES_HEADERS` has a name or a value that no header can have"
-            ],
+            &expect!["`OTEL_EXPORTER_OTLP_TRACES_HEADERS` has an invalid header name or value"],
         );
         fails(
             &[(HEADERS[0], "a=hidden%0A")],
-            &expect![
-                "`OTEL_EXPORTER_OTLP_TRACES_HEADERS` has a name or a value that no header can have"
-            ],
+            &expect!["`OTEL_EXPORTER_OTLP_TRACES_HEADERS` has an invalid header name or value"],
         );
         fails(
             &[(RESOURCE, "=hidden")],
-            &expect!["`OTEL_RESOURCE_ATTRIBUTES` is no list like `key=value,other=value`"],
+            &expect!["`OTEL_RESOURCE_ATTRIBUTES` is not a list like `key=value,other=value`"],
         );
         fails(
             &[(TIMEOUT[0], "-1")],
-            &expect!["`OTEL_EXPORTER_OTLP_TRACES_TIMEOUT` is no whole number above zero"],
+            &expect!["`OTEL_EXPORTER_OTLP_TRACES_TIMEOUT` is not a whole number above zero"],
         );
         fails(
             &[(DELAY, "0")],
-            &expect!["`OTEL_BSP_SCHEDULE_DELAY` is no whole number above zero"],
+            &expect!["`OTEL_BSP_SCHEDULE_DELAY` is not a whole number above zero"],
         );
         fails(
             &[(PROTOCOL[0], "grpc")],
             &expect![
-                "`OTEL_EXPORTER_OTLP_TRACES_PROTOCOL` asks for a protocol that is not spoken here; write `http/protobuf`"
+                "`OTEL_EXPORTER_OTLP_TRACES_PROTOCOL` names a protocol that is not supported; write `http/protobuf`"
             ],
         );
     }

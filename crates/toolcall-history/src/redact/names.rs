@@ -1,8 +1,8 @@
-//! Names of what is secret: members, variables, options, and what is assigned to them.
-//! It looks at names and values only, never at what surrounds them.
+//! Recognizes secrets by name: of JSON members, environment variables and command-line options.
+//! It looks at a name and its value only, never at the surrounding text.
 
-/// Names that say all by themselves, without case and punctuation.
-const WHOLE: [&str; 12] = [
+/// Names of secrets, in lower case without punctuation.
+const SECRET_NAMES: [&str; 12] = [
     "authorization",
     "proxyauthorization",
     "cookie",
@@ -17,8 +17,8 @@ const WHOLE: [&str; 12] = [
     "netrc",
 ];
 
-/// With what longer names end.
-const ENDS: [&str; 21] = [
+/// The endings of longer names of secrets.
+const SECRET_SUFFIXES: [&str; 21] = [
     "password",
     "passwd",
     "passphrase",
@@ -42,31 +42,31 @@ const ENDS: [&str; 21] = [
     "connectionstring",
 ];
 
-/// Whether a member or a variable of this name holds a secret.
+/// Returns whether a member or a variable of this name holds a secret.
 pub(crate) fn is_secret_name(name: &str) -> bool {
     let folded: String = name
         .chars()
         .filter(|c| c.is_ascii_alphanumeric())
         .map(|c| c.to_ascii_lowercase())
         .collect();
-    // `PWD` is the folder, in every environment there is.
+    // `PWD` is the working directory in every environment.
     if name == "PWD" || name == "OLDPWD" {
         return false;
     }
-    WHOLE.contains(&&*folded)
-        || ENDS.iter().any(|end| folded.ends_with(end))
+    SECRET_NAMES.contains(&&*folded)
+        || SECRET_SUFFIXES.iter().any(|end| folded.ends_with(end))
         || name.to_ascii_uppercase().ends_with("_KEY")
         || name.to_ascii_uppercase().ends_with("-KEY")
 }
 
-/// Whether this word of a command line says that the next one is a secret: `--token`.
+/// Returns whether the argument after this one is a secret, as after `--token`.
 pub(crate) fn names_next_secret(word: &str) -> bool {
     let name = word.trim_start_matches('-');
     name.len() < word.len() && !word.contains('=') && name.len() > 1 && is_secret_name(name)
 }
 
-/// Whether what is assigned to a name is a secret. A name in capitals with a plain value always is;
-/// code that assigns to `token` says so by a quoted or a key-like value.
+/// Returns whether the value assigned to a name is a secret. In source code, where `token` is an ordinary variable,
+/// only a quoted or key-like value is one; a value assigned to an upper-case name always is.
 pub(crate) fn is_assigned_secret(name: &str, value: &str, is_bare: bool) -> bool {
     if !is_secret_name(name) || is_placeholder(value) {
         return false;
@@ -83,19 +83,19 @@ pub(crate) fn is_assigned_secret(name: &str, value: &str, is_bare: bool) -> bool
         .iter()
         .any(|word| lower.contains(word))
     };
-    let is_shouted = !name.chars().any(|c| c.is_ascii_lowercase());
+    let is_upper_case = !name.chars().any(|c| c.is_ascii_lowercase());
     let has_digit = value.chars().any(|c| c.is_ascii_digit());
     let is_call = value.contains('(') || value.contains("::");
     !is_bare
-        || is_shouted
+        || is_upper_case
         || (is_strong && !is_call)
         || (has_digit && !is_call)
         || value.len() >= 20 && !is_call
 }
 
-/// What stands for a secret without being one.
+/// Returns whether a value is a placeholder, such as `$TOKEN` or `<your key>`.
 fn is_placeholder(value: &str) -> bool {
-    const BEGINS: [&str; 8] = [
+    const PREFIXES: [&str; 8] = [
         "$",
         "<",
         "{",
@@ -126,7 +126,7 @@ fn is_placeholder(value: &str) -> bool {
     ];
     let folded = value.to_ascii_lowercase();
     value.is_empty()
-        || BEGINS.iter().any(|begin| value.starts_with(begin))
+        || PREFIXES.iter().any(|begin| value.starts_with(begin))
         || WORDS.contains(&&*folded)
         || value
             .chars()

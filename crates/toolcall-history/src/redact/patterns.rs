@@ -1,28 +1,28 @@
-//! The shapes of secrets: keys of well-known providers, headers, private keys, addresses with passwords.
-//! A table; each pattern names the words without which it cannot match.
+//! The patterns of secrets: keys of well-known providers, headers, private keys, URLs with passwords.
+//! A table; each pattern lists hints, one of which must occur for it to match.
 
-/// How a match is replaced.
+/// Which part of a match is masked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rule {
-    /// The match is the secret, or the part of it that is named so.
+pub(crate) enum MaskRule {
+    /// The capture group of the secret, or the whole match if there is none.
     Shape,
-    /// Only the part that is named so.
+    /// Only the capture group of the secret.
     Value,
-    /// The value, if the name beside it is that of a secret.
+    /// The value, if its name is that of a secret.
     Assigned,
 }
 
-/// One shape.
-pub(crate) struct Pattern {
-    /// Without one of these, in any case, it does not match.
+/// The pattern of one sort of secret.
+pub(crate) struct SecretPattern {
+    /// The regex is tried only if one of these occurs; case does not matter.
     pub(crate) hints: &'static [&'static str],
-    /// What it looks like.
+    /// The regex of the secret.
     pub(crate) regex: &'static str,
-    /// How it is replaced.
-    pub(crate) rule: Rule,
+    /// Which part of a match is masked.
+    pub(crate) rule: MaskRule,
 }
 
-/// With what keys of providers begin, as far as that is enough to know them.
+/// The prefixes of providers' keys.
 pub(super) const PREFIXES: &[&str] = &[
     "sk-",
     "sk_live_",
@@ -103,22 +103,21 @@ pub(super) const PREFIXES: &[&str] = &[
     "vercel_",
 ];
 
-/// Whether a word holds the beginning of a provider's key.
+/// Returns whether a word contains the prefix of a provider's key.
 pub(crate) fn has_prefix(word: &str) -> bool {
     PREFIXES.iter().any(|prefix| word.contains(prefix))
 }
 
-/// In the order in which they are applied.
-pub(crate) const PATTERNS: &[Pattern] = &[
-    // A private key, also one that breaks off.
-    Pattern {
+/// The patterns, in the order in which they are applied.
+pub(crate) const PATTERNS: &[SecretPattern] = &[
+    // A private key, also one without its end.
+    SecretPattern {
         hints: &["private key"],
         regex: r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?P<secret>[\s\S]*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)",
-        rule: Rule::Shape,
+        rule: MaskRule::Shape,
     },
-    // Keys whose beginning is enough, followed by what keys are made of. The last alternative is
-    // one that a title cut short.
-    Pattern {
+    // Keys with an unmistakable prefix. The last alternative is a key that a title shortened with `…`.
+    SecretPattern {
         hints: PREFIXES,
         regex: concat!(
             r"\b(?:sk-|sk_live_|sk_test_|rk_live_|rk_test_|pk_live_|whsec_|gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|dt|soat|cbt|agent)-",
@@ -126,57 +125,57 @@ pub(crate) const PATTERNS: &[Pattern] = &[
             r"|sq0(?:atp|csp)-|hv[sb]\.|pul-|sntry[su]_|glsa_|NRAK-|dckr_pat_|tskey-|AGE-SECRET-KEY-|sbp_|PMAK-|rubygems_|ATATT3|fw_|tvly-|e2b_|ph[cx]_|lsv2_|fly_|vercel_)",
             r"(?:[A-Za-z0-9_\-.=+/]{12,}|[A-Za-z0-9_\-.=+/]*…)",
         ),
-        rule: Rule::Shape,
+        rule: MaskRule::Shape,
     },
-    // Keys whose beginning might be a word's: their length counts, too.
-    Pattern {
+    // Keys with a prefix that an ordinary word may have: their length counts, too.
+    SecretPattern {
         hints: &["akia", "asia", "abia", "acca", "aiza", "dapi"],
         regex: r"\b(?:(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}|AIza[A-Za-z0-9_\-]{24,}|dapi[a-f0-9]{24,}|(?:AKIA|ASIA|ABIA|ACCA|AIza|dapi)[A-Za-z0-9_\-]*…)",
-        rule: Rule::Shape,
+        rule: MaskRule::Shape,
     },
     // SendGrid, Twilio, Mailgun, Telegram.
-    Pattern {
+    SecretPattern {
         hints: &["sg.", "sk", "key-", ":aa"],
         regex: r"\b(?:SG\.[A-Za-z0-9_\-]{12,}\.[A-Za-z0-9_\-]{12,}|SK[0-9a-f]{32}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})",
-        rule: Rule::Shape,
+        rule: MaskRule::Shape,
     },
     // A JSON Web Token, also one without a signature or cut short.
-    Pattern {
+    SecretPattern {
         hints: &["eyj"],
         regex: r"\beyJ[A-Za-z0-9_\-]{6,}(?:\.[A-Za-z0-9_\-=]*){1,4}…?",
-        rule: Rule::Shape,
+        rule: MaskRule::Shape,
     },
-    // Addresses that let in whoever knows them.
-    Pattern {
+    // Webhook URLs, which are secrets themselves.
+    SecretPattern {
         hints: &["hooks.slack.com", "/api/webhooks/", "webhook.office.com"],
         regex: r#"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|/api/webhooks/|webhook\.office\.com/)(?P<secret>[^\s"'<>)\\]+)"#,
-        rule: Rule::Shape,
+        rule: MaskRule::Shape,
     },
     // `scheme://user:password@host`, also without a user, and `scheme://token@host`.
-    Pattern {
+    SecretPattern {
         hints: &["://"],
         regex: r#"://(?:[^\s/@:"'<>]*:(?P<secret>[^\s/?#"'<>]+)@|(?P<bare>[A-Za-z0-9_\-]{20,})@)"#,
-        rule: Rule::Shape,
+        rule: MaskRule::Shape,
     },
-    // Headers that carry keys, up to the end of the value.
-    Pattern {
+    // Headers that carry credentials, up to the end of the value.
+    SecretPattern {
         hints: &["authorization", "cookie"],
         regex: r#"(?i)\b(?:proxy-)?(?:authorization|set-cookie|cookie)\\*["']?\s*[:=,]\s*\\*["']?(?:(?:bearer|basic|digest|token|apikey|negotiate|aws4-hmac-sha256)\s+)?(?P<secret>[^"'\r\n\\]+)"#,
-        rule: Rule::Shape,
+        rule: MaskRule::Shape,
     },
-    Pattern {
+    SecretPattern {
         hints: &["bearer"],
         regex: r"(?i)\bbearer\s+(?P<secret>[A-Za-z0-9._~+/=\-]{6,}…?)",
-        rule: Rule::Shape,
+        rule: MaskRule::Shape,
     },
     // `curl -u user:password`.
-    Pattern {
+    SecretPattern {
         hints: &["-u", "--user", "--proxy-user"],
         regex: r#"(?:^|\s)(?:-u|-U|--user|--proxy-user)[=\s]*["']?[^\s:"']+:(?P<secret>[^\s"']+)"#,
-        rule: Rule::Value,
+        rule: MaskRule::Value,
     },
-    // `--password value`: the name is judged.
-    Pattern {
+    // `--password value`: the name decides.
+    SecretPattern {
         hints: &[
             "key",
             "token",
@@ -187,10 +186,10 @@ pub(crate) const PATTERNS: &[Pattern] = &[
             "auth",
         ],
         regex: r#"(?i)(?:^|[\s"'])-{1,2}(?P<name>[a-z0-9\-_]*?(?:key|key_?id|token|secret|passw(?:or)?d|passphrase|passcode|credentials?|pwd|auth|authorization|pass|connection[_-]?string|cookie))(?:=|\s+)(?:\\*"(?P<quoted>[^"\\]+)|\\*'(?P<secret>[^'\\]+)|(?P<bare>[^\s"'`;&|-][^\s"'`;&|]*))"#,
-        rule: Rule::Assigned,
+        rule: MaskRule::Assigned,
     },
-    // `NAME=value`, `"name": "value"`, `name: value`: the name is judged.
-    Pattern {
+    // `NAME=value`, `"name": "value"`, `name: value`: the name decides.
+    SecretPattern {
         hints: &[
             "key",
             "token",
@@ -202,6 +201,6 @@ pub(crate) const PATTERNS: &[Pattern] = &[
             "connection",
         ],
         regex: r#"(?i)(?P<name>[a-z0-9_.\-]*?(?:key|key_?id|token|secret|passw(?:or)?d|passphrase|passcode|credentials?|pwd|auth|authorization|pass|connection[_-]?string|cookie))\\*["'`]?\s*(?:=>|:=|==?|:)\s*(?:\\*"(?P<quoted>[^"\\]+)|\\*'(?P<secret>[^'\\]+)|(?P<bare>(?:\[redacted\]|[^\s"'`,;&|)}\]\\])+))"#,
-        rule: Rule::Assigned,
+        rule: MaskRule::Assigned,
     },
 ];

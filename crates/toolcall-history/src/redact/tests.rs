@@ -1,5 +1,5 @@
-//! What is taken out and what stays, on texts as agents see them.
-//! Secrets are put together from parts, so that none is in this file.
+//! What is redacted and what stays, on texts as agents see them.
+//! Secrets are assembled from parts, so that none is in this file.
 
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -8,9 +8,13 @@ use super::*;
 
 fn check(text: &str, expected: Expect) {
     let redactor = Redactor::get();
-    let clean = redactor.scrub(text).unwrap_or_else(|| text.to_owned());
+    let clean = redactor.redact(text).unwrap_or_else(|| text.to_owned());
     expected.assert_eq(&clean);
-    assert_eq!(redactor.scrub(&clean), None, "what is clean stays as it is");
+    assert_eq!(
+        redactor.redact(&clean),
+        None,
+        "what is clean stays as it is"
+    );
 }
 
 fn key(prefix: &str) -> String {
@@ -26,7 +30,7 @@ fn keys_of_providers_are_taken_out_by_their_shape() {
             "dapi" => format!("{prefix}{}", "a1b2c3d4".repeat(4)),
             prefix => key(prefix),
         };
-        let clean = redactor.scrub(&format!("it says {secret}, see there"));
+        let clean = redactor.redact(&format!("it says {secret}, see there"));
         assert_eq!(
             clean.as_deref(),
             Some("it says [redacted], see there"),
@@ -34,7 +38,7 @@ fn keys_of_providers_are_taken_out_by_their_shape() {
         );
         let cut = format!("it says {}…", &secret[..prefix.len() + 3]);
         assert_eq!(
-            redactor.scrub(&cut).as_deref(),
+            redactor.redact(&cut).as_deref(),
             Some("it says [redacted]"),
             "{prefix}"
         );
@@ -88,7 +92,7 @@ fn code_that_only_talks_of_tokens_stays() {
         "keyboard: us",
         "https://docs.rs/tokio/1.0",
     ] {
-        assert_eq!(Redactor::get().scrub(text), None, "{text}");
+        assert_eq!(Redactor::get().redact(text), None, "{text}");
     }
 }
 
@@ -121,11 +125,11 @@ fn private_keys_also_those_that_break_off() {
         format!("-----END {} KEY-----", "PRIVATE"),
     );
     let redactor = Redactor::get();
-    let whole = redactor.scrub(&format!("a\n{begin}\nMIIE\nabc\n{end}\nb"));
+    let whole = redactor.redact(&format!("a\n{begin}\nMIIE\nabc\n{end}\nb"));
     assert_eq!(whole, Some(format!("a\n{begin}[redacted]{end}\nb")));
-    let head = redactor.scrub_head(&format!("a\n{begin}\nMIIE\nab"));
+    let head = redactor.redact_head(&format!("a\n{begin}\nMIIE\nab"));
     assert!(!head.contains("MIIE") && head.starts_with("a\n"), "{head}");
-    let tail = redactor.scrub_tail(&format!("IIE\nabcd\n{end}\nb"));
+    let tail = redactor.redact_tail(&format!("IIE\nabcd\n{end}\nb"));
     assert_eq!(tail, format!("{MASK}\n{end}\nb"));
 }
 
@@ -134,14 +138,14 @@ fn where_output_was_cut_half_a_secret_goes() {
     let redactor = Redactor::get();
     let secret = key("ghp_");
     assert_eq!(
-        redactor.scrub_head(&format!("it is {}", &secret[..9])),
+        redactor.redact_head(&format!("it is {}", &secret[..9])),
         "it is [redacted]"
     );
     assert_eq!(
-        redactor.scrub_tail(&format!("{} it was", &secret[9..])),
+        redactor.redact_tail(&format!("{} it was", &secret[9..])),
         "[redacted] it was"
     );
-    assert_eq!(redactor.scrub_head("all is\n"), "all is\n");
+    assert_eq!(redactor.redact_head("all is\n"), "all is\n");
 }
 
 #[test]
@@ -154,7 +158,7 @@ fn members_are_judged_by_their_names() {
         "headers": {"X-Api-Key": "abc", "Accept": "*/*"},
         "max_tokens": 12,
     });
-    let clean = redactor.scrub_json(&value).expect("there are secrets");
+    let clean = redactor.redact_json(&value).expect("there are secrets");
     let expected = json!({
         "env": [{"name": "API_TOKEN", "value": MASK}, {"name": "HOME", "value": "/home"}],
         "password": MASK,
@@ -163,5 +167,5 @@ fn members_are_judged_by_their_names() {
         "max_tokens": 12,
     });
     assert_eq!(clean, expected);
-    assert_eq!(redactor.scrub_json(&clean), None);
+    assert_eq!(redactor.redact_json(&clean), None);
 }

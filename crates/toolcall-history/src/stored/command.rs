@@ -1,5 +1,5 @@
-//! Commands in the stored form: texts, words, variables and redirects without secrets.
-//! It reads no command line; what a command means was said before.
+//! The stored form of commands: text, arguments, variables and redirects, redacted.
+//! It parses no command line.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,74 +7,74 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use toolcall::serde_forms::{JoinForm, path, redirects};
-use toolcall::{self as heart, Digest, Join, Redirect, Target};
+use toolcall::{Digest, Join, Redirect, Target};
 
-use super::text::{Blobs, Text, unhex};
-use super::{DecodeError, Packer};
+use super::text::{BlobSource, StoredText, unhex};
+use super::{DecodeError, Encoder};
 use crate::redact::{MASK, is_secret_name, names_next_secret};
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Command {
-    text: Text,
+pub(crate) struct StoredCommand {
+    text: StoredText,
     #[serde(with = "path")]
     cwd: PathBuf,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     env: BTreeMap<Arc<str>, Arc<str>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    scripts: Vec<Script>,
-    reading: Reading,
+    scripts: Vec<StoredScript>,
+    reading: StoredReading,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Script(#[serde(with = "path")] PathBuf, String);
+struct StoredScript(#[serde(with = "path")] PathBuf, String);
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Reading {
-    Understood(Vec<Part>),
+enum StoredReading {
+    Understood(Vec<StoredPart>),
     Unclear(Arc<str>),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Part {
+struct StoredPart {
     #[serde(with = "JoinForm")]
     join: Join,
-    argv: Vec<Text>,
+    argv: Vec<StoredText>,
     #[serde(with = "path")]
     cwd: PathBuf,
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "redirects")]
     redirects: Vec<Redirect>,
 }
 
-impl Command {
-    pub(crate) fn pack(command: &heart::Command, packer: &mut Packer<'_>) -> Self {
-        let heart::Command {
+impl StoredCommand {
+    pub(crate) fn encode(command: &toolcall::Command, encoder: &mut Encoder<'_>) -> Self {
+        let toolcall::Command {
             text,
             cwd,
             env,
             scripts,
             reading,
         } = command;
-        let kept = packer.keeps_contents();
+        let keeps_content = encoder.keeps_content();
         Self {
-            text: packer.text(text),
-            cwd: packer.path(cwd),
+            text: encoder.text(text),
+            cwd: encoder.path(cwd),
             env: env
                 .iter()
-                .filter(|_| kept)
-                .map(|(name, value)| (name.clone(), variable(name, value, packer)))
+                .filter(|_| keeps_content)
+                .map(|(name, value)| (name.clone(), variable(name, value, encoder)))
                 .collect(),
             scripts: scripts
                 .iter()
-                .map(|(path, digest)| Script(packer.path(path), digest.to_string()))
+                .map(|(path, digest)| StoredScript(encoder.path(path), digest.to_string()))
                 .collect(),
-            reading: Reading::pack(reading, packer),
+            reading: StoredReading::encode(reading, encoder),
         }
     }
 
-    pub(crate) fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Command, DecodeError> {
-        Ok(heart::Command {
-            text: self.text.unpack(blobs)?,
+    pub(crate) fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Command, DecodeError> {
+        Ok(toolcall::Command {
+            text: self.text.decode(blobs)?,
             cwd: self.cwd,
             env: self.env,
             scripts: self
@@ -82,51 +82,52 @@ impl Command {
                 .into_iter()
                 .map(script)
                 .collect::<Result<_, _>>()?,
-            reading: self.reading.unpack(blobs)?,
+            reading: self.reading.decode(blobs)?,
         })
     }
 }
 
-fn script(Script(path, digest): Script) -> Result<(PathBuf, Digest), DecodeError> {
+fn script(StoredScript(path, digest): StoredScript) -> Result<(PathBuf, Digest), DecodeError> {
     let hash = unhex(&digest).ok_or_else(|| DecodeError::Malformed("a digest".to_owned()))?;
     Ok((path, Digest(hash)))
 }
 
-fn variable(name: &str, value: &Arc<str>, packer: &Packer<'_>) -> Arc<str> {
-    match is_secret_name(name) && !value.is_empty() {
-        true => MASK.into(),
-        false => packer.shared(value),
+fn variable(name: &str, value: &Arc<str>, encoder: &Encoder<'_>) -> Arc<str> {
+    if is_secret_name(name) && !value.is_empty() {
+        MASK.into()
+    } else {
+        encoder.redacted(value)
     }
 }
 
-impl Reading {
-    fn pack(reading: &heart::Reading, packer: &mut Packer<'_>) -> Self {
+impl StoredReading {
+    fn encode(reading: &toolcall::Reading, encoder: &mut Encoder<'_>) -> Self {
         match reading {
-            heart::Reading::Unclear(why) => Reading::Unclear(packer.told(why)),
-            heart::Reading::Understood(_) if !packer.keeps_contents() => {
-                Reading::Understood(Vec::new())
+            toolcall::Reading::Unclear(why) => StoredReading::Unclear(encoder.content_line(why)),
+            toolcall::Reading::Understood(_) if !encoder.keeps_content() => {
+                StoredReading::Understood(Vec::new())
             }
-            heart::Reading::Understood(parts) => {
-                let parts = parts.iter().map(|part| Part::pack(part, packer));
-                Reading::Understood(parts.collect())
+            toolcall::Reading::Understood(parts) => {
+                let parts = parts.iter().map(|part| StoredPart::encode(part, encoder));
+                StoredReading::Understood(parts.collect())
             }
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Reading, DecodeError> {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Reading, DecodeError> {
         Ok(match self {
-            Reading::Unclear(why) => heart::Reading::Unclear(why),
-            Reading::Understood(parts) => {
-                let parts = parts.into_iter().map(|part| part.unpack(blobs));
-                heart::Reading::Understood(parts.collect::<Result<_, _>>()?)
+            StoredReading::Unclear(why) => toolcall::Reading::Unclear(why),
+            StoredReading::Understood(parts) => {
+                let parts = parts.into_iter().map(|part| part.decode(blobs));
+                toolcall::Reading::Understood(parts.collect::<Result<_, _>>()?)
             }
         })
     }
 }
 
-impl Part {
-    fn pack(part: &heart::Part, packer: &mut Packer<'_>) -> Self {
-        let heart::Part {
+impl StoredPart {
+    fn encode(part: &toolcall::Part, encoder: &mut Encoder<'_>) -> Self {
+        let toolcall::Part {
             join,
             argv,
             cwd,
@@ -134,18 +135,18 @@ impl Part {
         } = part;
         Self {
             join: *join,
-            argv: words(argv, packer),
-            cwd: packer.path(cwd),
+            argv: words(argv, encoder),
+            cwd: encoder.path(cwd),
             redirects: redirects
                 .iter()
-                .map(|redirect| clean(redirect, packer))
+                .map(|redirect| clean(redirect, encoder))
                 .collect(),
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Part, DecodeError> {
-        let word = |word: Text| word.unpack(blobs).map(|word| word.to_string());
-        Ok(heart::Part {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Part, DecodeError> {
+        let word = |word: StoredText| word.decode(blobs).map(|word| word.to_string());
+        Ok(toolcall::Part {
             join: self.join,
             argv: self.argv.into_iter().map(word).collect::<Result<_, _>>()?,
             cwd: self.cwd,
@@ -154,25 +155,26 @@ impl Part {
     }
 }
 
-/// A word may be the secret that the word before it announces: `--token abc`.
-fn words(argv: &[String], packer: &mut Packer<'_>) -> Vec<Text> {
+/// Encodes arguments. An argument may be the secret that the one before it announces: `--token abc`.
+fn words(argv: &[String], encoder: &mut Encoder<'_>) -> Vec<StoredText> {
     let mut before = "";
-    let mut packed = Vec::with_capacity(argv.len());
+    let mut encoded = Vec::with_capacity(argv.len());
     for word in argv {
-        packed.push(match names_next_secret(before) {
-            true => Text::Inline(MASK.into()),
-            false => packer.text(&word.as_str().into()),
+        encoded.push(if names_next_secret(before) {
+            StoredText::Inline(MASK.into())
+        } else {
+            encoder.text(&word.as_str().into())
         });
         before = word;
     }
-    packed
+    encoded
 }
 
-/// A redirect whose path holds no secret.
-fn clean(redirect: &Redirect, packer: &Packer<'_>) -> Redirect {
+/// Returns the redirect with its path redacted.
+fn clean(redirect: &Redirect, encoder: &Encoder<'_>) -> Redirect {
     let target = match &redirect.target {
         Target::File { path, access } => Target::File {
-            path: packer.path(path),
+            path: encoder.path(path),
             access: *access,
         },
         other @ (Target::Null | Target::Stream(_)) => other.clone(),

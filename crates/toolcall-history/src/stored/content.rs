@@ -1,50 +1,49 @@
-//! Contents in the stored form: texts, blobs, resources, edits.
-//! What is over the cap is named by its size, never cut where a cut would pass for the whole.
+//! The stored form of contents: texts, blobs, resources, links, edits.
+//! An image or a file over the limit is replaced by its size; only text is shortened.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use toolcall as heart;
 use toolcall::serde_forms::path;
 
-use super::text::{Blobs, Packed, Text, hash_of, hex, not_kept, unhex};
-use super::{DecodeError, Packer};
+use super::text::{BlobSource, EncodedText, StoredText, hash_of, hex, not_kept, unhex};
+use super::{DecodeError, Encoder};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Content {
-    Text(Text),
-    Image(Blob),
-    Audio(Blob),
-    Resource(Resource),
-    Link(Link),
-    Edit(Box<FileEdit>),
+pub(crate) enum StoredContent {
+    Text(StoredText),
+    Image(StoredBlob),
+    Audio(StoredBlob),
+    Resource(StoredResource),
+    Link(StoredLink),
+    Edit(Box<StoredFileEdit>),
     Terminal(Arc<str>),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Blob {
+pub(crate) struct StoredBlob {
     mime: Arc<str>,
-    base64: Text,
+    base64: StoredText,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Resource {
+pub(crate) struct StoredResource {
     uri: Arc<str>,
     mime: Option<Arc<str>>,
-    body: ResourceBody,
+    body: StoredResourceBody,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum ResourceBody {
-    Text(Text),
-    Base64(Text),
+enum StoredResourceBody {
+    Text(StoredText),
+    Base64(StoredText),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Link {
+pub(crate) struct StoredLink {
     uri: Arc<str>,
     name: Arc<str>,
     title: Option<Arc<str>>,
@@ -54,24 +53,24 @@ pub(crate) struct Link {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct FileEdit {
+pub(crate) struct StoredFileEdit {
     #[serde(with = "path")]
     path: PathBuf,
-    change: Change,
+    change: StoredChange,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Change {
+enum StoredChange {
     Added {
-        after: FileBody,
+        after: StoredFileBody,
     },
     Modified {
-        before: FileBody,
-        after: FileBody,
+        before: StoredFileBody,
+        after: StoredFileBody,
     },
     Deleted {
-        before: FileBody,
+        before: StoredFileBody,
     },
     Moved {
         #[serde(with = "path")]
@@ -81,8 +80,8 @@ enum Change {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum FileBody {
-    Text(Text),
+enum StoredFileBody {
+    Text(StoredText),
     Binary {
         bytes: u64,
         digest: Option<String>,
@@ -94,116 +93,131 @@ enum FileBody {
     },
 }
 
-pub(crate) fn pack_all(contents: &[heart::Content], packer: &mut Packer<'_>) -> Vec<Content> {
-    if !packer.keeps_contents() {
+pub(crate) fn encode_all(
+    contents: &[toolcall::Content],
+    encoder: &mut Encoder<'_>,
+) -> Vec<StoredContent> {
+    if !encoder.keeps_content() {
         return Vec::new();
     }
     let contents = contents.iter();
     contents
-        .map(|content| Content::pack(content, packer))
+        .map(|content| StoredContent::encode(content, encoder))
         .collect()
 }
 
-pub(crate) fn unpack_all(
-    contents: Vec<Content>,
-    blobs: &dyn Blobs,
-) -> Result<Vec<heart::Content>, DecodeError> {
+pub(crate) fn decode_all(
+    contents: Vec<StoredContent>,
+    blobs: &dyn BlobSource,
+) -> Result<Vec<toolcall::Content>, DecodeError> {
     let contents = contents.into_iter();
-    contents.map(|content| content.unpack(blobs)).collect()
+    contents.map(|content| content.decode(blobs)).collect()
 }
 
-impl Content {
-    fn pack(content: &heart::Content, packer: &mut Packer<'_>) -> Self {
+impl StoredContent {
+    fn encode(content: &toolcall::Content, encoder: &mut Encoder<'_>) -> Self {
         match content {
-            heart::Content::Text(text) => Content::Text(packer.text(text)),
-            heart::Content::Image(blob) => Blob::pack(blob, "image", Content::Image, packer),
-            heart::Content::Audio(blob) => Blob::pack(blob, "sound", Content::Audio, packer),
-            heart::Content::Resource(resource) => {
-                Content::Resource(Resource::pack(resource, packer))
+            toolcall::Content::Text(text) => StoredContent::Text(encoder.text(text)),
+            toolcall::Content::Image(blob) => {
+                StoredBlob::encode(blob, "image", StoredContent::Image, encoder)
             }
-            heart::Content::Link(link) => Content::Link(Link::pack(link, packer)),
-            heart::Content::Edit(edit) => Content::Edit(Box::new(FileEdit::pack(edit, packer))),
-            heart::Content::Terminal(id) => Content::Terminal(id.clone()),
+            toolcall::Content::Audio(blob) => {
+                StoredBlob::encode(blob, "sound", StoredContent::Audio, encoder)
+            }
+            toolcall::Content::Resource(resource) => {
+                StoredContent::Resource(StoredResource::encode(resource, encoder))
+            }
+            toolcall::Content::Link(link) => StoredContent::Link(StoredLink::encode(link, encoder)),
+            toolcall::Content::Edit(edit) => {
+                StoredContent::Edit(Box::new(StoredFileEdit::encode(edit, encoder)))
+            }
+            toolcall::Content::Terminal(id) => StoredContent::Terminal(id.clone()),
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Content, DecodeError> {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Content, DecodeError> {
         Ok(match self {
-            Content::Text(text) => heart::Content::Text(text.unpack(blobs)?),
-            Content::Image(blob) => heart::Content::Image(blob.unpack(blobs)?),
-            Content::Audio(blob) => heart::Content::Audio(blob.unpack(blobs)?),
-            Content::Resource(resource) => heart::Content::Resource(resource.unpack(blobs)?),
-            Content::Link(link) => heart::Content::Link(link.unpack()),
-            Content::Edit(edit) => heart::Content::Edit(edit.unpack(blobs)?),
-            Content::Terminal(id) => heart::Content::Terminal(id),
+            StoredContent::Text(text) => toolcall::Content::Text(text.decode(blobs)?),
+            StoredContent::Image(blob) => toolcall::Content::Image(blob.decode(blobs)?),
+            StoredContent::Audio(blob) => toolcall::Content::Audio(blob.decode(blobs)?),
+            StoredContent::Resource(resource) => {
+                toolcall::Content::Resource(resource.decode(blobs)?)
+            }
+            StoredContent::Link(link) => toolcall::Content::Link(link.decode()),
+            StoredContent::Edit(edit) => toolcall::Content::Edit(edit.decode(blobs)?),
+            StoredContent::Terminal(id) => toolcall::Content::Terminal(id),
         })
     }
 }
 
-impl Blob {
-    /// Half an image is none: one over the cap becomes a word about it.
-    fn pack(
-        blob: &heart::Blob,
+impl StoredBlob {
+    /// Encodes an image or a sound. One over the limit becomes a text with its size.
+    fn encode(
+        blob: &toolcall::Blob,
         noun: &str,
-        content: fn(Blob) -> Content,
-        packer: &mut Packer<'_>,
-    ) -> Content {
-        match packer.encoded(&blob.base64) {
-            Packed::TooLong(bytes) => {
-                Content::Text(Text::Inline(format!("{noun}: {}", not_kept(bytes)).into()))
-            }
-            Packed::Whole(base64) => {
+        content: fn(StoredBlob) -> StoredContent,
+        encoder: &mut Encoder<'_>,
+    ) -> StoredContent {
+        match encoder.base64(&blob.base64) {
+            EncodedText::TooLong(bytes) => StoredContent::Text(StoredText::Inline(
+                format!("{noun}: {}", not_kept(bytes)).into(),
+            )),
+            EncodedText::Whole(base64) => {
                 let base64 = base64.into();
-                content(Blob {
-                    mime: packer.shared(&blob.mime),
-                    base64: packer.put(base64),
+                content(StoredBlob {
+                    mime: encoder.redacted(&blob.mime),
+                    base64: encoder.inline_or_blob(base64),
                 })
             }
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Blob, DecodeError> {
-        Ok(heart::Blob {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Blob, DecodeError> {
+        Ok(toolcall::Blob {
             mime: self.mime,
-            base64: self.base64.unpack(blobs)?,
+            base64: self.base64.decode(blobs)?,
         })
     }
 }
 
-impl Resource {
-    fn pack(resource: &heart::Resource, packer: &mut Packer<'_>) -> Self {
+impl StoredResource {
+    fn encode(resource: &toolcall::Resource, encoder: &mut Encoder<'_>) -> Self {
         let body = match &resource.body {
-            heart::ResourceBody::Text(text) => ResourceBody::Text(packer.text(text)),
-            heart::ResourceBody::Base64(base64) => match packer.encoded(base64) {
-                Packed::Whole(base64) => {
+            toolcall::ResourceBody::Text(text) => StoredResourceBody::Text(encoder.text(text)),
+            toolcall::ResourceBody::Base64(base64) => match encoder.base64(base64) {
+                EncodedText::Whole(base64) => {
                     let base64 = base64.into();
-                    ResourceBody::Base64(packer.put(base64))
+                    StoredResourceBody::Base64(encoder.inline_or_blob(base64))
                 }
-                Packed::TooLong(bytes) => ResourceBody::Text(Text::Inline(not_kept(bytes).into())),
+                EncodedText::TooLong(bytes) => {
+                    StoredResourceBody::Text(StoredText::Inline(not_kept(bytes).into()))
+                }
             },
         };
         Self {
-            uri: packer.shared(&resource.uri),
+            uri: encoder.redacted(&resource.uri),
             mime: resource.mime.clone(),
             body,
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Resource, DecodeError> {
-        Ok(heart::Resource {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Resource, DecodeError> {
+        Ok(toolcall::Resource {
             uri: self.uri,
             mime: self.mime,
             body: match self.body {
-                ResourceBody::Text(text) => heart::ResourceBody::Text(text.unpack(blobs)?),
-                ResourceBody::Base64(base64) => heart::ResourceBody::Base64(base64.unpack(blobs)?),
+                StoredResourceBody::Text(text) => toolcall::ResourceBody::Text(text.decode(blobs)?),
+                StoredResourceBody::Base64(base64) => {
+                    toolcall::ResourceBody::Base64(base64.decode(blobs)?)
+                }
             },
         })
     }
 }
 
-impl Link {
-    fn pack(link: &heart::Link, packer: &Packer<'_>) -> Self {
-        let heart::Link {
+impl StoredLink {
+    fn encode(link: &toolcall::Link, encoder: &Encoder<'_>) -> Self {
+        let toolcall::Link {
             uri,
             name,
             title,
@@ -211,10 +225,10 @@ impl Link {
             mime,
             size,
         } = link;
-        let line = |text: &Option<Arc<str>>| text.as_ref().map(|text| packer.shared(text));
+        let line = |text: &Option<Arc<str>>| text.as_ref().map(|text| encoder.redacted(text));
         Self {
-            uri: packer.shared(uri),
-            name: packer.shared(name),
+            uri: encoder.redacted(uri),
+            name: encoder.redacted(name),
             title: line(title),
             description: line(description),
             mime: mime.clone(),
@@ -222,8 +236,8 @@ impl Link {
         }
     }
 
-    fn unpack(self) -> heart::Link {
-        heart::Link {
+    fn decode(self) -> toolcall::Link {
+        toolcall::Link {
             uri: self.uri,
             name: self.name,
             title: self.title,
@@ -234,73 +248,73 @@ impl Link {
     }
 }
 
-impl FileEdit {
-    fn pack(edit: &heart::FileEdit, packer: &mut Packer<'_>) -> Self {
+impl StoredFileEdit {
+    fn encode(edit: &toolcall::FileEdit, encoder: &mut Encoder<'_>) -> Self {
         let change = match &edit.change {
-            heart::Change::Added { after } => Change::Added {
-                after: FileBody::pack(after, packer),
+            toolcall::Change::Added { after } => StoredChange::Added {
+                after: StoredFileBody::encode(after, encoder),
             },
-            heart::Change::Modified { before, after } => Change::Modified {
-                before: FileBody::pack(before, packer),
-                after: FileBody::pack(after, packer),
+            toolcall::Change::Modified { before, after } => StoredChange::Modified {
+                before: StoredFileBody::encode(before, encoder),
+                after: StoredFileBody::encode(after, encoder),
             },
-            heart::Change::Deleted { before } => Change::Deleted {
-                before: FileBody::pack(before, packer),
+            toolcall::Change::Deleted { before } => StoredChange::Deleted {
+                before: StoredFileBody::encode(before, encoder),
             },
-            heart::Change::Moved { to } => Change::Moved {
-                to: packer.path(to),
+            toolcall::Change::Moved { to } => StoredChange::Moved {
+                to: encoder.path(to),
             },
         };
         Self {
-            path: packer.path(&edit.path),
+            path: encoder.path(&edit.path),
             change,
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::FileEdit, DecodeError> {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::FileEdit, DecodeError> {
         let change = match self.change {
-            Change::Added { after } => heart::Change::Added {
-                after: after.unpack(blobs)?,
+            StoredChange::Added { after } => toolcall::Change::Added {
+                after: after.decode(blobs)?,
             },
-            Change::Modified { before, after } => heart::Change::Modified {
-                before: before.unpack(blobs)?,
-                after: after.unpack(blobs)?,
+            StoredChange::Modified { before, after } => toolcall::Change::Modified {
+                before: before.decode(blobs)?,
+                after: after.decode(blobs)?,
             },
-            Change::Deleted { before } => heart::Change::Deleted {
-                before: before.unpack(blobs)?,
+            StoredChange::Deleted { before } => toolcall::Change::Deleted {
+                before: before.decode(blobs)?,
             },
-            Change::Moved { to } => heart::Change::Moved { to },
+            StoredChange::Moved { to } => toolcall::Change::Moved { to },
         };
-        Ok(heart::FileEdit {
+        Ok(toolcall::FileEdit {
             path: self.path,
             change,
         })
     }
 }
 
-impl FileBody {
-    /// A text over the cap is kept as what is known of bytes that are no text: size and hash.
-    fn pack(body: &heart::FileBody, packer: &mut Packer<'_>) -> Self {
+impl StoredFileBody {
+    /// Encodes a file. A text over the limit is stored as a binary file is: size and hash.
+    fn encode(body: &toolcall::FileBody, encoder: &mut Encoder<'_>) -> Self {
         match body {
-            heart::FileBody::Text(text) => match packer.whole(text) {
-                Packed::Whole(clean) => {
+            toolcall::FileBody::Text(text) => match encoder.whole_text(text) {
+                EncodedText::Whole(clean) => {
                     let clean = clean.into();
-                    FileBody::Text(packer.put(clean))
+                    StoredFileBody::Text(encoder.inline_or_blob(clean))
                 }
-                Packed::TooLong(bytes) => FileBody::Binary {
+                EncodedText::TooLong(bytes) => StoredFileBody::Binary {
                     bytes: bytes as u64,
                     digest: Some(hex(&hash_of(text.as_bytes()))),
                 },
             },
-            heart::FileBody::Binary { bytes, digest } => FileBody::Binary {
+            toolcall::FileBody::Binary { bytes, digest } => StoredFileBody::Binary {
                 bytes: *bytes,
                 digest: digest.map(|digest| hex(&digest.0)),
             },
-            heart::FileBody::Folder {
+            toolcall::FileBody::Folder {
                 files,
                 bytes,
                 digest,
-            } => FileBody::Folder {
+            } => StoredFileBody::Folder {
                 files: *files,
                 bytes: *bytes,
                 digest: digest.map(|digest| hex(&digest.0)),
@@ -308,22 +322,22 @@ impl FileBody {
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::FileBody, DecodeError> {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::FileBody, DecodeError> {
         let digest = |text: Option<String>| {
             let hash = text.as_deref().and_then(unhex);
-            hash.map(heart::Digest)
+            hash.map(toolcall::Digest)
         };
         Ok(match self {
-            FileBody::Text(text) => heart::FileBody::Text(text.unpack(blobs)?),
-            FileBody::Binary { bytes, digest: d } => heart::FileBody::Binary {
+            StoredFileBody::Text(text) => toolcall::FileBody::Text(text.decode(blobs)?),
+            StoredFileBody::Binary { bytes, digest: d } => toolcall::FileBody::Binary {
                 bytes,
                 digest: digest(d),
             },
-            FileBody::Folder {
+            StoredFileBody::Folder {
                 files,
                 bytes,
                 digest: d,
-            } => heart::FileBody::Folder {
+            } => toolcall::FileBody::Folder {
                 files,
                 bytes,
                 digest: digest(d),

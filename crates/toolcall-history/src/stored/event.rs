@@ -1,38 +1,36 @@
-//! Events in the stored form, every sort of them.
-//! It adds nothing to what happened; what it leaves out is in the written list of losses.
+//! The stored form of every event of a call.
+//! It adds nothing to an event; docs/history.md lists what it leaves out.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use toolcall::serde_forms::{EffectForm, ExitForm, HeartbeatForm, LifetimeForm, PrintedForm};
-use toolcall::{
-    self as heart, CallId, Effect, Exit, Heartbeat, Lifetime, Printed, QuestionId, SessionId,
-};
+use toolcall::{CallId, Effect, Exit, Heartbeat, Lifetime, Printed, QuestionId, SessionId};
 
-use super::asked::{FormAnswered, FormQuestion};
-use super::content::{self, Content};
-use super::finish::Finish;
-use super::intent::{self, Input, Location, Plan, Prepared, Sketch};
-use super::text::{Blobs, Json};
-use super::{DecodeError, Packer};
+use super::content::{self, StoredContent};
+use super::finish::StoredFinish;
+use super::form::{StoredFormAnswered, StoredFormQuestion};
+use super::intent::{self, StoredInput, StoredLocation, StoredPlan, StoredPrepared, StoredSketch};
+use super::text::{BlobSource, StoredJson};
+use super::{DecodeError, Encoder};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Event {
-    Announced(Announced),
+pub(crate) enum StoredEvent {
+    Announced(StoredAnnounced),
     InputGrew {
         bytes: u64,
-        sketch: Sketch,
+        sketch: StoredSketch,
     },
-    InputArrived(Input),
-    Prepared(Prepared),
-    Asked(Box<Question>),
-    Decided(Decision),
-    FormAsked(Box<FormQuestion>),
-    FormAnswered(FormAnswered),
+    InputArrived(StoredInput),
+    Prepared(StoredPrepared),
+    Asked(Box<StoredQuestion>),
+    Decided(StoredDecision),
+    FormAsked(Box<StoredFormQuestion>),
+    FormAnswered(StoredFormAnswered),
     Started,
-    Progressed(Progress),
-    Showed(Vec<Content>),
+    Progressed(StoredProgress),
+    Showed(Vec<StoredContent>),
     #[serde(with = "PrintedForm")]
     Printed(Printed),
     #[serde(with = "HeartbeatForm")]
@@ -40,75 +38,75 @@ pub(crate) enum Event {
     Heartbeat(Heartbeat),
     Held(Arc<str>),
     Resumed,
-    Planned(Plan),
+    Planned(StoredPlan),
     Noted {
         key: Arc<str>,
-        value: Json,
+        value: StoredJson,
     },
-    Located(Vec<Location>),
+    Located(Vec<StoredLocation>),
     #[serde(with = "ExitForm")]
     Exited(Exit),
-    Restated(Box<Restatement>),
+    Restated(Box<StoredRestatement>),
     StatusUnknown(Arc<str>),
-    Finished(Box<Finish>),
+    Finished(Box<StoredFinish>),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Announced {
+pub(crate) struct StoredAnnounced {
     tool: Arc<str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model_id: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parent: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    input: Option<Input>,
-    sketch: Sketch,
+    input: Option<StoredInput>,
+    sketch: StoredSketch,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Question {
+pub(crate) struct StoredQuestion {
     id: Arc<str>,
     session: Arc<str>,
     call: Arc<str>,
-    subject: Prepared,
-    offers: Vec<Rule>,
+    subject: StoredPrepared,
+    offers: Vec<StoredRule>,
     because: Arc<str>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Rule {
+pub(crate) struct StoredRule {
     text: Arc<str>,
     #[serde(with = "LifetimeForm")]
     lifetime: Lifetime,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Decision {
+pub(crate) struct StoredDecision {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     question: Option<Arc<str>>,
     #[serde(with = "EffectForm")]
     effect: Effect,
-    by: Judge,
+    by: StoredJudge,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Judge {
+enum StoredJudge {
     Rule(Arc<str>),
-    Person(Remembered),
+    Person(StoredRemembered),
     Unseen,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Remembered {
+enum StoredRemembered {
     Once,
-    Kept(Rule),
-    NotKept { rule: Rule, why: Arc<str> },
+    Kept(StoredRule),
+    NotKept { rule: StoredRule, why: Arc<str> },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Progress {
+pub(crate) struct StoredProgress {
     current: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     total: Option<f64>,
@@ -119,116 +117,139 @@ pub(crate) struct Progress {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Restatement {
+pub(crate) struct StoredRestatement {
     tool: Option<Arc<str>>,
-    sketch: Sketch,
-    input: Option<Input>,
-    preview: Vec<Content>,
+    sketch: StoredSketch,
+    input: Option<StoredInput>,
+    preview: Vec<StoredContent>,
 }
 
-impl Event {
-    pub(crate) fn pack(event: &heart::Event, packer: &mut Packer<'_>) -> Self {
+impl StoredEvent {
+    pub(crate) fn encode(event: &toolcall::Event, encoder: &mut Encoder<'_>) -> Self {
         match event {
-            heart::Event::Announced(announced) => {
-                Event::Announced(Announced::pack(announced, packer))
+            toolcall::Event::Announced(announced) => {
+                StoredEvent::Announced(StoredAnnounced::encode(announced, encoder))
             }
-            heart::Event::InputGrew(growth) => Event::InputGrew {
+            toolcall::Event::InputGrew(growth) => StoredEvent::InputGrew {
                 bytes: growth.bytes,
-                sketch: Sketch::pack(&growth.sketch, packer),
+                sketch: StoredSketch::encode(&growth.sketch, encoder),
             },
-            heart::Event::InputArrived(input) => Event::InputArrived(Input::pack(input, packer)),
-            heart::Event::Prepared(prepared) => Event::Prepared(Prepared::pack(prepared, packer)),
-            heart::Event::Asked(question) => {
-                Event::Asked(Box::new(Question::pack(question, packer)))
+            toolcall::Event::InputArrived(input) => {
+                StoredEvent::InputArrived(StoredInput::encode(input, encoder))
             }
-            heart::Event::Decided(decision) => Event::Decided(Decision::pack(decision, packer)),
-            heart::Event::FormAsked(question) => {
-                Event::FormAsked(Box::new(FormQuestion::pack(question, packer)))
+            toolcall::Event::Prepared(prepared) => {
+                StoredEvent::Prepared(StoredPrepared::encode(prepared, encoder))
             }
-            heart::Event::FormAnswered(answered) => {
-                Event::FormAnswered(FormAnswered::pack(answered, packer))
+            toolcall::Event::Asked(question) => {
+                StoredEvent::Asked(Box::new(StoredQuestion::encode(question, encoder)))
             }
-            heart::Event::Started => Event::Started,
-            heart::Event::Progressed(progress) => {
-                Event::Progressed(Progress::pack(progress, packer))
+            toolcall::Event::Decided(decision) => {
+                StoredEvent::Decided(StoredDecision::encode(decision, encoder))
             }
-            heart::Event::Showed(shown) => Event::Showed(content::pack_all(shown, packer)),
-            heart::Event::Printed(printed) => Event::Printed(*printed),
-            heart::Event::Heartbeat(beat) => Event::Heartbeat(*beat),
-            heart::Event::Held(reason) => Event::Held(packer.shared(reason)),
-            heart::Event::Resumed => Event::Resumed,
-            heart::Event::Planned(plan) => Event::Planned(Plan::pack(plan, packer)),
-            heart::Event::Noted { key, value } => Event::Noted {
-                key: packer.shared(key),
-                value: packer.json(&named(key, value)),
+            toolcall::Event::FormAsked(question) => {
+                StoredEvent::FormAsked(Box::new(StoredFormQuestion::encode(question, encoder)))
+            }
+            toolcall::Event::FormAnswered(answered) => {
+                StoredEvent::FormAnswered(StoredFormAnswered::encode(answered, encoder))
+            }
+            toolcall::Event::Started => StoredEvent::Started,
+            toolcall::Event::Progressed(progress) => {
+                StoredEvent::Progressed(StoredProgress::encode(progress, encoder))
+            }
+            toolcall::Event::Showed(shown) => {
+                StoredEvent::Showed(content::encode_all(shown, encoder))
+            }
+            toolcall::Event::Printed(printed) => StoredEvent::Printed(*printed),
+            toolcall::Event::Heartbeat(beat) => StoredEvent::Heartbeat(*beat),
+            toolcall::Event::Held(reason) => StoredEvent::Held(encoder.redacted(reason)),
+            toolcall::Event::Resumed => StoredEvent::Resumed,
+            toolcall::Event::Planned(plan) => {
+                StoredEvent::Planned(StoredPlan::encode(plan, encoder))
+            }
+            toolcall::Event::Noted { key, value } => StoredEvent::Noted {
+                key: encoder.redacted(key),
+                value: encoder.json(&named(key, value)),
             },
-            heart::Event::Located(locations) => {
-                Event::Located(intent::pack_locations(locations, packer))
+            toolcall::Event::Located(locations) => {
+                StoredEvent::Located(intent::encode_locations(locations, encoder))
             }
-            heart::Event::Exited(exit) => Event::Exited(*exit),
-            heart::Event::Restated(restated) => {
-                Event::Restated(Box::new(Restatement::pack(restated, packer)))
+            toolcall::Event::Exited(exit) => StoredEvent::Exited(*exit),
+            toolcall::Event::Restated(restated) => {
+                StoredEvent::Restated(Box::new(StoredRestatement::encode(restated, encoder)))
             }
-            heart::Event::StatusUnknown(status) => Event::StatusUnknown(packer.shared(status)),
-            heart::Event::Finished(finish) => {
-                Event::Finished(Box::new(Finish::pack(finish, packer)))
+            toolcall::Event::StatusUnknown(status) => {
+                StoredEvent::StatusUnknown(encoder.redacted(status))
+            }
+            toolcall::Event::Finished(finish) => {
+                StoredEvent::Finished(Box::new(StoredFinish::encode(finish, encoder)))
             }
         }
     }
 
-    pub(crate) fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Event, DecodeError> {
+    pub(crate) fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Event, DecodeError> {
         Ok(match self {
-            Event::Announced(announced) => {
-                heart::Event::Announced(Arc::new(announced.unpack(blobs)?))
+            StoredEvent::Announced(announced) => {
+                toolcall::Event::Announced(Arc::new(announced.decode(blobs)?))
             }
-            Event::InputGrew { bytes, sketch } => heart::Event::InputGrew(heart::InputGrowth {
-                bytes,
-                sketch: Arc::new(sketch.unpack()),
-            }),
-            Event::InputArrived(input) => heart::Event::InputArrived(input.unpack(blobs)?),
-            Event::Prepared(prepared) => heart::Event::Prepared(prepared.unpack(blobs)?),
-            Event::Asked(question) => heart::Event::Asked(Arc::new(question.unpack(blobs)?)),
-            Event::Decided(decision) => heart::Event::Decided(Arc::new(decision.unpack())),
-            Event::FormAsked(question) => {
-                heart::Event::FormAsked(Arc::new(question.unpack(blobs)?))
+            StoredEvent::InputGrew { bytes, sketch } => {
+                toolcall::Event::InputGrew(toolcall::InputGrowth {
+                    bytes,
+                    sketch: Arc::new(sketch.decode()),
+                })
             }
-            Event::FormAnswered(answered) => {
-                heart::Event::FormAnswered(Arc::new(answered.unpack()))
+            StoredEvent::InputArrived(input) => toolcall::Event::InputArrived(input.decode(blobs)?),
+            StoredEvent::Prepared(prepared) => toolcall::Event::Prepared(prepared.decode(blobs)?),
+            StoredEvent::Asked(question) => {
+                toolcall::Event::Asked(Arc::new(question.decode(blobs)?))
             }
-            Event::Started => heart::Event::Started,
-            Event::Progressed(progress) => heart::Event::Progressed(progress.unpack()),
-            Event::Showed(shown) => heart::Event::Showed(content::unpack_all(shown, blobs)?.into()),
-            Event::Printed(printed) => heart::Event::Printed(printed),
-            Event::Heartbeat(beat) => heart::Event::Heartbeat(beat),
-            Event::Held(reason) => heart::Event::Held(reason),
-            Event::Resumed => heart::Event::Resumed,
-            Event::Planned(plan) => heart::Event::Planned(Arc::new(plan.unpack())),
-            Event::Noted { key, value } => heart::Event::Noted {
+            StoredEvent::Decided(decision) => toolcall::Event::Decided(Arc::new(decision.decode())),
+            StoredEvent::FormAsked(question) => {
+                toolcall::Event::FormAsked(Arc::new(question.decode(blobs)?))
+            }
+            StoredEvent::FormAnswered(answered) => {
+                toolcall::Event::FormAnswered(Arc::new(answered.decode()))
+            }
+            StoredEvent::Started => toolcall::Event::Started,
+            StoredEvent::Progressed(progress) => toolcall::Event::Progressed(progress.decode()),
+            StoredEvent::Showed(shown) => {
+                toolcall::Event::Showed(content::decode_all(shown, blobs)?.into())
+            }
+            StoredEvent::Printed(printed) => toolcall::Event::Printed(printed),
+            StoredEvent::Heartbeat(beat) => toolcall::Event::Heartbeat(beat),
+            StoredEvent::Held(reason) => toolcall::Event::Held(reason),
+            StoredEvent::Resumed => toolcall::Event::Resumed,
+            StoredEvent::Planned(plan) => toolcall::Event::Planned(Arc::new(plan.decode())),
+            StoredEvent::Noted { key, value } => toolcall::Event::Noted {
                 key,
-                value: value.unpack(blobs)?,
+                value: value.decode(blobs)?,
             },
-            Event::Located(locations) => {
-                heart::Event::Located(intent::unpack_locations(locations).into())
+            StoredEvent::Located(locations) => {
+                toolcall::Event::Located(intent::decode_locations(locations).into())
             }
-            Event::Exited(exit) => heart::Event::Exited(exit),
-            Event::Restated(restated) => heart::Event::Restated(Arc::new(restated.unpack(blobs)?)),
-            Event::StatusUnknown(status) => heart::Event::StatusUnknown(status),
-            Event::Finished(finish) => heart::Event::Finished(Arc::new(finish.unpack(blobs)?)),
+            StoredEvent::Exited(exit) => toolcall::Event::Exited(exit),
+            StoredEvent::Restated(restated) => {
+                toolcall::Event::Restated(Arc::new(restated.decode(blobs)?))
+            }
+            StoredEvent::StatusUnknown(status) => toolcall::Event::StatusUnknown(status),
+            StoredEvent::Finished(finish) => {
+                toolcall::Event::Finished(Arc::new(finish.decode(blobs)?))
+            }
         })
     }
 }
 
-/// The key of a note says what its value is, as a member's name does.
+/// Masks the value of a note whose key is the name of a secret.
 fn named(key: &str, value: &Arc<serde_json::Value>) -> Arc<serde_json::Value> {
-    match crate::redact::is_secret_name(key) && value.is_string() {
-        true => Arc::new(crate::redact::MASK.into()),
-        false => value.clone(),
+    if crate::redact::is_secret_name(key) && value.is_string() {
+        Arc::new(crate::redact::MASK.into())
+    } else {
+        value.clone()
     }
 }
 
-impl Announced {
-    fn pack(announced: &heart::Announced, packer: &mut Packer<'_>) -> Self {
-        let heart::Announced {
+impl StoredAnnounced {
+    fn encode(announced: &toolcall::Announced, encoder: &mut Encoder<'_>) -> Self {
+        let toolcall::Announced {
             tool,
             model_id,
             parent,
@@ -236,29 +257,31 @@ impl Announced {
             outline: _,
         } = announced;
         Self {
-            tool: packer.shared(tool),
+            tool: encoder.redacted(tool),
             model_id: model_id.clone(),
             parent: parent.as_ref().map(|parent| parent.as_str().into()),
-            input: input.as_ref().map(|input| Input::pack(input, packer)),
-            sketch: Sketch::pack(announced.sketch(), packer),
+            input: input
+                .as_ref()
+                .map(|input| StoredInput::encode(input, encoder)),
+            sketch: StoredSketch::encode(announced.sketch(), encoder),
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Announced, DecodeError> {
-        let input = self.input.map(|input| input.unpack(blobs));
-        Ok(heart::Announced {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Announced, DecodeError> {
+        let input = self.input.map(|input| input.decode(blobs));
+        Ok(toolcall::Announced {
             tool: self.tool,
             model_id: self.model_id,
             parent: self.parent.map(CallId::new),
             input: input.transpose()?,
-            outline: self.sketch.unpack().into(),
+            outline: self.sketch.decode().into(),
         })
     }
 }
 
-impl Question {
-    fn pack(question: &heart::Question, packer: &mut Packer<'_>) -> Self {
-        let heart::Question {
+impl StoredQuestion {
+    fn encode(question: &toolcall::Question, encoder: &mut Encoder<'_>) -> Self {
+        let toolcall::Question {
             id,
             session,
             call,
@@ -270,52 +293,57 @@ impl Question {
             id: id.as_str().into(),
             session: session.as_str().into(),
             call: call.as_str().into(),
-            subject: Prepared::pack(subject, packer),
-            offers: offers.iter().map(|rule| Rule::pack(rule, packer)).collect(),
-            because: packer.line(because.as_str()),
+            subject: StoredPrepared::encode(subject, encoder),
+            offers: offers
+                .iter()
+                .map(|rule| StoredRule::encode(rule, encoder))
+                .collect(),
+            because: encoder.redacted_line(because.as_str()),
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Question, DecodeError> {
-        Ok(heart::Question {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Question, DecodeError> {
+        Ok(toolcall::Question {
             id: QuestionId::new(self.id),
             session: SessionId::new(self.session),
             call: CallId::new(self.call),
-            subject: self.subject.unpack(blobs)?,
-            offers: self.offers.into_iter().map(Rule::unpack).collect(),
-            because: heart::RuleName::new(self.because.to_string()),
+            subject: self.subject.decode(blobs)?,
+            offers: self.offers.into_iter().map(StoredRule::decode).collect(),
+            because: toolcall::RuleName::new(self.because.to_string()),
         })
     }
 }
 
-impl Rule {
-    /// The text of a rule that was offered holds what it covers, which is the input.
-    fn pack(rule: &heart::Rule, packer: &Packer<'_>) -> Self {
+impl StoredRule {
+    /// The text of an offered rule quotes the input, so it counts as content.
+    fn encode(rule: &toolcall::Rule, encoder: &Encoder<'_>) -> Self {
         Self {
-            text: packer.told(&rule.text),
+            text: encoder.content_line(&rule.text),
             lifetime: rule.lifetime,
         }
     }
 
-    fn unpack(self) -> heart::Rule {
-        heart::Rule {
+    fn decode(self) -> toolcall::Rule {
+        toolcall::Rule {
             text: self.text,
             lifetime: self.lifetime,
         }
     }
 }
 
-impl Decision {
-    fn pack(decision: &heart::Decision, packer: &Packer<'_>) -> Self {
-        let heart::Decision {
+impl StoredDecision {
+    fn encode(decision: &toolcall::Decision, encoder: &Encoder<'_>) -> Self {
+        let toolcall::Decision {
             question,
             effect,
             by,
         } = decision;
         let by = match by {
-            heart::Judge::Rule(name) => Judge::Rule(packer.line(name.as_str())),
-            heart::Judge::Person(remembered) => Judge::Person(Remembered::pack(remembered, packer)),
-            heart::Judge::Unseen => Judge::Unseen,
+            toolcall::Judge::Rule(name) => StoredJudge::Rule(encoder.redacted_line(name.as_str())),
+            toolcall::Judge::Person(remembered) => {
+                StoredJudge::Person(StoredRemembered::encode(remembered, encoder))
+            }
+            toolcall::Judge::Unseen => StoredJudge::Unseen,
         };
         Self {
             question: question.as_ref().map(|id| id.as_str().into()),
@@ -324,55 +352,61 @@ impl Decision {
         }
     }
 
-    fn unpack(self) -> heart::Decision {
-        heart::Decision {
+    fn decode(self) -> toolcall::Decision {
+        toolcall::Decision {
             question: self.question.map(QuestionId::new),
             effect: self.effect,
             by: match self.by {
-                Judge::Rule(name) => heart::Judge::Rule(heart::RuleName::new(name.to_string())),
-                Judge::Person(remembered) => heart::Judge::Person(remembered.unpack()),
-                Judge::Unseen => heart::Judge::Unseen,
+                StoredJudge::Rule(name) => {
+                    toolcall::Judge::Rule(toolcall::RuleName::new(name.to_string()))
+                }
+                StoredJudge::Person(remembered) => toolcall::Judge::Person(remembered.decode()),
+                StoredJudge::Unseen => toolcall::Judge::Unseen,
             },
         }
     }
 }
 
-impl Remembered {
-    fn pack(remembered: &heart::Remembered, packer: &Packer<'_>) -> Self {
+impl StoredRemembered {
+    fn encode(remembered: &toolcall::Remembered, encoder: &Encoder<'_>) -> Self {
         match remembered {
-            heart::Remembered::Once => Remembered::Once,
-            heart::Remembered::Kept(rule) => Remembered::Kept(Rule::pack(rule, packer)),
-            heart::Remembered::NotKept { rule, why } => Remembered::NotKept {
-                rule: Rule::pack(rule, packer),
-                why: packer.shared(why),
+            toolcall::Remembered::Once => StoredRemembered::Once,
+            toolcall::Remembered::Kept(rule) => {
+                StoredRemembered::Kept(StoredRule::encode(rule, encoder))
+            }
+            toolcall::Remembered::NotKept { rule, why } => StoredRemembered::NotKept {
+                rule: StoredRule::encode(rule, encoder),
+                why: encoder.redacted(why),
             },
         }
     }
 
-    fn unpack(self) -> heart::Remembered {
+    fn decode(self) -> toolcall::Remembered {
         match self {
-            Remembered::Once => heart::Remembered::Once,
-            Remembered::Kept(rule) => heart::Remembered::Kept(rule.unpack()),
-            Remembered::NotKept { rule, why } => heart::Remembered::NotKept {
-                rule: rule.unpack(),
+            StoredRemembered::Once => toolcall::Remembered::Once,
+            StoredRemembered::Kept(rule) => toolcall::Remembered::Kept(rule.decode()),
+            StoredRemembered::NotKept { rule, why } => toolcall::Remembered::NotKept {
+                rule: rule.decode(),
                 why,
             },
         }
     }
 }
 
-impl Progress {
-    fn pack(progress: &heart::Progress, packer: &Packer<'_>) -> Self {
+impl StoredProgress {
+    fn encode(progress: &toolcall::Progress, encoder: &Encoder<'_>) -> Self {
         Self {
             current: progress.current(),
             total: progress.total(),
             fraction: progress.fraction(),
-            message: progress.message().map(|message| packer.told(message)),
+            message: progress
+                .message()
+                .map(|message| encoder.content_line(message)),
         }
     }
 
-    fn unpack(self) -> heart::Progress {
-        let mut progress = heart::Progress::at(self.current);
+    fn decode(self) -> toolcall::Progress {
+        let mut progress = toolcall::Progress::at(self.current);
         if let Some(total) = self.total {
             progress = progress.of(total);
         }
@@ -386,29 +420,31 @@ impl Progress {
     }
 }
 
-impl Restatement {
-    fn pack(restated: &heart::Restatement, packer: &mut Packer<'_>) -> Self {
-        let heart::Restatement {
+impl StoredRestatement {
+    fn encode(restated: &toolcall::Restatement, encoder: &mut Encoder<'_>) -> Self {
+        let toolcall::Restatement {
             tool,
             sketch,
             input,
             preview,
         } = restated;
         Self {
-            tool: tool.as_ref().map(|tool| packer.shared(tool)),
-            sketch: Sketch::pack(sketch, packer),
-            input: input.as_ref().map(|input| Input::pack(input, packer)),
-            preview: content::pack_all(preview, packer),
+            tool: tool.as_ref().map(|tool| encoder.redacted(tool)),
+            sketch: StoredSketch::encode(sketch, encoder),
+            input: input
+                .as_ref()
+                .map(|input| StoredInput::encode(input, encoder)),
+            preview: content::encode_all(preview, encoder),
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Restatement, DecodeError> {
-        let input = self.input.map(|input| input.unpack(blobs));
-        Ok(heart::Restatement {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Restatement, DecodeError> {
+        let input = self.input.map(|input| input.decode(blobs));
+        Ok(toolcall::Restatement {
             tool: self.tool,
-            sketch: self.sketch.unpack(),
+            sketch: self.sketch.decode(),
             input: input.transpose()?,
-            preview: content::unpack_all(self.preview, blobs)?,
+            preview: content::decode_all(self.preview, blobs)?,
         })
     }
 }

@@ -1,29 +1,29 @@
-//! Endings, results and output in the stored form.
-//! What was printed is kept as far as the call held it; where it was cut, what may be half a secret goes.
+//! The stored form of endings, results and output.
+//! Output is stored as far as the call held it; at a cut, what may be part of a secret is masked.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use toolcall::serde_forms::{BudgetForm, CancellerForm, CompletenessForm};
-use toolcall::{self as heart, Canceller, Completeness, OutputBudget};
+use toolcall::{Canceller, Completeness, OutputBudget};
 
-use super::content::{self, Content};
-use super::text::{Blobs, Bytes, Edges, Json};
-use super::{DecodeError, Packer};
+use super::content::{self, StoredContent};
+use super::text::{BlobSource, OutputCut, StoredBytes, StoredJson};
+use super::{DecodeError, Encoder};
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Finish {
-    ending: Ending,
-    content: Vec<Content>,
+pub(crate) struct StoredFinish {
+    ending: StoredEnding,
+    content: Vec<StoredContent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    structured: Option<Json>,
-    output: Output,
+    structured: Option<StoredJson>,
+    output: StoredOutput,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Ending {
+enum StoredEnding {
     Completed,
     Failed(Arc<str>),
     Denied(Arc<str>),
@@ -34,125 +34,133 @@ enum Ending {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Output {
+struct StoredOutput {
     #[serde(with = "BudgetForm")]
     budget: OutputBudget,
-    held: Held,
+    held: StoredOutputBody,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    spill: Option<Spill>,
+    spill: Option<StoredSpill>,
 }
 
-/// What is held of an output.
+/// The bytes of an output: all of them, or its beginning and its end.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Held {
-    Whole(Bytes),
+enum StoredOutputBody {
+    Whole(StoredBytes),
     Ends {
-        head: Bytes,
-        tail: Bytes,
+        head: StoredBytes,
+        tail: StoredBytes,
         omitted: u64,
     },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Spill {
+struct StoredSpill {
     uri: Arc<str>,
     bytes: u64,
     #[serde(with = "CompletenessForm")]
     completeness: Completeness,
 }
 
-impl Finish {
-    pub(crate) fn pack(finish: &heart::Finish, packer: &mut Packer<'_>) -> Self {
-        let heart::Finish {
+impl StoredFinish {
+    pub(crate) fn encode(finish: &toolcall::Finish, encoder: &mut Encoder<'_>) -> Self {
+        let toolcall::Finish {
             ending,
             result,
             output,
         } = finish;
         Self {
-            ending: Ending::pack(ending, packer),
-            content: content::pack_all(&result.content, packer),
-            structured: result.structured.as_ref().map(|value| packer.json(value)),
-            output: Output::pack(output, packer),
+            ending: StoredEnding::encode(ending, encoder),
+            content: content::encode_all(&result.content, encoder),
+            structured: result.structured.as_ref().map(|value| encoder.json(value)),
+            output: StoredOutput::encode(output, encoder),
         }
     }
 
-    pub(crate) fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Finish, DecodeError> {
-        let structured = self.structured.map(|value| value.unpack(blobs));
-        Ok(heart::Finish {
-            ending: self.ending.unpack(),
-            result: heart::ToolResult {
-                content: content::unpack_all(self.content, blobs)?,
+    pub(crate) fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Finish, DecodeError> {
+        let structured = self.structured.map(|value| value.decode(blobs));
+        Ok(toolcall::Finish {
+            ending: self.ending.decode(),
+            result: toolcall::ToolResult {
+                content: content::decode_all(self.content, blobs)?,
                 structured: structured.transpose()?,
             },
-            output: Arc::new(self.output.unpack(blobs)?),
+            output: Arc::new(self.output.decode(blobs)?),
         })
     }
 }
 
-impl Ending {
-    fn pack(ending: &heart::Ending, packer: &Packer<'_>) -> Self {
+impl StoredEnding {
+    fn encode(ending: &toolcall::Ending, encoder: &Encoder<'_>) -> Self {
         match ending {
-            heart::Ending::Completed => Ending::Completed,
-            heart::Ending::Failed { reason } => Ending::Failed(packer.told(reason)),
-            heart::Ending::Denied { reason } => Ending::Denied(packer.told(reason)),
-            heart::Ending::Cancelled { by } => Ending::Cancelled(by.clone()),
-            heart::Ending::TimedOut { after } => Ending::TimedOut(*after),
-            heart::Ending::Interrupted { reason } => Ending::Interrupted(packer.told(reason)),
+            toolcall::Ending::Completed => StoredEnding::Completed,
+            toolcall::Ending::Failed { reason } => {
+                StoredEnding::Failed(encoder.content_line(reason))
+            }
+            toolcall::Ending::Denied { reason } => {
+                StoredEnding::Denied(encoder.content_line(reason))
+            }
+            toolcall::Ending::Cancelled { by } => StoredEnding::Cancelled(by.clone()),
+            toolcall::Ending::TimedOut { after } => StoredEnding::TimedOut(*after),
+            toolcall::Ending::Interrupted { reason } => {
+                StoredEnding::Interrupted(encoder.content_line(reason))
+            }
         }
     }
 
-    fn unpack(self) -> heart::Ending {
+    fn decode(self) -> toolcall::Ending {
         match self {
-            Ending::Completed => heart::Ending::Completed,
-            Ending::Failed(reason) => heart::Ending::Failed { reason },
-            Ending::Denied(reason) => heart::Ending::Denied { reason },
-            Ending::Cancelled(by) => heart::Ending::Cancelled { by },
-            Ending::TimedOut(after) => heart::Ending::TimedOut { after },
-            Ending::Interrupted(reason) => heart::Ending::Interrupted { reason },
+            StoredEnding::Completed => toolcall::Ending::Completed,
+            StoredEnding::Failed(reason) => toolcall::Ending::Failed { reason },
+            StoredEnding::Denied(reason) => toolcall::Ending::Denied { reason },
+            StoredEnding::Cancelled(by) => toolcall::Ending::Cancelled { by },
+            StoredEnding::TimedOut(after) => toolcall::Ending::TimedOut { after },
+            StoredEnding::Interrupted(reason) => toolcall::Ending::Interrupted { reason },
         }
     }
 }
 
-impl Output {
-    fn pack(output: &heart::Output, packer: &mut Packer<'_>) -> Self {
+impl StoredOutput {
+    fn encode(output: &toolcall::Output, encoder: &mut Encoder<'_>) -> Self {
         let [head, front, back] = output.pieces();
         let held = match output.omitted() {
-            // In one piece: a secret may lie across the border between head and tail.
-            0 => Held::Whole(packer.bytes(&[head, front, back].concat(), Edges::Whole)),
-            omitted => Held::Ends {
-                head: packer.bytes(head, Edges::CutAfter),
-                tail: packer.bytes(&[front, back].concat(), Edges::CutBefore),
+            // In one piece: a secret may cross the border between head and tail.
+            0 => StoredOutputBody::Whole(
+                encoder.bytes(&[head, front, back].concat(), OutputCut::Whole),
+            ),
+            omitted => StoredOutputBody::Ends {
+                head: encoder.bytes(head, OutputCut::CutAfter),
+                tail: encoder.bytes(&[front, back].concat(), OutputCut::CutBefore),
                 omitted,
             },
         };
         Self {
             budget: output.budget(),
             held,
-            spill: output.spill().map(|spill| Spill {
-                uri: packer.shared(&spill.uri),
+            spill: output.spill().map(|spill| StoredSpill {
+                uri: encoder.redacted(&spill.uri),
                 bytes: spill.bytes,
                 completeness: spill.completeness,
             }),
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Output, DecodeError> {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Output, DecodeError> {
         let mut output = match self.held {
-            Held::Whole(bytes) => {
-                heart::Output::restored(self.budget, &bytes.unpack(blobs)?, 0, &[])
+            StoredOutputBody::Whole(bytes) => {
+                toolcall::Output::restored(self.budget, &bytes.decode(blobs)?, 0, &[])
             }
-            Held::Ends {
+            StoredOutputBody::Ends {
                 head,
                 tail,
                 omitted,
             } => {
-                let (head, tail) = (head.unpack(blobs)?, tail.unpack(blobs)?);
-                heart::Output::restored(self.budget, &head, omitted, &tail)
+                let (head, tail) = (head.decode(blobs)?, tail.decode(blobs)?);
+                toolcall::Output::restored(self.budget, &head, omitted, &tail)
             }
         };
         if let Some(spill) = self.spill {
-            output.set_spill(heart::Spill {
+            output.set_spill(toolcall::Spill {
                 uri: spill.uri,
                 bytes: spill.bytes,
                 completeness: spill.completeness,

@@ -1,46 +1,46 @@
-//! Inputs, intents, sketches and plans in the stored form.
-//! It keeps what was said; it judges nothing.
+//! The stored form of inputs, intents, sketches and plans.
+//! It evaluates nothing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use toolcall::serde_forms::{KindForm, PlanStatusForm, PriorityForm, path};
-use toolcall::{self as heart, Kind, PlanStatus, Priority};
+use toolcall::{Kind, PlanStatus, Priority};
 
-use super::command::Command;
-use super::content::{self, Content};
-use super::text::{Blobs, Json, Text};
-use super::{DecodeError, Packer};
+use super::command::StoredCommand;
+use super::content::{self, StoredContent};
+use super::text::{BlobSource, StoredJson, StoredText};
+use super::{DecodeError, Encoder};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Input {
-    Json(Json),
-    Text(Text),
+pub(crate) enum StoredInput {
+    Json(StoredJson),
+    Text(StoredText),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Prepared {
-    input: Json,
-    intent: Intent,
+pub(crate) struct StoredPrepared {
+    input: StoredJson,
+    intent: StoredIntent,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Intent {
+struct StoredIntent {
     title: Arc<str>,
     #[serde(with = "KindForm")]
     kind: Kind,
-    touches: Vec<Touch>,
-    preview: Vec<Content>,
-    locations: Vec<Location>,
-    tool: ToolIdentity,
+    touches: Vec<StoredTouch>,
+    preview: Vec<StoredContent>,
+    locations: Vec<StoredLocation>,
+    tool: StoredToolIdentity,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct ToolIdentity {
+struct StoredToolIdentity {
     name: Arc<str>,
-    origin: Origin,
+    origin: StoredOrigin,
     #[serde(default)]
     provider: Arc<str>,
     digest: Arc<str>,
@@ -48,7 +48,7 @@ struct ToolIdentity {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Origin {
+enum StoredOrigin {
     Local,
     Mcp(Arc<str>),
     Agent,
@@ -56,7 +56,7 @@ enum Origin {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Touch {
+enum StoredTouch {
     Reads(#[serde(with = "path")] PathBuf),
     Writes(#[serde(with = "path")] PathBuf),
     Deletes(#[serde(with = "path")] PathBuf),
@@ -66,13 +66,13 @@ enum Touch {
         #[serde(with = "path")]
         to: PathBuf,
     },
-    Runs(Box<Command>),
+    Runs(Box<StoredCommand>),
     Reaches(Arc<str>),
     Unknown,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Location {
+pub(crate) struct StoredLocation {
     #[serde(with = "path")]
     path: PathBuf,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,19 +80,19 @@ pub(crate) struct Location {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Sketch {
+pub(crate) struct StoredSketch {
     title: Arc<str>,
     #[serde(with = "KindForm")]
     kind: Kind,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    locations: Vec<Location>,
+    locations: Vec<StoredLocation>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Plan(Vec<PlanEntry>);
+pub(crate) struct StoredPlan(Vec<StoredPlanEntry>);
 
 #[derive(Debug, Serialize, Deserialize)]
-struct PlanEntry {
+struct StoredPlanEntry {
     content: Arc<str>,
     #[serde(with = "PlanStatusForm")]
     status: PlanStatus,
@@ -100,41 +100,44 @@ struct PlanEntry {
     priority: Priority,
 }
 
-impl Input {
-    pub(crate) fn pack(input: &heart::Input, packer: &mut Packer<'_>) -> Self {
+impl StoredInput {
+    pub(crate) fn encode(input: &toolcall::Input, encoder: &mut Encoder<'_>) -> Self {
         match input {
-            heart::Input::Json(value) => Input::Json(packer.json(value)),
-            heart::Input::Text(text) => Input::Text(packer.text(text)),
+            toolcall::Input::Json(value) => StoredInput::Json(encoder.json(value)),
+            toolcall::Input::Text(text) => StoredInput::Text(encoder.text(text)),
         }
     }
 
-    pub(crate) fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Input, DecodeError> {
+    pub(crate) fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Input, DecodeError> {
         Ok(match self {
-            Input::Json(value) => heart::Input::Json(value.unpack(blobs)?),
-            Input::Text(text) => heart::Input::Text(text.unpack(blobs)?),
+            StoredInput::Json(value) => toolcall::Input::Json(value.decode(blobs)?),
+            StoredInput::Text(text) => toolcall::Input::Text(text.decode(blobs)?),
         })
     }
 }
 
-impl Prepared {
-    pub(crate) fn pack(prepared: &heart::Prepared, packer: &mut Packer<'_>) -> Self {
+impl StoredPrepared {
+    pub(crate) fn encode(prepared: &toolcall::Prepared, encoder: &mut Encoder<'_>) -> Self {
         Self {
-            input: packer.json(&prepared.input),
-            intent: Intent::pack(&prepared.intent, packer),
+            input: encoder.json(&prepared.input),
+            intent: StoredIntent::encode(&prepared.intent, encoder),
         }
     }
 
-    pub(crate) fn unpack(self, blobs: &dyn Blobs) -> Result<Arc<heart::Prepared>, DecodeError> {
-        Ok(Arc::new(heart::Prepared {
-            input: self.input.unpack(blobs)?,
-            intent: self.intent.unpack(blobs)?,
+    pub(crate) fn decode(
+        self,
+        blobs: &dyn BlobSource,
+    ) -> Result<Arc<toolcall::Prepared>, DecodeError> {
+        Ok(Arc::new(toolcall::Prepared {
+            input: self.input.decode(blobs)?,
+            intent: self.intent.decode(blobs)?,
         }))
     }
 }
 
-impl Intent {
-    fn pack(intent: &heart::Intent, packer: &mut Packer<'_>) -> Self {
-        let heart::Intent {
+impl StoredIntent {
+    fn encode(intent: &toolcall::Intent, encoder: &mut Encoder<'_>) -> Self {
+        let toolcall::Intent {
             title,
             kind,
             touches,
@@ -143,58 +146,58 @@ impl Intent {
             tool,
         } = intent;
         Self {
-            title: packer.told(title),
+            title: encoder.content_line(title),
             kind: *kind,
             touches: touches
                 .iter()
-                .map(|touch| Touch::pack(touch, packer))
+                .map(|touch| StoredTouch::encode(touch, encoder))
                 .collect(),
-            preview: content::pack_all(preview, packer),
-            locations: pack_locations(locations, packer),
-            tool: ToolIdentity::pack(tool, packer),
+            preview: content::encode_all(preview, encoder),
+            locations: encode_locations(locations, encoder),
+            tool: StoredToolIdentity::encode(tool, encoder),
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Intent, DecodeError> {
-        let touches = self.touches.into_iter().map(|touch| touch.unpack(blobs));
-        Ok(heart::Intent {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Intent, DecodeError> {
+        let touches = self.touches.into_iter().map(|touch| touch.decode(blobs));
+        Ok(toolcall::Intent {
             title: self.title.to_string(),
             kind: self.kind,
             touches: touches.collect::<Result<_, _>>()?,
-            preview: content::unpack_all(self.preview, blobs)?,
-            locations: unpack_locations(self.locations),
-            tool: self.tool.unpack(),
+            preview: content::decode_all(self.preview, blobs)?,
+            locations: decode_locations(self.locations),
+            tool: self.tool.decode(),
         })
     }
 }
 
-impl ToolIdentity {
-    fn pack(tool: &heart::ToolIdentity, packer: &Packer<'_>) -> Self {
-        let heart::ToolIdentity {
+impl StoredToolIdentity {
+    fn encode(tool: &toolcall::ToolIdentity, encoder: &Encoder<'_>) -> Self {
+        let toolcall::ToolIdentity {
             name,
             origin,
             provider,
             digest,
         } = tool;
         Self {
-            name: packer.shared(name),
+            name: encoder.redacted(name),
             origin: match origin {
-                heart::Origin::Local => Origin::Local,
-                heart::Origin::Mcp(server) => Origin::Mcp(packer.shared(server)),
-                heart::Origin::Agent => Origin::Agent,
+                toolcall::Origin::Local => StoredOrigin::Local,
+                toolcall::Origin::Mcp(server) => StoredOrigin::Mcp(encoder.redacted(server)),
+                toolcall::Origin::Agent => StoredOrigin::Agent,
             },
-            provider: packer.shared(provider),
+            provider: encoder.redacted(provider),
             digest: digest.clone(),
         }
     }
 
-    fn unpack(self) -> heart::ToolIdentity {
-        heart::ToolIdentity {
+    fn decode(self) -> toolcall::ToolIdentity {
+        toolcall::ToolIdentity {
             name: self.name,
             origin: match self.origin {
-                Origin::Local => heart::Origin::Local,
-                Origin::Mcp(server) => heart::Origin::Mcp(server),
-                Origin::Agent => heart::Origin::Agent,
+                StoredOrigin::Local => toolcall::Origin::Local,
+                StoredOrigin::Mcp(server) => toolcall::Origin::Mcp(server),
+                StoredOrigin::Agent => toolcall::Origin::Agent,
             },
             provider: self.provider,
             digest: self.digest,
@@ -202,84 +205,89 @@ impl ToolIdentity {
     }
 }
 
-impl Touch {
-    fn pack(touch: &heart::Touch, packer: &mut Packer<'_>) -> Self {
+impl StoredTouch {
+    fn encode(touch: &toolcall::Touch, encoder: &mut Encoder<'_>) -> Self {
         match touch {
-            heart::Touch::Reads(path) => Touch::Reads(packer.path(path)),
-            heart::Touch::Writes(path) => Touch::Writes(packer.path(path)),
-            heart::Touch::Deletes(path) => Touch::Deletes(packer.path(path)),
-            heart::Touch::Moves { from, to } => Touch::Moves {
-                from: packer.path(from),
-                to: packer.path(to),
+            toolcall::Touch::Reads(path) => StoredTouch::Reads(encoder.path(path)),
+            toolcall::Touch::Writes(path) => StoredTouch::Writes(encoder.path(path)),
+            toolcall::Touch::Deletes(path) => StoredTouch::Deletes(encoder.path(path)),
+            toolcall::Touch::Moves { from, to } => StoredTouch::Moves {
+                from: encoder.path(from),
+                to: encoder.path(to),
             },
-            heart::Touch::Runs(command) => Touch::Runs(Box::new(Command::pack(command, packer))),
-            heart::Touch::Reaches(target) => Touch::Reaches(packer.shared(target)),
-            heart::Touch::Unknown => Touch::Unknown,
+            toolcall::Touch::Runs(command) => {
+                StoredTouch::Runs(Box::new(StoredCommand::encode(command, encoder)))
+            }
+            toolcall::Touch::Reaches(target) => StoredTouch::Reaches(encoder.redacted(target)),
+            toolcall::Touch::Unknown => StoredTouch::Unknown,
         }
     }
 
-    fn unpack(self, blobs: &dyn Blobs) -> Result<heart::Touch, DecodeError> {
+    fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::Touch, DecodeError> {
         Ok(match self {
-            Touch::Reads(path) => heart::Touch::Reads(path),
-            Touch::Writes(path) => heart::Touch::Writes(path),
-            Touch::Deletes(path) => heart::Touch::Deletes(path),
-            Touch::Moves { from, to } => heart::Touch::Moves { from, to },
-            Touch::Runs(command) => heart::Touch::Runs(command.unpack(blobs)?),
-            Touch::Reaches(target) => heart::Touch::Reaches(target),
-            Touch::Unknown => heart::Touch::Unknown,
+            StoredTouch::Reads(path) => toolcall::Touch::Reads(path),
+            StoredTouch::Writes(path) => toolcall::Touch::Writes(path),
+            StoredTouch::Deletes(path) => toolcall::Touch::Deletes(path),
+            StoredTouch::Moves { from, to } => toolcall::Touch::Moves { from, to },
+            StoredTouch::Runs(command) => toolcall::Touch::Runs(command.decode(blobs)?),
+            StoredTouch::Reaches(target) => toolcall::Touch::Reaches(target),
+            StoredTouch::Unknown => toolcall::Touch::Unknown,
         })
     }
 }
 
-pub(crate) fn pack_locations(locations: &[heart::Location], packer: &Packer<'_>) -> Vec<Location> {
-    let pack = |location: &heart::Location| Location {
-        path: packer.path(&location.path),
+pub(crate) fn encode_locations(
+    locations: &[toolcall::Location],
+    encoder: &Encoder<'_>,
+) -> Vec<StoredLocation> {
+    let encode = |location: &toolcall::Location| StoredLocation {
+        path: encoder.path(&location.path),
         line: location.line,
     };
-    locations.iter().map(pack).collect()
+    locations.iter().map(encode).collect()
 }
 
-pub(crate) fn unpack_locations(locations: Vec<Location>) -> Vec<heart::Location> {
-    let unpack = |Location { path, line }| heart::Location { path, line };
-    locations.into_iter().map(unpack).collect()
+pub(crate) fn decode_locations(locations: Vec<StoredLocation>) -> Vec<toolcall::Location> {
+    let decode = |StoredLocation { path, line }| toolcall::Location { path, line };
+    locations.into_iter().map(decode).collect()
 }
 
-impl Sketch {
-    pub(crate) fn pack(sketch: &heart::Sketch, packer: &Packer<'_>) -> Self {
+impl StoredSketch {
+    pub(crate) fn encode(sketch: &toolcall::Sketch, encoder: &Encoder<'_>) -> Self {
         Self {
-            title: packer.told(&sketch.title),
+            title: encoder.content_line(&sketch.title),
             kind: sketch.kind,
-            locations: pack_locations(&sketch.locations, packer),
+            locations: encode_locations(&sketch.locations, encoder),
         }
     }
 
-    pub(crate) fn unpack(self) -> heart::Sketch {
-        heart::Sketch {
+    pub(crate) fn decode(self) -> toolcall::Sketch {
+        toolcall::Sketch {
             title: self.title.to_string(),
             kind: self.kind,
-            locations: unpack_locations(self.locations),
+            locations: decode_locations(self.locations),
         }
     }
 }
 
-impl Plan {
-    pub(crate) fn pack(plan: &heart::Plan, packer: &Packer<'_>) -> Self {
-        let pack = |entry: &heart::PlanEntry| PlanEntry {
-            content: packer.told(&entry.content),
+impl StoredPlan {
+    pub(crate) fn encode(plan: &toolcall::Plan, encoder: &Encoder<'_>) -> Self {
+        let encode = |entry: &toolcall::PlanEntry| StoredPlanEntry {
+            content: encoder.content_line(&entry.content),
             status: entry.status,
             priority: entry.priority,
         };
-        Self(plan.entries.iter().map(pack).collect())
+        Self(plan.entries.iter().map(encode).collect())
     }
 
-    pub(crate) fn unpack(self) -> heart::Plan {
-        let unpack = |entry: PlanEntry| heart::PlanEntry {
+    pub(crate) fn decode(self) -> toolcall::Plan {
+        let decode = |entry: StoredPlanEntry| toolcall::PlanEntry {
             content: entry.content.to_string(),
             status: entry.status,
             priority: entry.priority,
         };
-        heart::Plan {
-            entries: self.0.into_iter().map(unpack).collect(),
+        toolcall::Plan {
+            entries: self.0.into_iter().map(decode).collect(),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What happens to a session beside its calls: it opens, turns begin and end, people and agents speak.
-//! Values and their stored form; nothing here knows where they come from.
+//! Events of a session beside its calls (opening, turns, messages, plans), and their stored form.
+//! Values only; callers record them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,34 +8,34 @@ use serde::{Deserialize, Serialize};
 use toolcall::Plan;
 use toolcall::serde_forms::path;
 
-use super::intent;
-use super::text::{Blobs, Text};
-use super::{DecodeError, Packer};
+use super::intent::StoredPlan;
+use super::text::{BlobSource, StoredText};
+use super::{DecodeError, Encoder};
 
-/// Something that happened to a session, not to one of its calls.
+/// An event of a session that belongs to none of its calls.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SessionEvent {
-    /// It was opened, or opened again.
+    /// The session was opened, or opened again.
     Opened(SessionFacts),
-    /// A prompt began to be worked on.
+    /// A turn began.
     TurnBegan,
-    /// It was worked on, and this is why it ended.
+    /// A turn ended.
     TurnEnded {
-        /// As the protocol names it, such as `end_turn`.
+        /// The stop reason as the protocol names it, such as `end_turn`.
         stop: Arc<str>,
     },
-    /// Somebody said something.
+    /// The user or the agent sent a message.
     Said {
-        /// Who.
+        /// Who sent it.
         by: Speaker,
-        /// What.
+        /// The text of the message.
         text: Arc<str>,
     },
     /// The agent made or changed its plan, outside of any call.
     Planned(Plan),
 }
 
-/// What is known of a session when it opens.
+/// The agent, the client and the working directory of a session when it opens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionFacts {
     /// The agent's name.
@@ -46,26 +46,26 @@ pub struct SessionFacts {
     pub client: Arc<str>,
     /// The client's version.
     pub client_version: Arc<str>,
-    /// The version of the protocol between them.
+    /// The protocol version between them.
     pub protocol: Arc<str>,
-    /// The folder it works in.
+    /// The working directory.
     pub cwd: PathBuf,
 }
 
-/// Who says something in a session.
+/// The author of a message in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speaker {
-    /// The person.
+    /// The user.
     Person,
-    /// The agent, to the person.
+    /// The agent, to the user.
     Agent,
-    /// The agent, to itself.
+    /// The agent, as a thought.
     Thought,
 }
 
 impl SessionEvent {
-    /// Its name, for lists and exports.
+    /// Returns the name of the event in records and exports.
     pub fn name(&self) -> &'static str {
         match self {
             SessionEvent::Opened(_) => "session opened",
@@ -79,7 +79,7 @@ impl SessionEvent {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Form {
+pub(crate) enum StoredSessionEvent {
     Opened {
         agent: Arc<str>,
         agent_version: Arc<str>,
@@ -95,13 +95,13 @@ pub(crate) enum Form {
     },
     Said {
         by: Speaker,
-        text: Text,
+        text: StoredText,
     },
-    Planned(intent::Plan),
+    Planned(StoredPlan),
 }
 
-impl Form {
-    pub(crate) fn pack(event: &SessionEvent, packer: &mut Packer<'_>) -> Self {
+impl StoredSessionEvent {
+    pub(crate) fn encode(event: &SessionEvent, encoder: &mut Encoder<'_>) -> Self {
         match event {
             SessionEvent::Opened(facts) => {
                 let SessionFacts {
@@ -112,30 +112,32 @@ impl Form {
                     protocol,
                     cwd,
                 } = facts;
-                Form::Opened {
-                    agent: packer.shared(agent),
-                    agent_version: packer.shared(agent_version),
-                    client: packer.shared(client),
-                    client_version: packer.shared(client_version),
-                    protocol: packer.shared(protocol),
-                    cwd: packer.path(cwd),
+                StoredSessionEvent::Opened {
+                    agent: encoder.redacted(agent),
+                    agent_version: encoder.redacted(agent_version),
+                    client: encoder.redacted(client),
+                    client_version: encoder.redacted(client_version),
+                    protocol: encoder.redacted(protocol),
+                    cwd: encoder.path(cwd),
                 }
             }
-            SessionEvent::TurnBegan => Form::TurnBegan,
-            SessionEvent::TurnEnded { stop } => Form::TurnEnded {
-                stop: packer.shared(stop),
+            SessionEvent::TurnBegan => StoredSessionEvent::TurnBegan,
+            SessionEvent::TurnEnded { stop } => StoredSessionEvent::TurnEnded {
+                stop: encoder.redacted(stop),
             },
-            SessionEvent::Said { by, text } => Form::Said {
+            SessionEvent::Said { by, text } => StoredSessionEvent::Said {
                 by: *by,
-                text: packer.text(text),
+                text: encoder.text(text),
             },
-            SessionEvent::Planned(plan) => Form::Planned(intent::Plan::pack(plan, packer)),
+            SessionEvent::Planned(plan) => {
+                StoredSessionEvent::Planned(StoredPlan::encode(plan, encoder))
+            }
         }
     }
 
-    pub(crate) fn unpack(self, blobs: &dyn Blobs) -> Result<SessionEvent, DecodeError> {
+    pub(crate) fn decode(self, blobs: &dyn BlobSource) -> Result<SessionEvent, DecodeError> {
         Ok(match self {
-            Form::Opened {
+            StoredSessionEvent::Opened {
                 agent,
                 agent_version,
                 client,
@@ -150,13 +152,13 @@ impl Form {
                 protocol,
                 cwd,
             }),
-            Form::TurnBegan => SessionEvent::TurnBegan,
-            Form::TurnEnded { stop } => SessionEvent::TurnEnded { stop },
-            Form::Said { by, text } => SessionEvent::Said {
+            StoredSessionEvent::TurnBegan => SessionEvent::TurnBegan,
+            StoredSessionEvent::TurnEnded { stop } => SessionEvent::TurnEnded { stop },
+            StoredSessionEvent::Said { by, text } => SessionEvent::Said {
                 by,
-                text: text.unpack(blobs)?,
+                text: text.decode(blobs)?,
             },
-            Form::Planned(plan) => SessionEvent::Planned(plan.unpack()),
+            StoredSessionEvent::Planned(plan) => SessionEvent::Planned(plan.decode()),
         })
     }
 }

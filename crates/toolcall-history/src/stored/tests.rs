@@ -1,5 +1,5 @@
-//! The stored form and back: every sort of value is there, and comes back as it was.
-//! What is lost on purpose, because it is too long, is told whole.
+//! Encodes and decodes every sort of value; each must come back as it was.
+//! Texts over the limit are the exception, shown in full below.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 use toolcall::*;
 
-use super::{Blobs, Hash, Packer, event_from_json, event_to_json};
+use super::{BlobSource, Encoder, Hash, event_from_json, event_to_json};
 use crate::redact::Redactor;
 use crate::settings::KeepContent;
 
-impl Blobs for HashMap<Hash, Vec<u8>> {
+impl BlobSource for HashMap<Hash, Vec<u8>> {
     fn blob(&self, hash: &Hash) -> Option<Vec<u8>> {
         self.get(hash).cloned()
     }
@@ -21,9 +21,9 @@ impl Blobs for HashMap<Hash, Vec<u8>> {
 
 fn there_and_back(event: &Event, longest: usize) -> (Event, usize) {
     let redactor = Redactor::get();
-    let mut packer = Packer::new(redactor, KeepContent::Contents, longest);
-    let body = event_to_json(event, &mut packer);
-    let blobs: HashMap<Hash, Vec<u8>> = packer.blobs.into_iter().collect();
+    let mut encoder = Encoder::new(redactor, KeepContent::Contents, longest);
+    let body = event_to_json(event, &mut encoder);
+    let blobs: HashMap<Hash, Vec<u8>> = encoder.blobs.into_iter().collect();
     let count = blobs.len();
     let back = event_from_json(&body, &blobs).unwrap_or_else(|error| panic!("{error}: {body}"));
     (back, count)
@@ -386,7 +386,7 @@ fn what_is_too_long_is_cut_or_named() {
 fn what_is_missing_or_malformed_is_named() {
     let none: HashMap<Hash, Vec<u8>> = HashMap::new();
     let missing = event_from_json(r#"{"held": 3}"#, &none).expect_err("not a text");
-    expect!["what is stored cannot be read: invalid type: integer `3`, expected a string at line 1 column 10"]
+    expect!["a stored record cannot be decoded: invalid type: integer `3`, expected a string at line 1 column 10"]
         .assert_eq(&missing.to_string());
     let hash = "0".repeat(64);
     let body = format!(r#"{{"showed": [{{"text": {{"blob": "{hash}"}}}}]}}"#);

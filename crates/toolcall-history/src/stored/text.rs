@@ -1,5 +1,5 @@
-//! Texts, bytes, paths and opaque JSON in the stored form: without secrets, within the cap, long ones by hash.
-//! It collects long texts for whoever writes; it knows no database.
+//! The stored form of texts, bytes, paths and opaque JSON: redacted, within the limit, long ones by hash.
+//! It collects long texts as blobs for the caller to insert; it knows no database.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -18,156 +18,161 @@ use crate::settings::KeepContent;
 /// A SHA-256 hash.
 pub(crate) type Hash = [u8; 32];
 
-/// The hash of some bytes.
+/// Returns the SHA-256 hash of bytes.
 pub(crate) fn hash_of(bytes: &[u8]) -> Hash {
     Digest::of(bytes).0
 }
 
-/// Longer texts are stored once, by their hash.
-const LONGEST_INLINE: usize = 2 * 1024;
+/// Longer texts are stored once in the `blobs` table, by their hash.
+const MAX_INLINE: usize = 2 * 1024;
 
-/// Where long texts are found by their hash.
-pub(crate) trait Blobs {
-    /// The text of this hash, if it is there.
+/// Looks up long texts by their hash.
+pub(crate) trait BlobSource {
+    /// Returns the text with this hash.
     fn blob(&self, hash: &Hash) -> Option<Vec<u8>>;
 }
 
-/// Makes the stored form: takes secrets out, cuts what is over the cap, puts long texts aside.
-pub(crate) struct Packer<'a> {
+/// Encodes values for storage: redacts secrets, shortens texts over the limit, moves long texts to blobs.
+pub(crate) struct Encoder<'a> {
     redactor: &'a Redactor,
     keep: KeepContent,
-    largest: usize,
-    longest_inline: usize,
-    /// Long texts of what was packed.
+    max_text: usize,
+    max_inline: usize,
+    /// The long texts of the encoded values.
     pub(crate) blobs: Vec<(Hash, Vec<u8>)>,
 }
 
 /// A text, or the hash by which it is found.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Text {
+pub(crate) enum StoredText {
     Inline(Arc<str>),
     Long { blob: String },
 }
 
-/// JSON of somebody else, or the hash by which it is found.
+/// JSON that tools or peers wrote, or the hash by which it is found.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Json {
+pub(crate) enum StoredJson {
     Json(Arc<Value>),
     Blob(String),
 }
 
-/// Bytes: as text where they are text.
+/// Bytes: as text if they are UTF-8.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Bytes {
-    Text(Text),
-    Other { base64: Text },
+pub(crate) enum StoredBytes {
+    Text(StoredText),
+    Other { base64: StoredText },
 }
 
-/// What is left of a text in the stored form.
-pub(crate) enum Packed<'t> {
-    /// All of it, without secrets.
+/// A text that is stored whole or not at all.
+pub(crate) enum EncodedText<'t> {
+    /// The redacted text.
     Whole(Cow<'t, str>),
-    /// It was over the cap; this many bytes.
+    /// It is over the limit, or content is not stored; its size in bytes.
     TooLong(usize),
 }
 
-impl<'a> Packer<'a> {
-    /// Packs with this redactor, this much and no longer texts than this.
-    pub(crate) fn new(redactor: &'a Redactor, keep: KeepContent, largest: usize) -> Self {
+impl<'a> Encoder<'a> {
+    /// Creates an encoder that stores texts of at most `max_text` bytes.
+    pub(crate) fn new(redactor: &'a Redactor, keep: KeepContent, max_text: usize) -> Self {
         Self {
             redactor,
             keep,
-            largest,
-            longest_inline: LONGEST_INLINE,
+            max_text,
+            max_inline: MAX_INLINE,
             blobs: Vec::new(),
         }
     }
 
-    /// Puts no text aside: for an export, in which everything is in its place.
-    pub(crate) fn inline(redactor: &'a Redactor) -> Self {
+    /// Creates an encoder for exports, which keeps all texts inline.
+    pub(crate) fn for_export(redactor: &'a Redactor) -> Self {
         Self {
-            longest_inline: usize::MAX,
+            max_inline: usize::MAX,
             ..Self::new(redactor, KeepContent::Contents, usize::MAX)
         }
     }
 
-    /// Whether inputs and outputs are kept at all.
-    pub(crate) fn keeps_contents(&self) -> bool {
+    /// Returns whether inputs and outputs are stored.
+    pub(crate) fn keeps_content(&self) -> bool {
         match self.keep {
             KeepContent::Contents => true,
             KeepContent::NoContents => false,
         }
     }
 
-    /// A name or a reason of our own: kept always, without secrets.
-    pub(crate) fn line(&self, text: &str) -> Arc<str> {
-        match self.redactor.scrub(text) {
+    /// Redacts a name or a reason that is stored even without content.
+    pub(crate) fn redacted_line(&self, text: &str) -> Arc<str> {
+        match self.redactor.redact(text) {
             Some(clean) => clean.into(),
             None => text.into(),
         }
     }
 
-    /// Like [`Packer::line`], for a text that need not be copied.
-    pub(crate) fn shared(&self, text: &Arc<str>) -> Arc<str> {
+    /// Like [`Encoder::redacted_line`], for a text that need not be copied.
+    pub(crate) fn redacted(&self, text: &Arc<str>) -> Arc<str> {
         self.redactor
-            .scrub(text)
+            .redact(text)
             .map_or_else(|| text.clone(), Arc::from)
     }
 
-    /// A part of an input or an output.
-    pub(crate) fn text(&mut self, text: &Arc<str>) -> Text {
-        if !self.keeps_contents() {
-            return Text::Inline("".into());
+    /// Encodes a part of an input or an output.
+    pub(crate) fn text(&mut self, text: &Arc<str>) -> StoredText {
+        if !self.keeps_content() {
+            return StoredText::Inline("".into());
         }
-        let clean = self.shared(text);
-        match clean.len() <= self.largest {
-            true => self.put(clean),
-            false => self.put(cut(&clean, self.largest).into()),
-        }
-    }
-
-    /// A line that tells of an input or an output, such as a title.
-    pub(crate) fn told(&self, text: &str) -> Arc<str> {
-        match self.keeps_contents() {
-            true => self.line(text),
-            false => "".into(),
+        let clean = self.redacted(text);
+        if clean.len() <= self.max_text {
+            self.inline_or_blob(clean)
+        } else {
+            self.inline_or_blob(cut(&clean, self.max_text).into())
         }
     }
 
-    /// A text that is kept whole or not at all.
-    pub(crate) fn whole<'t>(&self, text: &'t str) -> Packed<'t> {
-        let clean = match self.redactor.scrub(text) {
+    /// Redacts a line that quotes an input or an output, such as a title; empty if content is not stored.
+    pub(crate) fn content_line(&self, text: &str) -> Arc<str> {
+        if self.keeps_content() {
+            self.redacted_line(text)
+        } else {
+            "".into()
+        }
+    }
+
+    /// Redacts a text that is stored whole or not at all.
+    pub(crate) fn whole_text<'t>(&self, text: &'t str) -> EncodedText<'t> {
+        let clean = match self.redactor.redact(text) {
             Some(clean) => Cow::Owned(clean),
             None => Cow::Borrowed(text),
         };
-        match clean.len() > self.largest || !self.keeps_contents() {
-            true => Packed::TooLong(text.len()),
-            false => Packed::Whole(clean),
+        if clean.len() > self.max_text || !self.keeps_content() {
+            EncodedText::TooLong(text.len())
+        } else {
+            EncodedText::Whole(clean)
         }
     }
 
-    /// Encoded bytes, kept whole or not at all. What looks like a key in them is chance.
-    pub(crate) fn encoded<'t>(&self, text: &'t str) -> Packed<'t> {
-        match text.len() > self.largest || !self.keeps_contents() {
-            true => Packed::TooLong(text.len()),
-            false => Packed::Whole(Cow::Borrowed(text)),
+    /// Passes on base64 that is stored whole or not at all. It is not redacted: a match would be chance.
+    pub(crate) fn base64<'t>(&self, text: &'t str) -> EncodedText<'t> {
+        if text.len() > self.max_text || !self.keeps_content() {
+            EncodedText::TooLong(text.len())
+        } else {
+            EncodedText::Whole(Cow::Borrowed(text))
         }
     }
 
-    /// Puts a packed text where it belongs.
-    pub(crate) fn put(&mut self, text: Arc<str>) -> Text {
-        match text.len() <= self.longest_inline {
-            true => Text::Inline(text),
-            false => Text::Long {
-                blob: self.put_aside(text.as_bytes()),
-            },
+    /// Stores a redacted text inline, or as a blob if it is long.
+    pub(crate) fn inline_or_blob(&mut self, text: Arc<str>) -> StoredText {
+        if text.len() <= self.max_inline {
+            StoredText::Inline(text)
+        } else {
+            StoredText::Long {
+                blob: self.put_blob(text.as_bytes()),
+            }
         }
     }
 
-    fn put_aside(&mut self, bytes: &[u8]) -> String {
+    fn put_blob(&mut self, bytes: &[u8]) -> String {
         let hash = hash_of(bytes);
         if !self.blobs.iter().any(|(known, _)| *known == hash) {
             self.blobs.push((hash, bytes.to_vec()));
@@ -175,67 +180,68 @@ impl<'a> Packer<'a> {
         hex(&hash)
     }
 
-    /// Output. Bytes that are no text stay as they are, unless there may be a secret in them.
-    pub(crate) fn bytes(&mut self, bytes: &[u8], edges: Edges) -> Bytes {
-        if !self.keeps_contents() {
-            return Bytes::Text(Text::Inline("".into()));
+    /// Encodes output. Bytes that are not text stay as they are, unless they may contain a secret.
+    pub(crate) fn bytes(&mut self, bytes: &[u8], edges: OutputCut) -> StoredBytes {
+        if !self.keeps_content() {
+            return StoredBytes::Text(StoredText::Inline("".into()));
         }
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text),
-            Err(_) if self.redactor.may_hide(bytes) => String::from_utf8_lossy(bytes),
+            Err(_) if self.redactor.may_contain_secret(bytes) => String::from_utf8_lossy(bytes),
             Err(_) => {
                 let base64: Arc<str> = BASE64_STANDARD.encode(self.within_cap(bytes)).into();
-                return Bytes::Other {
-                    base64: self.put(base64),
+                return StoredBytes::Other {
+                    base64: self.inline_or_blob(base64),
                 };
             }
         };
         let clean = match edges {
-            Edges::Whole => self.redactor.scrub(&text).map_or(text, Cow::Owned),
-            Edges::CutAfter => Cow::Owned(self.redactor.scrub_head(&text)),
-            Edges::CutBefore => Cow::Owned(self.redactor.scrub_tail(&text)),
+            OutputCut::Whole => self.redactor.redact(&text).map_or(text, Cow::Owned),
+            OutputCut::CutAfter => Cow::Owned(self.redactor.redact_head(&text)),
+            OutputCut::CutBefore => Cow::Owned(self.redactor.redact_tail(&text)),
         };
-        match clean.len() <= self.largest {
-            true => Bytes::Text(self.put(clean.into())),
-            false => Bytes::Text(self.put(cut(&clean, self.largest).into())),
+        if clean.len() <= self.max_text {
+            StoredBytes::Text(self.inline_or_blob(clean.into()))
+        } else {
+            StoredBytes::Text(self.inline_or_blob(cut(&clean, self.max_text).into()))
         }
     }
 
     fn within_cap<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
-        &bytes[..bytes.len().min(self.largest)]
+        &bytes[..bytes.len().min(self.max_text)]
     }
 
-    /// JSON of somebody else.
-    pub(crate) fn json(&mut self, value: &Arc<Value>) -> Json {
-        if !self.keeps_contents() {
-            return Json::Json(Arc::new(Value::Null));
+    /// Encodes JSON that tools or peers wrote.
+    pub(crate) fn json(&mut self, value: &Arc<Value>) -> StoredJson {
+        if !self.keeps_content() {
+            return StoredJson::Json(Arc::new(Value::Null));
         }
         let clean = self
             .redactor
-            .scrub_json(value)
+            .redact_json(value)
             .map_or_else(|| value.clone(), Arc::new);
-        if is_short(&clean, &mut self.longest_inline.clone()) {
-            return Json::Json(clean);
+        if is_short(&clean, &mut self.max_inline.clone()) {
+            return StoredJson::Json(clean);
         }
         let text = clean.to_string();
         match text.len() {
-            length if length <= self.longest_inline => Json::Json(clean),
-            length if length <= self.largest => Json::Blob(self.put_aside(text.as_bytes())),
-            length => Json::Json(Arc::new(Value::String(not_kept(length)))),
+            length if length <= self.max_inline => StoredJson::Json(clean),
+            length if length <= self.max_text => StoredJson::Blob(self.put_blob(text.as_bytes())),
+            length => StoredJson::Json(Arc::new(Value::String(not_kept(length)))),
         }
     }
 
-    /// A path; it may hold a secret, too.
+    /// Redacts a path.
     pub(crate) fn path(&self, path: &Path) -> PathBuf {
-        let clean = path.to_str().and_then(|text| self.redactor.scrub(text));
+        let clean = path.to_str().and_then(|text| self.redactor.redact(text));
         clean.map_or_else(|| path.to_owned(), PathBuf::from)
     }
 }
 
-/// Where a piece of output was cut from more.
+/// On which side a piece of output was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Edges {
-    /// Nowhere.
+pub(crate) enum OutputCut {
+    /// It was not cut.
     Whole,
     /// More followed.
     CutAfter,
@@ -243,15 +249,15 @@ pub(crate) enum Edges {
     CutBefore,
 }
 
-/// What stands in place of something that is over the cap.
+/// Returns the text that replaces a value over the limit.
 pub(crate) fn not_kept(bytes: usize) -> String {
     format!("({bytes} bytes were not kept)")
 }
 
-/// Beginning and end of a text that is over the cap.
-fn cut(text: &str, largest: usize) -> String {
-    let head = text.floor_char_boundary(largest / 2);
-    let tail = text.ceil_char_boundary(text.len() - largest / 2);
+/// Returns the beginning and the end of a text over the limit.
+fn cut(text: &str, max_text: usize) -> String {
+    let head = text.floor_char_boundary(max_text / 2);
+    let tail = text.ceil_char_boundary(text.len() - max_text / 2);
     let missing = tail - head;
     format!(
         "{}\n… {missing} bytes were not kept …\n{}",
@@ -260,7 +266,7 @@ fn cut(text: &str, largest: usize) -> String {
     )
 }
 
-/// Whether a value is surely short, without writing it; it stops where the room ends.
+/// Returns whether a value is certainly short, without serializing it; stops once `room` is used up.
 fn is_short(value: &Value, room: &mut usize) -> bool {
     let cost = match value {
         Value::Null | Value::Bool(_) => 8,
@@ -280,29 +286,29 @@ fn is_short(value: &Value, room: &mut usize) -> bool {
     }
 }
 
-impl Text {
-    pub(crate) fn unpack(self, blobs: &dyn Blobs) -> Result<Arc<str>, DecodeError> {
+impl StoredText {
+    pub(crate) fn decode(self, blobs: &dyn BlobSource) -> Result<Arc<str>, DecodeError> {
         match self {
-            Text::Inline(text) => Ok(text),
-            Text::Long { blob } => utf8(fetch(&blob, blobs)?).map(Arc::from),
+            StoredText::Inline(text) => Ok(text),
+            StoredText::Long { blob } => utf8(fetch(&blob, blobs)?).map(Arc::from),
         }
     }
 }
 
-impl Json {
-    pub(crate) fn unpack(self, blobs: &dyn Blobs) -> Result<Arc<Value>, DecodeError> {
+impl StoredJson {
+    pub(crate) fn decode(self, blobs: &dyn BlobSource) -> Result<Arc<Value>, DecodeError> {
         match self {
-            Json::Json(value) => Ok(value),
-            Json::Blob(blob) => super::from_json(&utf8(fetch(&blob, blobs)?)?).map(Arc::new),
+            StoredJson::Json(value) => Ok(value),
+            StoredJson::Blob(blob) => super::from_json(&utf8(fetch(&blob, blobs)?)?).map(Arc::new),
         }
     }
 }
 
-impl Bytes {
-    pub(crate) fn unpack(self, blobs: &dyn Blobs) -> Result<Vec<u8>, DecodeError> {
+impl StoredBytes {
+    pub(crate) fn decode(self, blobs: &dyn BlobSource) -> Result<Vec<u8>, DecodeError> {
         match self {
-            Bytes::Text(text) => Ok(text.unpack(blobs)?.as_bytes().to_vec()),
-            Bytes::Other { base64 } => from_base64(&base64.unpack(blobs)?),
+            StoredBytes::Text(text) => Ok(text.decode(blobs)?.as_bytes().to_vec()),
+            StoredBytes::Other { base64 } => from_base64(&base64.decode(blobs)?),
         }
     }
 }
@@ -316,17 +322,17 @@ fn utf8(bytes: Vec<u8>) -> Result<String, DecodeError> {
     String::from_utf8(bytes).map_err(|error| DecodeError::Malformed(error.to_string()))
 }
 
-fn fetch(blob: &str, blobs: &dyn Blobs) -> Result<Vec<u8>, DecodeError> {
+fn fetch(blob: &str, blobs: &dyn BlobSource) -> Result<Vec<u8>, DecodeError> {
     let found = unhex(blob).and_then(|hash| blobs.blob(&hash));
     found.ok_or_else(|| DecodeError::MissingText(blob.to_owned()))
 }
 
-/// A hash as text.
+/// Returns a hash as hexadecimal text.
 pub(crate) fn hex(hash: &Hash) -> String {
     Digest(*hash).to_string()
 }
 
-/// The hash that a text is.
+/// Parses a hash.
 pub(crate) fn unhex(text: &str) -> Option<Hash> {
     let mut hash = [0; 32];
     if text.len() != 64 || !text.is_ascii() {

@@ -1,4 +1,4 @@
-//! Eight processes write into one file at once: nothing is lost and nobody hears of a lock.
+//! Eight processes write into one file at once: nothing is lost, and no lock becomes an error.
 //! Each process is this test itself, started again to write its share.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use toolcall::{CallId, SessionId, replay};
 use toolcall_history::{History, HistoryConfig};
 use toolcall_testkit::process::{again, role};
 
-use crate::ground::{Ground, journal, whole_call};
+use crate::setup::{TestHistory, journal, whole_call};
 
 const NAME: &str = "eight_processes::eight_processes_lose_nothing_and_hear_of_no_lock";
 const CALLS: usize = 200;
@@ -19,8 +19,8 @@ fn eight_processes_lose_nothing_and_hear_of_no_lock() {
     if let Some(path) = role() {
         return write_share(Path::new(&path));
     }
-    let ground = Ground::default();
-    let writers: Vec<Child> = (0..8).map(|_| start(&ground.path)).collect();
+    let files = TestHistory::default();
+    let writers: Vec<Child> = (0..8).map(|_| start(&files.path)).collect();
     let mut sessions = Vec::new();
     for writer in writers {
         let output = writer.wait_with_output().expect("it ends");
@@ -29,7 +29,7 @@ fn eight_processes_lose_nothing_and_hear_of_no_lock() {
         let named = said.lines().find(|line| line.starts_with("session-"));
         sessions.push(SessionId::new(named.expect("its session")));
     }
-    let archive = ground.archive();
+    let archive = files.archive();
     assert_eq!(archive.integrity(), Ok(()));
     for session in sessions {
         let calls = replay(&archive.records(&session).expect("records"));

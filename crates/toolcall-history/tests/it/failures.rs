@@ -1,5 +1,5 @@
-//! Disks that are full, files that cannot be reached, are damaged, newer or somebody else's.
-//! Nothing here may hang or panic, and the person is told.
+//! Full disks, and files that are unreachable, damaged, of a newer version or of another program.
+//! Nothing may hang or panic, and the callback gets the error.
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,40 +14,40 @@ use toolcall_history::{Archive, History, HistoryConfig, HistoryError, OnFailure,
 use toolcall_testkit::process::{again_with_file_limit, role};
 use toolcall_testkit::tools::{custom, registry_of};
 
-use crate::ground::{Ground, journal, session, settings, wait, whole_call};
+use crate::setup::{TestHistory, journal, session, settings, wait, whole_call};
 
-/// What a person was told, in order; an empty line where it was over.
+/// The errors that the callback got, in order; an empty text for a recovery.
 #[derive(Clone, Default)]
-struct CallHistory(Arc<Mutex<Vec<String>>>);
+struct StatusLog(Arc<Mutex<Vec<String>>>);
 
-impl CallHistory {
+impl StatusLog {
     fn settings(&self, on_failure: OnFailure) -> HistoryConfig {
-        let told = self.0.clone();
+        let messages = self.0.clone();
         HistoryConfig {
             on_failure,
-            tell: Some(Arc::new(move |trouble| {
-                let said = trouble.map(ToString::to_string).unwrap_or_default();
-                told.lock().expect("a lock").push(said);
+            tell: Some(Arc::new(move |error| {
+                let message = error.map(ToString::to_string).unwrap_or_default();
+                messages.lock().expect("a lock").push(message);
             })),
             ..settings()
         }
     }
 
-    fn said(&self) -> Vec<String> {
+    fn messages(&self) -> Vec<String> {
         self.0.lock().expect("a lock").clone()
     }
 }
 
 const FULL: &str = "the disk is full, or the history has reached its limit";
 
-/// Fills the file up to its limit; gives how the last call fared, and how many were kept before it.
+/// Fills the file up to its limit; returns the result of the last call, and how many were recorded before it.
 fn fill(history: &Arc<History>) -> (Result<(), StoreError>, usize) {
     let journal = journal(&session(), history);
     for number in 0..10_000 {
         let [decision, ending] = whole_call(&journal, &CallId::new(format!("call-{number}")));
-        let fared = wait(decision).and(wait(ending));
-        if fared.is_err() || history.health().trouble.is_some() {
-            return (fared, number);
+        let result = wait(decision).and(wait(ending));
+        if result.is_err() || history.health().trouble.is_some() {
+            return (result, number);
         }
     }
     panic!("it never became full");
@@ -57,61 +57,62 @@ const SMALL: Option<u64> = Some(400 * 1024);
 
 #[test]
 fn on_a_full_disk_calls_are_refused_and_it_is_said() {
-    let (ground, told) = (Ground::default(), CallHistory::default());
+    let (files, log) = (TestHistory::default(), StatusLog::default());
     let settings = HistoryConfig {
-        largest_file: SMALL,
-        ..told.settings(OnFailure::Refuse)
+        max_file_bytes: SMALL,
+        ..log.settings(OnFailure::Refuse)
     };
-    let history = ground.open_with(settings);
-    let (fared, kept) = fill(&history);
+    let history = files.open_with(settings);
+    let (result, recorded_calls) = fill(&history);
     let refused = StoreError {
         reason: FULL.into(),
     };
-    assert_eq!(fared, Err(refused));
-    assert_eq!(told.said(), [FULL]);
+    assert_eq!(result, Err(refused));
+    assert_eq!(log.messages(), [FULL]);
     assert_eq!(history.health().trouble, Some(HistoryError::Full));
-    assert!(kept > 10, "{kept}");
-    let archive = history.archive().expect("what was kept can be read");
+    assert!(recorded_calls > 10, "{recorded_calls}");
+    let archive = history.archive().expect("the recorded calls can be read");
     assert_eq!(archive.integrity(), Ok(()));
     assert_eq!(archive.verify().err(), None);
 }
 
 #[test]
 fn on_a_full_disk_calls_go_on_if_that_is_wanted_and_the_gap_is_kept() {
-    let (ground, told) = (Ground::default(), CallHistory::default());
+    let (files, log) = (TestHistory::default(), StatusLog::default());
     let limited = HistoryConfig {
-        largest_file: SMALL,
-        ..told.settings(OnFailure::GoOn)
+        max_file_bytes: SMALL,
+        ..log.settings(OnFailure::GoOn)
     };
-    let history = ground.open_with(limited);
-    let (fared, _) = fill(&history);
-    assert_eq!(fared, Ok(()));
-    // A short record may still find room after a long one did not, so it may be said again.
-    assert_eq!(told.said().last().map(String::as_str), Some(FULL));
+    let history = files.open_with(limited);
+    let (result, _) = fill(&history);
+    assert_eq!(result, Ok(()));
+    // A short record may still fit after a long one did not, so the error may be reported again.
+    assert_eq!(log.messages().last().map(String::as_str), Some(FULL));
     assert!(history.health().unrecorded > 0);
-    // Room again: everything that is old is forgotten, by somebody who writes nothing.
-    let pruned = toolcall_history::forget(&ground.path, &session(), &settings());
+    // Deleting the session frees space.
+    let pruned = toolcall_history::forget(&files.path, &session(), &settings());
     let pruned = pruned.expect("room can be made");
     assert_eq!(pruned.sessions, 1);
     let journal = journal(&session(), &history);
     let [decision, ending] = whole_call(&journal, &CallId::new("after"));
     assert_eq!(wait(decision).and(wait(ending)), Ok(()));
-    assert_eq!(told.said().last().map(String::as_str), Some(""));
+    assert_eq!(log.messages().last().map(String::as_str), Some(""));
     let archive = history.archive().expect("an archive");
     let incidents = archive.incidents().expect("incidents");
-    let (_, said) = incidents.last().expect("one is kept");
-    let counted = said.strip_suffix(&format!(" records were not kept: {FULL}"));
+    let (_, said) = incidents.last().expect("one is recorded");
+    let plural = said.strip_suffix(&format!(" records were not kept: {FULL}"));
+    let counted = plural.or(said.strip_suffix(&format!(" record was not kept: {FULL}")));
     let count = counted.and_then(|count| count.parse::<u64>().ok());
     assert!(count.is_some_and(|count| count > 0), "{said}");
 }
 
-/// Makes calls of a tool that counts its runs until the history is full. Gives how the last of them
-/// ended, and how many ran beside those that completed before.
+/// Calls a tool that counts its runs until the history is full. Returns how the last call ended, and how many ran
+/// beyond those that completed before.
 async fn call_until_full(on_failure: OnFailure) -> (Ending, usize) {
-    let ground = Ground::default();
-    let history = ground.open_with(HistoryConfig {
-        largest_file: SMALL,
-        ..CallHistory::default().settings(on_failure)
+    let files = TestHistory::default();
+    let history = files.open_with(HistoryConfig {
+        max_file_bytes: SMALL,
+        ..StatusLog::default().settings(on_failure)
     });
     let runs = Arc::new(AtomicUsize::new(0));
     let engine = counting_engine(history.clone(), runs.clone());
@@ -133,7 +134,7 @@ async fn call_until_full(on_failure: OnFailure) -> (Ending, usize) {
 }
 
 fn counting_engine(history: Arc<History>, runs: Arc<AtomicUsize>) -> Engine {
-    let tool = custom("count", move |_input, _scope| {
+    let tool = custom("count", move |_input, _context| {
         runs.fetch_add(1, Ordering::Relaxed);
         async { Ok::<_, ToolError>("counted") }
     });
@@ -152,14 +153,17 @@ async fn no_tool_starts_whose_decision_cannot_be_kept() {
     assert_eq!(went_on, (Ending::Completed, 1));
 }
 
-/// The system's own limit on file sizes plays a disk that fails; it holds for a whole process.
+/// The file size limit of the process simulates a failing disk.
 #[cfg(unix)]
 #[test]
 fn a_disk_that_fails_refuses_calls() {
     if role().is_some() {
-        let ground = Ground::default();
-        let (fared, kept) = fill(&ground.open());
-        assert!(fared.is_err() && kept > 10, "{fared:?} after {kept}");
+        let files = TestHistory::default();
+        let (result, recorded_calls) = fill(&files.open());
+        assert!(
+            result.is_err() && recorded_calls > 10,
+            "{result:?} after {recorded_calls}"
+        );
         return;
     }
     let mut limited = again_with_file_limit("failures::a_disk_that_fails_refuses_calls", 8192);
@@ -170,8 +174,8 @@ fn a_disk_that_fails_refuses_calls() {
 
 #[test]
 fn where_there_can_be_no_file_nothing_is_opened() {
-    let ground = Ground::default();
-    let blocked = ground.dir.write("file", "");
+    let files = TestHistory::default();
+    let blocked = files.dir.write("file", "");
     let path = blocked.join("history.db");
     let refused = History::open(&path, settings()).map(drop);
     assert!(
@@ -179,26 +183,26 @@ fn where_there_can_be_no_file_nothing_is_opened() {
         "{refused:?}"
     );
 
-    let told = CallHistory::default();
-    let history = History::open(&path, told.settings(OnFailure::GoOn));
+    let log = StatusLog::default();
+    let history = History::open(&path, log.settings(OnFailure::GoOn));
     let history = Arc::new(history.expect("calls go on"));
     let journal = journal(&session(), &history);
     let [decision, ending] = whole_call(&journal, &CallId::new("call"));
     assert_eq!(wait(decision).and(wait(ending)), Ok(()));
     assert_eq!(history.health().unrecorded, 5);
-    assert_eq!(told.said().len(), 1);
+    assert_eq!(log.messages().len(), 1);
     assert!(history.load(&session()).is_err());
 }
 
 #[test]
 fn a_damaged_file_is_set_aside_and_a_new_one_begun() {
-    let ground = Ground::default();
-    fs::create_dir_all(ground.path.parent().expect("a folder")).expect("a folder");
-    fs::write(&ground.path, "this is no database, whatever its name says").expect("a file");
-    let history = ground.open();
+    let files = TestHistory::default();
+    fs::create_dir_all(files.path.parent().expect("a directory")).expect("a directory");
+    fs::write(&files.path, "this is no database, whatever its name says").expect("a file");
+    let history = files.open();
     let aside = history.set_aside().expect("it was set aside").clone();
-    let kept = fs::read_to_string(&aside.place).expect("it is still there");
-    assert_eq!(kept, "this is no database, whatever its name says");
+    let contents = fs::read_to_string(&aside.place).expect("it is still there");
+    assert_eq!(contents, "this is no database, whatever its name says");
     let journal = journal(&session(), &history);
     let [decision, _] = whole_call(&journal, &CallId::new("call"));
     assert_eq!(wait(decision), Ok(()));
@@ -210,37 +214,37 @@ fn a_damaged_file_is_set_aside_and_a_new_one_begun() {
     );
 }
 
-/// Overwrites the first page of a table. The first page of the file stays, so that it looks sound.
-fn damage(ground: &Ground, table: &str) {
-    let db = rusqlite::Connection::open(&ground.path).expect("a database");
+/// Overwrites the first page of a table. The first page of the file stays, so that the file looks intact.
+fn damage(files: &TestHistory, table: &str) {
+    let db = rusqlite::Connection::open(&files.path).expect("a database");
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
     let page: u32 = db
         .query_row(sql, [table], |row| row.get(0))
         .expect("its first page");
     let page = page as usize;
     drop(db);
-    let mut bytes = fs::read(&ground.path).expect("the file");
+    let mut bytes = fs::read(&files.path).expect("the file");
     bytes[(page - 1) * 4096..page * 4096].fill(0x5a);
-    fs::write(&ground.path, bytes).expect("the file");
+    fs::write(&files.path, bytes).expect("the file");
 }
 
-fn told() -> Ground {
-    let ground = Ground::default();
-    let history = ground.open();
+fn recorded() -> TestHistory {
+    let files = TestHistory::default();
+    let history = files.open();
     let journal = journal(&session(), &history);
     for number in 0..200 {
         whole_call(&journal, &CallId::new(format!("call-{number}")));
     }
     history.flush().expect("it is written");
     drop(journal);
-    ground
+    files
 }
 
 #[test]
 fn damage_that_is_met_while_opening_is_set_aside_at_once() {
-    let ground = told();
-    damage(&ground, "runs");
-    let history = ground.open();
+    let files = recorded();
+    damage(&files, "runs");
+    let history = files.open();
     assert!(history.set_aside().is_some());
     let archive = history.archive().expect("a new one");
     assert_eq!(
@@ -251,17 +255,17 @@ fn damage_that_is_met_while_opening_is_set_aside_at_once() {
 
 #[test]
 fn damage_that_is_met_while_writing_is_set_aside_by_the_next_start() {
-    let ground = told();
-    damage(&ground, "records");
+    let files = recorded();
+    damage(&files, "records");
     let met = {
-        let history = ground.open();
+        let history = files.open();
         assert_eq!(history.set_aside(), None);
         let journal = journal(&session(), &history);
         let [decision, _] = whole_call(&journal, &CallId::new("another"));
         wait(decision).map_err(|error| error.to_string())
     };
     assert!(met.expect_err("it is damaged").contains("damaged"));
-    let history = ground.open();
+    let history = files.open();
     assert!(history.set_aside().is_some());
     let archive = history.archive().expect("a new one");
     assert_eq!(
@@ -270,77 +274,77 @@ fn damage_that_is_met_while_writing_is_set_aside_by_the_next_start() {
     );
 }
 
-fn change(ground: &Ground, sql: &str) {
-    let db = rusqlite::Connection::open(&ground.path).expect("a database");
+fn change(files: &TestHistory, sql: &str) {
+    let db = rusqlite::Connection::open(&files.path).expect("a database");
     db.execute_batch(sql).expect("it changes");
 }
 
 #[test]
 fn a_newer_version_is_refused_with_a_clear_message() {
-    let ground = Ground::default();
-    drop(ground.open());
-    change(&ground, "PRAGMA user_version = 99");
+    let files = TestHistory::default();
+    drop(files.open());
+    change(&files, "PRAGMA user_version = 99");
     for on_failure in [OnFailure::Refuse, OnFailure::GoOn] {
         let settings = HistoryConfig {
             on_failure,
             ..settings()
         };
-        let refused = History::open(&ground.path, settings)
+        let refused = History::open(&files.path, settings)
             .map(drop)
             .expect_err("it is newer");
-        expect!["the history has version 99, and this program knows up to 1; use a newer one"]
+        expect!["the history has version 99, and this program reads up to 1; use a newer program"]
             .assert_eq(&refused.to_string());
     }
-    assert!(Archive::open(&ground.path).is_err());
+    assert!(Archive::open(&files.path).is_err());
 }
 
 #[test]
 fn a_database_of_something_else_is_left_alone() {
-    let ground = Ground::default();
-    fs::create_dir_all(ground.path.parent().expect("a folder")).expect("a folder");
-    change(&ground, "CREATE TABLE theirs(a)");
-    let refused = History::open(&ground.path, settings())
+    let files = TestHistory::default();
+    fs::create_dir_all(files.path.parent().expect("a directory")).expect("a directory");
+    change(&files, "CREATE TABLE theirs(a)");
+    let refused = History::open(&files.path, settings())
         .map(drop)
         .expect_err("not ours");
     assert!(matches!(refused, HistoryError::Foreign(_)), "{refused}");
-    change(&ground, "INSERT INTO theirs VALUES(1)");
+    change(&files, "INSERT INTO theirs VALUES(1)");
 }
 
-/// Somebody holds the file and does not let go: the call is refused after a while, and nothing hangs.
+/// Another connection holds the lock: the call is refused after a while, and nothing hangs.
 #[test]
-fn whoever_holds_the_file_for_too_long_is_named() {
-    let ground = Ground::default();
-    let told = CallHistory::default();
+fn a_lock_held_for_too_long_is_an_error() {
+    let files = TestHistory::default();
+    let log = StatusLog::default();
     let settings = HistoryConfig {
         patience: Duration::from_millis(1),
-        ..told.settings(OnFailure::Refuse)
+        ..log.settings(OnFailure::Refuse)
     };
-    let history = ground.open_with(settings);
-    let holder = rusqlite::Connection::open(&ground.path).expect("a database");
+    let history = files.open_with(settings);
+    let holder = rusqlite::Connection::open(&files.path).expect("a database");
     holder.execute_batch("BEGIN IMMEDIATE").expect("it is held");
     let journal = journal(&session(), &history);
     let [decision, ending] = whole_call(&journal, &CallId::new("call"));
     assert!(wait(decision).is_err() && wait(ending).is_err());
-    assert_eq!(told.said(), [HistoryError::Busy.to_string()]);
+    assert_eq!(log.messages(), [HistoryError::Busy.to_string()]);
     holder.execute_batch("ROLLBACK").expect("it lets go");
     let [decision, _] = whole_call(&journal, &CallId::new("another"));
     assert_eq!(wait(decision), Ok(()));
 }
 
-/// More than fits waits for room; who waits in vain is told, and nobody waits after them.
+/// A sender waits for space; once one has timed out, the next ones fail at once.
 #[test]
-fn who_brings_more_than_can_wait_is_refused_after_a_while() {
-    let ground = Ground::default();
+fn a_full_queue_refuses_records_after_a_while() {
+    let files = TestHistory::default();
     let settings = HistoryConfig {
         patience: Duration::from_millis(1),
-        waiting: QueueLimits {
+        queue_limits: QueueLimits {
             records: 4,
             bytes: 1024 * 1024,
         },
         ..settings()
     };
-    let history = ground.open_with(settings);
-    let holder = rusqlite::Connection::open(&ground.path).expect("a database");
+    let history = files.open_with(settings);
+    let holder = rusqlite::Connection::open(&files.path).expect("a database");
     holder.execute_batch("BEGIN IMMEDIATE").expect("it is held");
     let journal = journal(&session(), &history);
     let mut last = Vec::new();
@@ -357,12 +361,12 @@ fn who_brings_more_than_can_wait_is_refused_after_a_while() {
 #[test]
 fn files_are_for_their_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
-    let ground = Ground::default();
-    let history = ground.open();
+    let files = TestHistory::default();
+    let history = files.open();
     let journal = journal(&session(), &history);
     let [decision, _] = whole_call(&journal, &CallId::new("call"));
     assert_eq!(wait(decision), Ok(()));
-    let folder = ground.path.parent().expect("a folder");
+    let dir = files.path.parent().expect("a directory");
     let mode = |path: &std::path::Path| {
         fs::metadata(path)
             .expect("it is there")
@@ -370,9 +374,9 @@ fn files_are_for_their_owner_only() {
             .mode()
             & 0o777
     };
-    assert_eq!(mode(folder), 0o700);
+    assert_eq!(mode(dir), 0o700);
     let mut files = 0;
-    for entry in fs::read_dir(folder).expect("a folder") {
+    for entry in fs::read_dir(dir).expect("a directory") {
         let path = entry.expect("an entry").path();
         let expected = if path.is_dir() { 0o700 } else { 0o600 };
         assert_eq!(mode(&path), expected, "{}", path.display());

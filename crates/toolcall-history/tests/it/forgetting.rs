@@ -1,15 +1,15 @@
-//! What is forgotten is gone from every file, and what stays can still be verified.
-//! It looks at bytes, because that is what is left of a promise.
+//! Deleted sessions leave no bytes in any file, and the rest can still be verified.
+//! It searches the bytes of the files, not the tables.
 
 use toolcall::{CallId, Ending, FileEdit, Intent, Journal, Kind, SessionId, Timestamp};
 use toolcall_history::{Filter, Pruned};
 use toolcall_testkit::clock::TestClock;
 
-use crate::ground::{Ground, begin, clock, finished, wait, write};
+use crate::setup::{TestHistory, begin, clock, finished, wait, write};
 
-/// A session with one edit, whose every text holds this word; long texts are stored by hash.
-fn tell(ground: &Ground, session: &str, word: &str, clock: &TestClock) {
-    let history = ground.open();
+/// Records a session with one edit whose every text contains this word; long texts are stored by hash.
+fn record_session(files: &TestHistory, session: &str, word: &str, clock: &TestClock) {
+    let history = files.open();
     let journal = Journal::new(SessionId::new(session))
         .with_clock(clock.clone())
         .with_store(history.clone());
@@ -24,19 +24,19 @@ fn tell(ground: &Ground, session: &str, word: &str, clock: &TestClock) {
 
 #[test]
 fn a_forgotten_session_is_gone_from_every_file() {
-    let ground = Ground::default();
+    let files = TestHistory::default();
     let clock = clock();
     for number in 0..20 {
-        tell(
-            &ground,
+        record_session(
+            &files,
             &format!("kept-{number}"),
             &format!("kept{number}"),
             &clock,
         );
     }
-    tell(&ground, "forgotten", "unmistakable", &clock);
-    assert!(ground.holds("unmistakable"));
-    let history = ground.open();
+    record_session(&files, "forgotten", "unmistakable", &clock);
+    assert!(files.holds("unmistakable"));
+    let history = files.open();
     let pruned = history
         .forget(&SessionId::new("forgotten"))
         .expect("it is forgotten");
@@ -46,7 +46,7 @@ fn a_forgotten_session_is_gone_from_every_file() {
         texts: 2,
     };
     assert_eq!(pruned, expected);
-    assert!(!ground.holds("unmistakable"));
+    assert!(!files.holds("unmistakable"));
     let archive = history.archive().expect("an archive");
     assert_eq!(archive.verify().map(|verified| verified.sessions), Ok(20));
     assert_eq!(archive.integrity(), Ok(()));
@@ -58,16 +58,16 @@ fn a_forgotten_session_is_gone_from_every_file() {
 }
 
 #[test]
-fn what_is_older_than_a_moment_is_forgotten_as_whole_sessions() {
-    let ground = Ground::default();
+fn sessions_older_than_a_timestamp_are_deleted_whole() {
+    let files = TestHistory::default();
     let clock = clock();
-    tell(&ground, "old", "ancient", &clock);
+    record_session(&files, "old", "ancient", &clock);
     let between = toolcall::Clock::now(&clock);
-    tell(&ground, "new", "recent", &clock);
-    let history = ground.open();
+    record_session(&files, "new", "recent", &clock);
+    let history = files.open();
     let pruned = history.prune(between).expect("it is pruned");
     assert_eq!((pruned.sessions, pruned.calls), (1, 1));
-    assert!(!ground.holds("ancient") && ground.holds("recent"));
+    assert!(!files.holds("ancient") && files.holds("recent"));
     assert_eq!(
         history
             .prune(Timestamp::default())

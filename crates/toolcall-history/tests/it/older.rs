@@ -1,5 +1,5 @@
-//! A history that an earlier version of the program wrote: it opens, verifies, folds and undoes as it did then.
-//! The files in `tests/fixtures` never change; `history.jsonl` is what that version exported.
+//! A history of an earlier version of the program: it opens, verifies, folds and undoes as it did then.
+//! The files in `tests/fixtures` never change; that version exported `history.jsonl`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use expect_test::expect;
 use toolcall::{CallId, FileBody, MemoryHost, SessionId, replay};
 use toolcall_history::{ExportLine, ExportScope};
 
-use crate::ground::Ground;
+use crate::setup::TestHistory;
 
 fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -16,17 +16,17 @@ fn fixture(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn older() -> Ground {
-    let ground = Ground::default();
-    let undo = ground.path.with_extension("db.undo");
-    fs::create_dir_all(&undo).expect("a folder");
-    fs::copy(fixture("history.db"), &ground.path).expect("a history");
-    for file in fs::read_dir(fixture("history.db.undo")).expect("a folder") {
+fn older() -> TestHistory {
+    let files = TestHistory::default();
+    let undo = files.path.with_extension("db.undo");
+    fs::create_dir_all(&undo).expect("a directory");
+    fs::copy(fixture("history.db"), &files.path).expect("a history");
+    for file in fs::read_dir(fixture("history.db.undo")).expect("a directory") {
         let file = file.expect("an entry");
         fs::copy(file.path(), undo.join(file.file_name())).expect("a file");
     }
-    ground.open().flush().expect("it can be written");
-    ground
+    files.open().flush().expect("it can be written");
+    files
 }
 
 fn session() -> SessionId {
@@ -35,8 +35,8 @@ fn session() -> SessionId {
 
 #[test]
 fn an_older_history_verifies_and_exports_what_it_exported_then() {
-    let ground = older();
-    let archive = ground.archive();
+    let files = older();
+    let archive = files.archive();
     let verified = archive.verify().expect("nothing was changed");
     assert_eq!((verified.sessions, verified.records), (1, 138));
     let mut exported = Vec::new();
@@ -51,11 +51,11 @@ fn an_older_history_verifies_and_exports_what_it_exported_then() {
 
 #[test]
 fn an_older_history_folds_to_the_same_calls() {
-    let ground = older();
-    let archive = ground.archive();
+    let files = older();
+    let archive = files.archive();
     let records = archive.records(&session()).expect("records");
     let calls = replay(&records);
-    let told = calls.iter().map(|call| {
+    let lines = calls.iter().map(|call| {
         let ending = call.ending().map(|ending| ending.name());
         format!(
             "{} {:?} {}: {ending:?}",
@@ -86,10 +86,10 @@ fn an_older_history_folds_to_the_same_calls() {
         call-19 Fetch Fetch https://example.invalid/: Some("failed")
         call-20 Other Calling no_such_tool: Some("failed")
         call-21 Read Calling read_file: Some("failed")
-        call-22 Execute sleep 60: Some("cancelled")"#]].assert_eq(&told.collect::<Vec<_>>().join("\n"));
+        call-22 Execute sleep 60: Some("cancelled")"#]].assert_eq(&lines.collect::<Vec<_>>().join("\n"));
     for call in calls {
-        let told = archive.call(&session(), call.id()).expect("a call");
-        assert_eq!(replay(&told.records), [call]);
+        let call_history = archive.call(&session(), call.id()).expect("a call");
+        assert_eq!(replay(&call_history.records), [call]);
     }
 }
 
@@ -97,12 +97,12 @@ fn an_older_history_folds_to_the_same_calls() {
 async fn an_edit_of_an_older_history_is_undone() {
     let now = "//! It sums.\npub fn sums(a: u8, b: u8) -> u8 {\n    a + b\n}\n";
     let host = MemoryHost::default().with_file("/project/src/lib.rs", now);
-    let ground = older();
-    let kept = ground
+    let files = older();
+    let content = files
         .archive()
         .kept_for_undo(&session(), &CallId::new("call-7"));
-    let undone = kept
-        .expect("it was kept")
+    let undone = content
+        .expect("it is stored")
         .restore(&host)
         .await
         .expect("it is undone");

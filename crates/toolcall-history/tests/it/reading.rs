@@ -1,4 +1,4 @@
-//! Lists, filters, single calls, sessions, exports: what people ask a history.
+//! Queries of a history: lists, filters, single calls, sessions, exports.
 //! Whole values are compared wherever they are small enough to be read.
 
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use toolcall_history::{
     Archive, ExportLine, ExportScope, Filter, SessionEvent, SessionFacts, Speaker,
 };
 
-use crate::ground::{Ground, announced, clock, decided, finished, session, write};
+use crate::setup::{TestHistory, announced, clock, decided, finished, session, write};
 
-/// A small working day: a read, an edit that was asked about, a denied command, one still open.
-fn day() -> (Ground, Arc<toolcall_history::History>) {
-    let ground = Ground::default();
-    let history = ground.open();
+/// Records a small session: a read, an edit with a question, a denied command, and a call still open.
+fn recorded_session() -> (TestHistory, Arc<toolcall_history::History>) {
+    let files = TestHistory::default();
+    let history = files.open();
     let facts = SessionFacts {
         agent: "agent".into(),
         client: "editor".into(),
@@ -40,7 +40,7 @@ fn day() -> (Ground, Arc<toolcall_history::History>) {
         Ticket::default(),
     );
     assert_eq!(begun, Ok(()));
-    (ground, history)
+    (files, history)
 }
 
 fn prepare(journal: &Journal, id: &str, tool: &str, intent: Intent) -> (CallId, Arc<Prepared>) {
@@ -108,8 +108,8 @@ fn ids(archive: &Archive, filter: Filter) -> Vec<String> {
 }
 
 #[test]
-fn calls_are_found_by_what_people_know_of_them() {
-    let (_ground, history) = day();
+fn calls_are_found_by_every_filter() {
+    let (_files, history) = recorded_session();
     let archive = history.archive().expect("an archive");
     let find = |filter: Filter| ids(&archive, filter);
     assert_eq!(find(Filter::default()), ["open", "rm", "edit", "read"]);
@@ -159,7 +159,7 @@ fn calls_are_found_by_what_people_know_of_them() {
 
 #[test]
 fn calls_are_found_by_time() {
-    let (_ground, history) = day();
+    let (_files, history) = recorded_session();
     let archive = history.archive().expect("an archive");
     let edit = &archive.calls(&Filter::default()).expect("calls")[2];
     let from = Filter {
@@ -175,13 +175,13 @@ fn calls_are_found_by_time() {
 }
 
 #[test]
-fn one_call_is_told_with_its_questions_and_how_long_people_took() {
-    let (_ground, history) = day();
+fn one_call_is_returned_with_its_questions_and_waiting_times() {
+    let (_files, history) = recorded_session();
     let archive = history.archive().expect("an archive");
-    let told = archive
+    let call_history = archive
         .call(&session(), &CallId::new("edit"))
         .expect("a call");
-    let names: Vec<_> = told
+    let names: Vec<_> = call_history
         .records
         .iter()
         .map(|record| record.event.name())
@@ -195,10 +195,10 @@ fn one_call_is_told_with_its_questions_and_how_long_people_took() {
         "finished",
     ];
     assert_eq!(names, expected);
-    assert_eq!(told.line.waited, Duration::from_millis(1));
-    assert_eq!(told.line.judge.as_deref(), Some("person"));
-    let [question] = &*told.questions else {
-        panic!("one question was asked: {:?}", told.questions);
+    assert_eq!(call_history.line.waited, Duration::from_millis(1));
+    assert_eq!(call_history.line.judge.as_deref(), Some("person"));
+    let [question] = &*call_history.questions else {
+        panic!("one question was asked: {:?}", call_history.questions);
     };
     let waited = question
         .answered
@@ -208,7 +208,9 @@ fn one_call_is_told_with_its_questions_and_how_long_people_took() {
         (&*question.because, question.effect),
         ("ask-writes", Some(Effect::Allow))
     );
-    let call = toolcall::replay(&told.records).pop().expect("it folds");
+    let call = toolcall::replay(&call_history.records)
+        .pop()
+        .expect("it folds");
     assert_eq!(call.ending(), Some(&Ending::failed("the file is locked")));
     let sessions = archive.sessions_of(&CallId::new("edit"));
     assert_eq!(sessions, Ok(vec![session()]));
@@ -218,8 +220,8 @@ fn one_call_is_told_with_its_questions_and_how_long_people_took() {
 }
 
 #[test]
-fn sessions_are_told_with_their_turns_words_and_plans() {
-    let (_ground, history) = day();
+fn sessions_are_returned_with_their_turns_messages_and_plans() {
+    let (_files, history) = recorded_session();
     let plan = Plan {
         entries: vec![PlanEntry {
             content: "Sleep".into(),
@@ -242,9 +244,9 @@ fn sessions_are_told_with_their_turns_words_and_plans() {
         drop(history.tell(&session(), event.clone()));
     }
     let archive = history.archive().expect("an archive");
-    let told = archive.session_events(&session()).expect("events");
-    let told: Vec<SessionEvent> = told.into_iter().map(|(_, event)| event).collect();
-    assert_eq!(told[1..], events);
+    let events_read = archive.session_events(&session()).expect("events");
+    let events_read: Vec<SessionEvent> = events_read.into_iter().map(|(_, event)| event).collect();
+    assert_eq!(events_read[1..], events);
     let sessions = archive.sessions().expect("sessions");
     let [line] = &*sessions else {
         panic!("one session: {sessions:?}");
@@ -259,7 +261,7 @@ fn sessions_are_told_with_their_turns_words_and_plans() {
 
 #[test]
 fn an_export_has_one_line_a_record_with_every_text_in_its_place() {
-    let (_ground, history) = day();
+    let (_files, history) = recorded_session();
     let long = "long ".repeat(2000);
     let said = SessionEvent::Said {
         by: Speaker::Agent,
@@ -292,8 +294,8 @@ fn an_export_has_one_line_a_record_with_every_text_in_its_place() {
 }
 
 #[test]
-fn an_export_is_read_back_as_it_was_lived() {
-    let (_ground, history) = day();
+fn an_export_is_read_back_as_it_was_recorded() {
+    let (_files, history) = recorded_session();
     let archive = history.archive().expect("an archive");
     let mut out = Vec::new();
     let exported = archive.export(&ExportScope::Everything, &mut out);
@@ -308,6 +310,6 @@ fn an_export_is_read_back_as_it_was_lived() {
     }
     assert_eq!(Ok(records), archive.records(&session()));
     assert_eq!(Ok(events), archive.session_events(&session()));
-    let fault = ExportLine::read("{}").expect_err("no line of an export");
-    assert!(fault.to_string().contains("missing field"), "{fault}");
+    let error = ExportLine::read("{}").expect_err("no line of an export");
+    assert!(error.to_string().contains("missing field"), "{error}");
 }

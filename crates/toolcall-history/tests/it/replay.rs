@@ -1,5 +1,5 @@
-//! Replay equals live: what comes out of the file folds to the calls as they were lived.
-//! The random stories are those of the heart's own test; they hold no secrets and nothing over a cap.
+//! Replay equals live: records read from the file fold to the same calls.
+//! The random events are those of the core's own test; they hold no secrets and no text over a limit.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -12,19 +12,19 @@ use toolcall::{
 };
 use toolcall_testkit::events::{any_announced, any_event};
 
-use crate::ground::{Ground, clock, session};
+use crate::setup::{TestHistory, clock, session};
 
 type Calls = HashMap<CallId, ToolCall>;
 
-fn live(story: &(Vec<Announced>, Vec<(usize, Event)>), journal: &Journal) {
-    let (announced, writes) = story;
+fn write_events(script: &(Vec<Announced>, Vec<(usize, Event)>), journal: &Journal) {
+    let (announced, writes) = script;
     let id = |number: usize| CallId::new(format!("call-{number}"));
     for (number, announced) in announced.iter().enumerate() {
         let begun = journal.announce(&id(number), announced.clone(), Ticket::default());
         assert_eq!(begun, Ok(()));
     }
     for (number, event) in writes {
-        let _regular_or_not = journal.write(&id(*number), event.clone());
+        let _may_be_irregular = journal.write(&id(*number), event.clone());
     }
     for open in journal.open_calls() {
         let ending = Ending::interrupted("over");
@@ -33,10 +33,10 @@ fn live(story: &(Vec<Announced>, Vec<(usize, Event)>), journal: &Journal) {
     }
 }
 
-fn lived(
+fn calls_when_live(
     session: SessionId,
     store: impl Store,
-    story: &(Vec<Announced>, Vec<(usize, Event)>),
+    script: &(Vec<Announced>, Vec<(usize, Event)>),
 ) -> Calls {
     let ended: Arc<Mutex<Calls>> = Arc::default();
     let seen = ended.clone();
@@ -50,7 +50,7 @@ fn lived(
                     .insert(call.id().clone(), call.clone());
             }
         });
-    live(story, &journal);
+    write_events(script, &journal);
     drop(journal);
     Arc::into_inner(ended)
         .expect("nobody else")
@@ -63,8 +63,8 @@ fn by_id(calls: Vec<ToolCall>) -> Calls {
     calls.into_iter().map(named).collect()
 }
 
-/// What stands where output was cut may be half a key, and is not kept then: a word of four
-/// characters, or the dashes that a key begins with.
+/// Returns whether an output has, where it was cut, what may be part of a key and is masked: a word of four
+/// characters, or the dashes that a private key begins with.
 fn prints_half_a_key(writes: &[(usize, Event)]) -> bool {
     let is_half_a_key = |finish: &Finish| {
         let [head, front, back] = finish.output.pieces();
@@ -84,38 +84,38 @@ proptest! {
 
     #[test]
     fn what_is_read_back_equals_what_was_lived(
-        story in (vec(any_announced(), 1..6), vec((0..6_usize, any_event()), 0..120)),
+        script in (vec(any_announced(), 1..6), vec((0..6_usize, any_event()), 0..120)),
     ) {
-        prop_assume!(!prints_half_a_key(&story.1));
-        let ground = Ground::default();
-        let history = ground.open();
-        let lived = lived(session(), history.clone(), &story);
+        prop_assume!(!prints_half_a_key(&script.1));
+        let files = TestHistory::default();
+        let history = files.open();
+        let live_calls = calls_when_live(session(), history.clone(), &script);
         let replayed = replay(&history.load(&session()).expect("records"));
-        prop_assert_eq!(replayed.len(), story.0.len());
-        prop_assert_eq!(by_id(replayed), lived);
+        prop_assert_eq!(replayed.len(), script.0.len());
+        prop_assert_eq!(by_id(replayed), live_calls);
         let archive = history.archive().expect("an archive");
         prop_assert_eq!(archive.integrity(), Ok(()));
     }
 
-    /// Opened again after every few events, so that open calls are folded from the file.
+    /// Opens the history again after every few events, so that open calls are folded from the file.
     #[test]
     fn a_history_that_is_opened_again_goes_on_where_it_was(
-        story in (vec(any_announced(), 1..4), vec((0..4_usize, any_event()), 0..40)),
+        script in (vec(any_announced(), 1..4), vec((0..4_usize, any_event()), 0..40)),
     ) {
-        prop_assume!(!prints_half_a_key(&story.1));
-        let ground = Ground::default();
+        prop_assume!(!prints_half_a_key(&script.1));
+        let files = TestHistory::default();
         let memory = Arc::new(toolcall::MemoryStore::default());
-        lived(session(), memory.clone(), &story);
+        calls_when_live(session(), memory.clone(), &script);
         let records = memory.load(&session()).expect("records");
-        // Those that are still there keep what they left open from being ended.
+        // Histories that stay open keep their open calls from being ended as orphaned.
         let mut opened = Vec::new();
         for some in records.chunks(3) {
-            let history = ground.open();
+            let history = files.open();
             some.iter().for_each(|record| drop(history.append(record.clone())));
             history.flush().expect("it is written");
             opened.push(history);
         }
-        let archive = ground.archive();
+        let archive = files.archive();
         let read = archive.records(&session()).expect("records");
         prop_assert_eq!(read, records);
     }

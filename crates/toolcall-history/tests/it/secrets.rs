@@ -1,5 +1,5 @@
-//! No secret reaches a file or an export, by whatever way it comes.
-//! Secrets are put together from parts, so that none is in this file.
+//! No secret reaches a file or an export, in whichever field it comes.
+//! Secrets are assembled from parts, so that none is in this file.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use toolcall_history::{
     Speaker,
 };
 
-use crate::ground::{Ground, announced, decided, journal, session, settings, write};
+use crate::setup::{TestHistory, announced, decided, journal, session, settings, write};
 
-/// Random-looking, without being known to anybody, and different each time.
+/// Returns random-looking text that differs for each salt and is nobody's secret.
 fn body(salt: usize, length: usize, alphabet: &str) -> String {
     let letters: Vec<char> = alphabet.chars().collect();
     let mut state = 88_172_645_463_325_252_u64 + salt as u64;
@@ -27,7 +27,7 @@ fn body(salt: usize, length: usize, alphabet: &str) -> String {
         state ^= state << 17;
         letters[(state >> 16) as usize % letters.len()]
     };
-    // The first ones of near salts are near each other.
+    // The first values of similar salts are similar.
     (0..20 + length).map(|_| next()).skip(20).collect()
 }
 
@@ -35,7 +35,7 @@ const MIXED: &str = "a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ";
 const UPPER: &str = "A1B2C3D4E5F6G7H8";
 const HEX: &str = "0a1b2c3d4e5f6789";
 
-/// How keys of providers begin, how long they are, and what they are made of.
+/// The prefix, the length and the alphabet of providers' keys.
 const SHAPES: &[(&str, usize, &str)] = &[
     ("sk-", 48, MIXED),
     ("sk-proj-", 64, MIXED),
@@ -69,7 +69,7 @@ const SHAPES: &[(&str, usize, &str)] = &[
     ("key-", 32, HEX),
 ];
 
-/// How a secret looks where it is used, and the part that must be nowhere.
+/// Texts with a secret, and the secret that must not be stored.
 fn secrets() -> Vec<(String, String)> {
     let mut secrets = Vec::new();
     for (salt, (prefix, length, alphabet)) in SHAPES.iter().enumerate() {
@@ -121,7 +121,7 @@ fn secrets() -> Vec<(String, String)> {
     secrets
 }
 
-/// Every event that there is, with a text in every place that takes one.
+/// Every sort of event, with this text in every field that takes one.
 fn every_event(text: &str) -> Vec<Event> {
     let arc: Arc<str> = text.into();
     let sketch = Sketch {
@@ -168,7 +168,7 @@ fn edit(text: &str) -> FileEdit {
     FileEdit::modified("/work/a", text, format!("{text} more"))
 }
 
-/// What a command would do whose every part holds this text.
+/// A prepared command whose every part contains this text.
 fn subject(text: &str, touches: impl IntoIterator<Item = Touch>) -> Arc<Prepared> {
     let part = Part::new(vec!["echo".into(), text.to_owned()], "/work");
     let mut command = Command::new(text, "/work", Reading::Understood(vec![part]));
@@ -184,7 +184,7 @@ fn subject(text: &str, touches: impl IntoIterator<Item = Touch>) -> Arc<Prepared
     })
 }
 
-/// It was asked about because of this rule, and the answer should have been kept.
+/// A question because of this rule, and an answer that could not be remembered.
 fn asking(text: &str, because: &str, subject: &Arc<Prepared>) -> [Event; 2] {
     let rule = Rule::exactly(&subject.intent);
     let question = Question {
@@ -248,7 +248,7 @@ fn ended(text: &str, output: Output) -> Event {
     }))
 }
 
-/// Cut in its middle, so that half of the text is at the end of the head.
+/// Output that is cut within the text, so that half of it is at the end of the head.
 fn printed(text: &str) -> Output {
     let (head, tail) = (text.len() / 2 + 6, text.len() + 3);
     let mut output = Output::new(OutputBudget { head, tail });
@@ -260,7 +260,7 @@ fn printed(text: &str) -> Output {
     output
 }
 
-/// Stores every event that there is with this text, as records of one call.
+/// Stores every sort of event with this text, as records of one call.
 fn store_everywhere(history: &History, text: &str, number: usize) {
     let first = Event::Announced(Arc::new(Announced {
         tool: text.into(),
@@ -308,20 +308,20 @@ fn without_undo() -> HistoryConfig {
 
 #[test]
 fn no_secret_is_in_the_bytes_of_any_file_or_of_an_export() {
-    let ground = Ground::default();
-    // It stays open, so that its journal is not emptied.
-    let history = ground.open_with(without_undo());
+    let files = TestHistory::default();
+    // It stays open, so that its WAL is not truncated.
+    let history = files.open_with(without_undo());
     let secrets = secrets();
     for (number, (text, _)) in secrets.iter().enumerate() {
         store_everywhere(&history, text, number);
     }
-    let mut bytes = ground.bytes();
-    let lines = ground
+    let mut bytes = files.bytes();
+    let lines = files
         .archive()
         .export(&ExportScope::Everything, &mut bytes)
         .expect("an export");
     assert!(lines > 20 * secrets.len() as u64);
-    let wal = std::fs::metadata(ground.path.with_file_name("history.db-wal")).expect("a journal");
+    let wal = std::fs::metadata(files.path.with_file_name("history.db-wal")).expect("a journal");
     assert!(wal.len() > 0, "the journal is part of what is searched");
     let found: Vec<String> = secrets
         .iter()
@@ -330,7 +330,7 @@ fn no_secret_is_in_the_bytes_of_any_file_or_of_an_export() {
     assert_eq!(found, [] as [&str; 0]);
 }
 
-/// Half a secret is one, too: any 10 bytes of it in a row. Gives where it is.
+/// Finds a secret, or any 10 consecutive bytes of it; returns the text around it.
 fn found(bytes: &[u8], secret: &str) -> Option<String> {
     let parts: Vec<&[u8]> = secret.as_bytes().windows(10).collect();
     let finder = aho_corasick::AhoCorasick::new(&parts).expect("few parts");
@@ -339,7 +339,7 @@ fn found(bytes: &[u8], secret: &str) -> Option<String> {
     Some(format!("{secret}: {}", String::from_utf8_lossy(around)))
 }
 
-/// The word stands in every part of an input and an output, and nowhere else.
+/// Events with this word in every part of an input and an output, and nowhere else.
 fn contents_only(word: &str) -> Vec<Event> {
     let subject = subject(word, []);
     let [asked, answered] = asking(word, "ask", &subject);
@@ -361,9 +361,9 @@ fn contents_only(word: &str) -> Vec<Event> {
 
 #[test]
 fn without_contents_no_word_of_an_input_or_an_output_is_kept() {
-    let ground = Ground::default();
+    let files = TestHistory::default();
     let word = "unmistakable-word";
-    let history = ground.open_with(HistoryConfig {
+    let history = files.open_with(HistoryConfig {
         keep: KeepContent::NoContents,
         ..without_undo()
     });
@@ -380,7 +380,7 @@ fn without_contents_no_word_of_an_input_or_an_output_is_kept() {
     };
     drop(history.tell(&session(), said));
     history.flush().expect("it is written");
-    assert!(!ground.holds(word));
+    assert!(!files.holds(word));
     let archive = history.archive().expect("an archive");
     let calls = archive.calls(&Filter::default()).expect("calls");
     let [call] = &*calls else {

@@ -1,5 +1,5 @@
-//! Statistics are right: they equal a naive recomputation from the replayed calls.
-//! The recomputation shares no code with what it checks, only the heart's own timing.
+//! Statistics equal a naive recomputation from the replayed calls.
+//! The recomputation shares no code with the crate, only the core's own timing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use toolcall::{
 };
 use toolcall_history::{Group, Percentiles, Period, SessionEvent, SessionFacts};
 
-use crate::ground::{Ground, announced, decided, finished};
+use crate::setup::{TestHistory, announced, decided, finished};
 
-/// One call of a random day.
+/// A random call.
 #[derive(Clone, Debug)]
-struct Plot {
+struct RandomCall {
     session: usize,
     tool: usize,
     ending: usize,
     asked: bool,
     file: usize,
-    /// In milliseconds: when it begins, waits for a person, runs.
+    /// In milliseconds: when it begins, how long it waits for the user, how long it runs.
     begin: u64,
     wait: u64,
     run: u64,
@@ -37,7 +37,7 @@ const TOOLS: [(&str, Kind); 3] = [
     ("run", Kind::Execute),
 ];
 
-fn any_plot() -> impl Strategy<Value = Plot> {
+fn any_random_call() -> impl Strategy<Value = RandomCall> {
     let times = (0..400_000_000_u64, 0..5000_u64, 0..9000_u64);
     (
         0..3_usize,
@@ -48,7 +48,7 @@ fn any_plot() -> impl Strategy<Value = Plot> {
         times,
     )
         .prop_map(
-            |(session, tool, ending, asked, file, (begin, wait, run))| Plot {
+            |(session, tool, ending, asked, file, (begin, wait, run))| RandomCall {
                 session,
                 tool,
                 ending,
@@ -66,10 +66,10 @@ fn at(millis: u64) -> Timestamp {
 }
 
 /// The records of one call, as an engine would write them.
-fn records(number: usize, plot: &Plot) -> Vec<Record> {
-    let (tool, kind) = TOOLS[plot.tool];
+fn records(number: usize, plan: &RandomCall) -> Vec<Record> {
+    let (tool, kind) = TOOLS[plan.tool];
     let id = CallId::new(format!("call-{number}"));
-    let edit = FileEdit::added(format!("/work/{}", plot.file), "text");
+    let edit = FileEdit::added(format!("/work/{}", plan.file), "text");
     let intent = match kind {
         Kind::Edit => Intent::new(kind, tool).editing(edit),
         other => Intent::new(other, tool).reading("/work/0"),
@@ -78,15 +78,15 @@ fn records(number: usize, plot: &Plot) -> Vec<Record> {
         input: Arc::new(json!({})),
         intent,
     });
-    let session = SessionId::new(format!("session-{}", plot.session));
+    let session = SessionId::new(format!("session-{}", plan.session));
     let announced = Event::Announced(Arc::new(announced(tool, json!({}))));
     let mut events = vec![
-        (plot.begin, announced),
-        (plot.begin, Event::Prepared(subject.clone())),
+        (plan.begin, announced),
+        (plan.begin, Event::Prepared(subject.clone())),
     ];
-    events.extend(deciding(plot, &id, &session, subject));
-    if let Some(ending) = ending(plot) {
-        let at = plot.begin + plot.wait + plot.run;
+    events.extend(deciding(plan, &id, &session, subject));
+    if let Some(ending) = ending(plan) {
+        let at = plan.begin + plan.wait + plan.run;
         events.push((at, finished(ending, "twelve bytes")));
     }
     let record = |(millis, event)| Record {
@@ -98,22 +98,22 @@ fn records(number: usize, plot: &Plot) -> Vec<Record> {
     events.into_iter().map(record).collect()
 }
 
-/// Asked or not, decided, and started if that was a yes.
+/// The question if there is one, the decision, and the start if it was allowed.
 fn deciding(
-    plot: &Plot,
+    plan: &RandomCall,
     id: &CallId,
     session: &SessionId,
     subject: Arc<Prepared>,
 ) -> Vec<(u64, Event)> {
     let mut events = Vec::new();
-    let decided_at = plot.begin + plot.wait;
-    let effect = match plot.ending {
+    let decided_at = plan.begin + plan.wait;
+    let effect = match plan.ending {
         1 => Effect::Deny,
         _other => Effect::Allow,
     };
-    let rule = if plot.tool == 0 { "one" } else { "two" };
+    let rule = if plan.tool == 0 { "one" } else { "two" };
     let mut decision = decided(effect, rule);
-    if plot.asked {
+    if plan.asked {
         let question = Question {
             id: QuestionId::new("q"),
             session: session.clone(),
@@ -127,7 +127,7 @@ fn deciding(
             effect,
             by: Judge::Person(Remembered::Once),
         }));
-        events.push((plot.begin, Event::Asked(Arc::new(question))));
+        events.push((plan.begin, Event::Asked(Arc::new(question))));
     }
     events.push((decided_at, decision));
     if effect == Effect::Allow {
@@ -136,8 +136,8 @@ fn deciding(
     events
 }
 
-fn ending(plot: &Plot) -> Option<Ending> {
-    Some(match plot.ending {
+fn ending(plan: &RandomCall) -> Option<Ending> {
+    Some(match plan.ending {
         1 => Ending::denied("no"),
         2 => Ending::failed("it broke"),
         3 => Ending::Cancelled {
@@ -152,7 +152,7 @@ fn ending(plot: &Plot) -> Option<Ending> {
     })
 }
 
-/// Adds up calls in the plainest way there is.
+/// Computes the statistics of calls in the simplest way.
 fn naive(name: &str, calls: &[(&str, ToolCall)]) -> Group {
     let ended = |wanted: &str| {
         let is = |call: &ToolCall| call.ending().is_some_and(|ending| ending.name() == wanted);
@@ -224,17 +224,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn statistics_equal_a_naive_recomputation(plots in vec(any_plot(), 0..60)) {
-        let ground = Ground::default();
-        let history = ground.open();
+    fn statistics_equal_a_naive_recomputation(plans in vec(any_random_call(), 0..60)) {
+        let files = TestHistory::default();
+        let history = files.open();
         let agents = ["one agent", "another", ""];
         for (number, agent) in agents.iter().enumerate() {
             let facts = SessionFacts { agent: (*agent).into(), ..SessionFacts::default() };
             let session = SessionId::new(format!("session-{number}"));
             drop(history.tell(&session, SessionEvent::Opened(facts)));
         }
-        for (number, plot) in plots.iter().enumerate() {
-            for record in records(number, plot) {
+        for (number, plan) in plans.iter().enumerate() {
+            for record in records(number, plan) {
                 drop(history.append(record));
             }
         }
@@ -245,9 +245,9 @@ proptest! {
             let records = archive.records(&session).expect("records");
             calls.extend(replay(&records).into_iter().map(|call| (agent, call)));
         }
-        prop_assert_eq!(calls.len(), plots.len());
+        prop_assert_eq!(calls.len(), plans.len());
         let stats = archive.stats(Period::ALL).expect("statistics");
-        // An open call waits until it is asked; the file knows up to its last record.
+        // The duration of an open call ends with its last record.
         prop_assert_eq!(&stats.all, &naive("all", &calls));
         prop_assert_eq!(named(&stats.by_tool), grouped(&calls, |_, call| call.tool().to_string()));
         prop_assert_eq!(named(&stats.by_kind), grouped(&calls, |_, call| call.kind().as_str().to_owned()));

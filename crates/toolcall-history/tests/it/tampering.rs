@@ -1,15 +1,15 @@
-//! Whoever changes a file from outside is found out, and the first place is named.
-//! A full rewrite with new hashes is not found, and not promised.
+//! Verification finds changes made outside of the program, and names the first changed record.
+//! It does not find a complete rewrite with new hashes.
 
 use toolcall::{CallId, Content, Ending, SessionId};
 use toolcall_history::VerifyError;
 
-use crate::ground::{Ground, begin, finished, journal, session, wait, whole_call, write};
+use crate::setup::{TestHistory, begin, finished, journal, session, wait, whole_call, write};
 
-/// Three calls in one session, one of them with a long text, and one in another.
-fn told() -> Ground {
-    let ground = Ground::default();
-    let history = ground.open();
+/// Records three calls in one session, one of them with a long text, and one call in another session.
+fn recorded() -> TestHistory {
+    let files = TestHistory::default();
+    let history = files.open();
     let ours = journal(&session(), &history);
     whole_call(&ours, &CallId::new("one"));
     whole_call(&ours, &CallId::new("two"));
@@ -25,16 +25,16 @@ fn told() -> Ground {
     let other = journal(&SessionId::new("other"), &history);
     let [_, last] = whole_call(&other, &CallId::new("one"));
     assert_eq!(wait(last), Ok(()));
-    ground
+    files
 }
 
 fn check(sql: &str, expected: &VerifyError) {
-    let ground = told();
-    let verified = ground.archive().verify().expect("nothing was changed yet");
+    let files = recorded();
+    let verified = files.archive().verify().expect("nothing was changed yet");
     assert_eq!((verified.sessions, verified.records), (2, 20));
-    let db = rusqlite::Connection::open(&ground.path).expect("a database");
+    let db = rusqlite::Connection::open(&files.path).expect("a database");
     assert!(db.execute(sql, []).expect("it changes") > 0, "{sql}");
-    assert_eq!(ground.archive().verify().as_ref(), Err(expected), "{sql}");
+    assert_eq!(files.archive().verify().as_ref(), Err(expected), "{sql}");
 }
 
 fn changed(seq: i64) -> VerifyError {
@@ -89,11 +89,11 @@ fn a_record_that_is_missing_is_found() {
 
 #[test]
 fn a_changed_text_is_found() {
-    let ground = told();
-    let db = rusqlite::Connection::open(&ground.path).expect("a database");
+    let files = recorded();
+    let db = rusqlite::Connection::open(&files.path).expect("a database");
     let changed = db.execute("UPDATE blobs SET body = x'00'", []);
     assert_eq!(changed, Ok(1));
-    let found = ground.archive().verify();
+    let found = files.archive().verify();
     assert!(matches!(found, Err(VerifyError::Text { .. })), "{found:?}");
 }
 

@@ -1,5 +1,5 @@
-//! Edits are undone through a host, if the files still are as the call left them.
-//! What is given back is what was there, secrets included, and never what was redacted.
+//! Edits are undone through a host if no file changed after the call.
+//! The original contents are restored, secrets included, never the redacted ones.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,16 +10,16 @@ use toolcall::{
 use toolcall_history::{HistoryConfig, KeepUndo, UndoError, UndoResult, UndoState};
 use toolcall_testkit::clock::TestClock;
 
-use crate::ground::{Ground, begin, finished, journal, session, settings, write};
+use crate::setup::{TestHistory, begin, finished, journal, session, settings, write};
 
-/// A file with something in it that looks like a key.
+/// The text of a file that contains something like a key.
 fn before() -> String {
     format!("A_SECRET_KEY={}\nport = 1\n", "n0t-redacted-here")
 }
 
-/// Lives a call that makes these edits, on the host and in the history.
-async fn edit(ground: &Ground, settings: HistoryConfig, host: &MemoryHost, edits: &[FileEdit]) {
-    let history = ground.open_with(settings);
+/// Makes these edits with a call, on the host and in the history.
+async fn edit(files: &TestHistory, settings: HistoryConfig, host: &MemoryHost, edits: &[FileEdit]) {
+    let history = files.open_with(settings);
     let journal = journal(&session(), &history);
     make(&journal, host, edits).await;
     history.flush().expect("it is written");
@@ -32,21 +32,21 @@ async fn make(journal: &Journal, host: &MemoryHost, edits: &[FileEdit]) {
     begin(journal, &id, intent)
         .wait()
         .await
-        .expect("it is kept");
+        .expect("it is recorded");
     for edit in edits {
         host.apply(edit).await.expect("it is made");
     }
     drop(write(journal, &id, finished(Ending::Completed, "done")));
 }
 
-fn kept(ground: &Ground) -> Result<toolcall_history::UndoContent, UndoError> {
-    ground
+fn undo_content(files: &TestHistory) -> Result<toolcall_history::UndoContent, UndoError> {
+    files
         .archive()
         .kept_for_undo(&session(), &CallId::new("call"))
 }
 
-async fn undo(ground: &Ground, host: &MemoryHost) -> Result<UndoResult, UndoError> {
-    kept(ground)?.restore(host).await
+async fn undo(files: &TestHistory, host: &MemoryHost) -> Result<UndoResult, UndoError> {
+    undo_content(files)?.restore(host).await
 }
 
 fn text(text: &str) -> Option<FileBody> {
@@ -69,15 +69,15 @@ fn all_sorts() -> (MemoryHost, Vec<FileEdit>) {
 
 #[tokio::test]
 async fn every_sort_of_edit_is_undone_as_it_was() {
-    let ground = Ground::default();
+    let files = TestHistory::default();
     let (host, edits) = all_sorts();
-    edit(&ground, settings(), &host, &edits).await;
-    let told = ground
+    edit(&files, settings(), &host, &edits).await;
+    let call_history = files
         .archive()
         .call(&session(), &CallId::new("call"))
         .expect("a call");
-    assert_eq!(told.undo, UndoState::Yes);
-    let undone = undo(&ground, &host).await.expect("it can be undone");
+    assert_eq!(call_history.undo, UndoState::Yes);
+    let undone = undo(&files, &host).await.expect("it can be undone");
     let restored = ["/w/here", "/w/gone", "/w/new", "/w/changed"]
         .map(Into::into)
         .to_vec();
@@ -94,18 +94,18 @@ async fn every_sort_of_edit_is_undone_as_it_was() {
         [text("moved\n"), None]
     );
     // Once more there is nothing left to do.
-    let again = undo(&ground, &host).await.expect("nothing is wrong");
+    let again = undo(&files, &host).await.expect("nothing is wrong");
     assert_eq!((again.restored.len(), again.unchanged.len()), (0, 4));
 }
 
 #[tokio::test]
 async fn nothing_is_undone_when_one_file_changed_since() {
-    let ground = Ground::default();
+    let files = TestHistory::default();
     let (host, edits) = all_sorts();
-    edit(&ground, settings(), &host, &edits).await;
+    edit(&files, settings(), &host, &edits).await;
     let later = FileEdit::modified("/w/changed", "port = 2\n", "port = 3\n");
     host.apply(&later).await.expect("it is made");
-    let refused = undo(&ground, &host).await;
+    let refused = undo(&files, &host).await;
     assert_eq!(refused, Err(UndoError::Changed("/w/changed".into())));
     assert_eq!(host.file("/w/changed"), text("port = 3\n"));
     assert_eq!(
@@ -117,7 +117,7 @@ async fn nothing_is_undone_when_one_file_changed_since() {
 
 #[tokio::test]
 async fn what_was_not_text_is_named() {
-    let ground = Ground::default();
+    let files = TestHistory::default();
     let host = MemoryHost::default();
     let body = FileBody::Binary {
         bytes: 5,
@@ -130,7 +130,7 @@ async fn what_was_not_text_is_named() {
         path: "/w/image".into(),
         change,
     }];
-    let history = ground.open();
+    let history = files.open();
     let journal = journal(&session(), &history);
     let intent = Intent::new(Kind::Delete, "Delete").editing(edits[0].clone());
     assert!(
@@ -139,44 +139,44 @@ async fn what_was_not_text_is_named() {
             .await
             .is_ok()
     );
-    let refused = undo(&ground, &host).await;
+    let refused = undo(&files, &host).await;
     assert_eq!(refused, Err(UndoError::NotText("/w/image".into())));
 }
 
 #[tokio::test]
 async fn nothing_is_kept_where_that_is_off_or_too_long_ago() {
     let (host, edits) = all_sorts();
-    let ground = Ground::default();
+    let files = TestHistory::default();
     let off = HistoryConfig {
         undo: KeepUndo::No,
         ..settings()
     };
-    edit(&ground, off, &host, &edits).await;
-    assert_eq!(kept(&ground).map(drop), Err(UndoError::NotKept));
-    assert!(!ground.holds("n0t-redacted-here"));
+    edit(&files, off, &host, &edits).await;
+    assert_eq!(undo_content(&files).map(drop), Err(UndoError::NotKept));
+    assert!(!files.holds("n0t-redacted-here"));
 
     let (host, edits) = all_sorts();
-    let ground = Ground::default();
-    edit(&ground, settings(), &host, &edits).await;
-    assert!(ground.holds("n0t-redacted-here"));
-    drop(ground.open_with(HistoryConfig {
+    let files = TestHistory::default();
+    edit(&files, settings(), &host, &edits).await;
+    assert!(files.holds("n0t-redacted-here"));
+    drop(files.open_with(HistoryConfig {
         // Long after.
         clock: Arc::new(TestClock::standing_at(4_000_000_000_000_000)),
         undo: KeepUndo::For(Duration::from_secs(60)),
         ..settings()
     }));
-    assert_eq!(kept(&ground).map(drop), Err(UndoError::NotKept));
-    assert!(!ground.holds("n0t-redacted-here"));
+    assert_eq!(undo_content(&files).map(drop), Err(UndoError::NotKept));
+    assert!(!files.holds("n0t-redacted-here"));
 }
 
-/// The undo files hold what was there; the database beside them does not.
+/// Only the undo files hold the original contents; the database does not.
 #[tokio::test]
 async fn undo_files_are_kept_apart() {
-    let ground = Ground::default();
+    let files = TestHistory::default();
     let (host, edits) = all_sorts();
-    edit(&ground, settings(), &host, &edits).await;
-    let database = std::fs::read(&ground.path).expect("the file");
-    let wal = std::fs::read(ground.path.with_file_name("history.db-wal")).unwrap_or_default();
+    edit(&files, settings(), &host, &edits).await;
+    let database = std::fs::read(&files.path).expect("the file");
+    let wal = std::fs::read(files.path.with_file_name("history.db-wal")).unwrap_or_default();
     let secret = b"n0t-redacted-here";
     for bytes in [database, wal] {
         assert!(!bytes.windows(secret.len()).any(|window| window == secret));

@@ -1,14 +1,14 @@
 //! Inputs, outputs and reasons: in a span only if that was switched on, and then redacted.
-//! What else a span says is another story.
+//! `turns.rs` tests the other attributes.
 
-use toolcall_telemetry::{Content, Redact, Settings, Telemetry};
+use toolcall_telemetry::{ContentCapture, Redact, Settings, Telemetry};
 
 use crate::receiver::{Receiver, Reply};
-use crate::stage::{LONG, SECRET, clock, engine, run};
+use crate::setup::{LONG, SECRET, clock, engine, run};
 use crate::tree::attribute;
 
-/// Runs a few tools that say the secret.
-async fn story(settings: Settings) {
+/// Runs a few tools that print the secret.
+async fn run_tools(settings: Settings) {
     let telemetry = Telemetry::start(settings).unwrap();
     let engine = engine(&telemetry, &clock());
     for tool in ["ask_first", "fail", "nest", "missing"] {
@@ -23,8 +23,8 @@ fn contains(body: &[u8], text: &str) -> bool {
 
 #[tokio::test]
 async fn no_content_leaves_unless_it_is_switched_on() {
-    let receiver = Receiver::answering([Reply::Taken]).await;
-    story(receiver.settings()).await;
+    let receiver = Receiver::answering([Reply::Accepted]).await;
+    run_tools(receiver.settings()).await;
     let received = receiver.received();
     assert!(!received.is_empty());
     for request in received {
@@ -36,10 +36,10 @@ async fn no_content_leaves_unless_it_is_switched_on() {
 
 #[tokio::test]
 async fn switched_on_it_is_there_and_redacted() {
-    let receiver = Receiver::answering([Reply::Taken]).await;
+    let receiver = Receiver::answering([Reply::Accepted]).await;
     let mut settings = receiver.settings();
-    settings.content = Content::Sent(Redact::with(|text| text.replace(SECRET, "***")));
-    story(settings).await;
+    settings.content = ContentCapture::On(Redact::with(|text| text.replace(SECRET, "***")));
+    run_tools(settings).await;
     assert!(
         receiver
             .received()
@@ -47,14 +47,14 @@ async fn switched_on_it_is_there_and_redacted() {
             .all(|request| !contains(&request.body, SECRET))
     );
     let spans = receiver.spans();
-    let told = |name: &str, key: &str| {
+    let value = |name: &str, key: &str| {
         let span = spans.iter().find(|span| span.name == name).unwrap();
         attribute(span, key)
     };
     let asked = "execute_tool ask_first";
-    let arguments = told(asked, "gen_ai.tool.call.arguments");
+    let arguments = value(asked, "gen_ai.tool.call.arguments");
     assert_eq!(arguments.as_deref(), Some(r#"{"text":"***"}"#));
-    let result = told(asked, "gen_ai.tool.call.result");
+    let result = value(asked, "gen_ai.tool.call.result");
     assert_eq!(result.as_deref(), Some("***done: ***"));
     let failed = spans
         .iter()

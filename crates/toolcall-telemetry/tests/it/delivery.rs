@@ -1,15 +1,15 @@
-//! Collectors that are gone, slow, busy or choosy: no call notices, and every span is accounted for.
-//! The spans themselves are another story.
+//! Collectors that are gone, slow, busy or reject spans: no call is affected, and every span is counted.
+//! It does not look at the spans themselves.
 
 use std::time::Duration;
 
-use toolcall_telemetry::{DeliveryError, Settings, StartError, Tally, Telemetry};
+use toolcall_telemetry::{DeliveryError, DeliveryStats, Settings, StartError, Telemetry};
 
 use crate::receiver::{Receiver, Reply, decoded};
-use crate::stage::{LONG, clock, engine, run};
+use crate::setup::{LONG, clock, engine, run};
 
-/// Two calls of three spans each, and what became of them.
-async fn two_calls(settings: Settings) -> Tally {
+/// Makes two calls of three spans each; returns the stats.
+async fn two_calls(settings: Settings) -> DeliveryStats {
     let telemetry = Telemetry::start(settings).unwrap();
     let engine = engine(&telemetry, &clock());
     for _ in 0..2 {
@@ -18,16 +18,16 @@ async fn two_calls(settings: Settings) -> Tally {
     telemetry.close(LONG).await
 }
 
-fn tally(sent: u64, dropped: u64, why: Option<DeliveryError>) -> Tally {
-    Tally { sent, dropped, why }
+fn stats(sent: u64, dropped: u64, why: Option<DeliveryError>) -> DeliveryStats {
+    DeliveryStats { sent, dropped, why }
 }
 
 #[tokio::test]
 async fn a_request_is_what_the_protocol_asks_for() {
-    let receiver = Receiver::answering([Reply::Taken]).await;
+    let receiver = Receiver::answering([Reply::Accepted]).await;
     let settings = receiver.settings().header("x-key", "hidden").unwrap();
     assert!(!format!("{settings:?}").contains("hidden"));
-    assert_eq!(two_calls(settings).await, tally(6, 0, None));
+    assert_eq!(two_calls(settings).await, stats(6, 0, None));
     let received = receiver.received();
     assert_eq!(received.len(), 1, "one batch");
     let head = received[0].head.to_lowercase();
@@ -45,10 +45,10 @@ async fn a_request_is_what_the_protocol_asks_for() {
 
 #[tokio::test]
 async fn nothing_is_connected_before_there_is_a_span() {
-    let receiver = Receiver::answering([Reply::Taken]).await;
+    let receiver = Receiver::answering([Reply::Accepted]).await;
     let telemetry = Telemetry::start(receiver.settings()).unwrap();
     let _engine = engine(&telemetry, &clock());
-    assert_eq!(telemetry.close(LONG).await, Tally::default());
+    assert_eq!(telemetry.close(LONG).await, DeliveryStats::default());
     assert_eq!(receiver.connections(), 0);
 }
 
@@ -81,7 +81,7 @@ async fn a_collector_that_never_answers_is_given_up() {
     let mut settings = receiver.settings();
     settings.timeout = Duration::from_millis(50);
     let slow = DeliveryError::Slow(settings.timeout);
-    assert_eq!(two_calls(settings).await, tally(0, 6, Some(slow)));
+    assert_eq!(two_calls(settings).await, stats(0, 6, Some(slow)));
 }
 
 #[tokio::test]
@@ -92,23 +92,23 @@ async fn closing_takes_no_longer_than_it_may() {
     run(&engine, "print").await;
     let began = std::time::Instant::now();
     let lost = telemetry.close(Duration::from_millis(50)).await;
-    assert_eq!(lost, tally(0, 3, Some(DeliveryError::Closed)));
+    assert_eq!(lost, stats(0, 3, Some(DeliveryError::Closed)));
     assert!(began.elapsed() < Duration::from_secs(5));
     run(&engine, "print").await;
-    assert_eq!(telemetry.tally().dropped, 6, "nothing is taken any more");
+    assert_eq!(telemetry.stats().dropped, 6, "nothing is taken any more");
 }
 
 #[tokio::test]
 async fn a_busy_collector_is_tried_again() {
     let busy = Reply::Status(503, "retry-after: 0\r\n");
-    let receiver = Receiver::answering([busy, Reply::Taken]).await;
+    let receiver = Receiver::answering([busy, Reply::Accepted]).await;
     let mut settings = receiver.settings();
     settings.delay = Duration::from_millis(1);
     let telemetry = Telemetry::start(settings).unwrap();
     let engine = engine(&telemetry, &clock());
     run(&engine, "print").await;
     receiver.wait_for_requests(2).await;
-    assert_eq!(telemetry.close(LONG).await, tally(3, 0, None));
+    assert_eq!(telemetry.close(LONG).await, stats(3, 0, None));
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn what_cannot_succeed_is_not_tried_again() {
         let refused = DeliveryError::Refused(status);
         assert_eq!(
             two_calls(receiver.settings()).await,
-            tally(0, 6, Some(refused))
+            stats(0, 6, Some(refused))
         );
         assert_eq!(receiver.received().len(), 1);
     }
@@ -127,7 +127,7 @@ async fn what_cannot_succeed_is_not_tried_again() {
 
 #[tokio::test]
 async fn what_a_collector_rejects_is_counted() {
-    let partly = |rejected| Reply::Partly {
+    let partly = |rejected| Reply::Partial {
         rejected,
         why: "too\u{1b}[31m old",
     };
@@ -135,6 +135,6 @@ async fn what_a_collector_rejects_is_counted() {
         let receiver = Receiver::answering([partly(rejected)]).await;
         let got = two_calls(receiver.settings()).await;
         let why = DeliveryError::Rejected(r"too\u{1b}[31m old".to_owned());
-        assert_eq!(got, tally(6 - counted, counted, Some(why)));
+        assert_eq!(got, stats(6 - counted, counted, Some(why)));
     }
 }

@@ -1,10 +1,10 @@
-//! Real engines with telemetry, against a collector of our own that speaks OTLP over a real socket.
+//! Real engines with telemetry, against a test collector that receives OTLP over a real socket.
 
 mod content;
 mod delivery;
 mod many;
+mod other_collector;
 mod receiver;
-mod stage;
-mod stranger;
+mod setup;
 mod tree;
 mod turns;

@@ -1,4 +1,4 @@
-//! A collector for tests: it takes OTLP over plain HTTP, keeps what it got and answers as it is told.
+//! A test collector: it receives OTLP over plain HTTP, stores the requests and answers as configured.
 //! It asserts nothing itself.
 
 use std::sync::Mutex;
@@ -14,21 +14,21 @@ use toolcall_testkit::http::{self, Request, Server, response};
 /// How a request is answered.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
-    /// It was taken.
-    Taken,
-    /// It was taken but for some spans.
-    Partly { rejected: i64, why: &'static str },
+    /// Accepted.
+    Accepted,
+    /// Accepted except for some spans.
+    Partial { rejected: i64, why: &'static str },
     /// With this status and this further header line.
     Status(u16, &'static str),
-    /// Never.
+    /// No answer.
     Silence,
 }
 
-/// The collector.
+/// The test collector.
 pub(crate) struct Receiver(Server);
 
 impl Receiver {
-    /// Answers with these in turn, and with the last of them from then on.
+    /// Answers with these replies in turn, then always with the last one.
     pub(crate) async fn answering(replies: impl Into<Vec<Reply>>) -> Self {
         let mut replies = replies.into();
         replies.reverse();
@@ -45,12 +45,12 @@ impl Receiver {
 
     pub(crate) fn settings(&self) -> Settings {
         let mut settings = Settings::new(&format!("http://{}/v1/traces", self.0.address)).unwrap();
-        // Spans go when they are asked to, or when there are many.
+        // Spans are sent on close, or when a batch is full.
         settings.delay = std::time::Duration::from_secs(3600);
         settings
     }
 
-    /// Every span that it was sent.
+    /// Returns every span that it received.
     pub(crate) fn spans(&self) -> Vec<Span> {
         self.received().iter().flat_map(spans).collect()
     }
@@ -76,8 +76,8 @@ pub(crate) fn spans(request: &Request) -> Vec<Span> {
 
 fn answer(reply: &Reply) -> http::Reply {
     let (status, header, body) = match reply {
-        Reply::Taken => (200, "", Vec::new()),
-        Reply::Partly { rejected, why } => (200, "", partly(*rejected, why)),
+        Reply::Accepted => (200, "", Vec::new()),
+        Reply::Partial { rejected, why } => (200, "", partly(*rejected, why)),
         Reply::Status(status, header) => (*status, *header, Vec::new()),
         Reply::Silence => return http::Reply::Hang(Vec::new()),
     };

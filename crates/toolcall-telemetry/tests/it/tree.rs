@@ -1,4 +1,4 @@
-//! Spans as a tree of text, with times from the beginning of the story.
+//! Shows spans as a tree of text, with times relative to the start of the test.
 //! It shows everything but ids, which differ from run to run.
 
 use std::fmt::Write as _;
@@ -7,9 +7,9 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::trace::v1::Span;
 
-use crate::stage::BEGAN;
+use crate::setup::BEGAN;
 
-/// The spans below each other, oldest first. One whose parent is not among them is a root.
+/// Returns the tree of spans, oldest first. A span whose parent is not among them is a root.
 pub(crate) fn tree(spans: &[Span]) -> String {
     let mut spans = spans.to_vec();
     spans.sort_by_key(|span| (span.start_time_unix_nano, span.end_time_unix_nano));
@@ -25,10 +25,10 @@ pub(crate) fn tree(spans: &[Span]) -> String {
     text
 }
 
-/// The text of an attribute.
+/// Returns the value of an attribute as text.
 pub(crate) fn attribute(span: &Span, key: &str) -> Option<String> {
     let mut attributes = span.attributes.iter();
-    attributes.find(|told| told.key == key).map(value)
+    attributes.find(|attribute| attribute.key == key).map(value)
 }
 
 fn write(text: &mut String, span: &Span, all: &[Span], depth: usize) {
@@ -41,8 +41,8 @@ fn write(text: &mut String, span: &Span, all: &[Span], depth: usize) {
     if let Some(status) = &span.status {
         writeln!(text, "{indent}  ! {} {}", status.code, status.message).unwrap();
     }
-    for told in &span.attributes {
-        writeln!(text, "{indent}  - {} = {}", told.key, value(told)).unwrap();
+    for attribute in &span.attributes {
+        writeln!(text, "{indent}  - {} = {}", attribute.key, value(attribute)).unwrap();
     }
     for child in all
         .iter()
@@ -55,12 +55,12 @@ fn write(text: &mut String, span: &Span, all: &[Span], depth: usize) {
 
 fn seconds(nanos: u64) -> u64 {
     let since = nanos - BEGAN.as_micros() * 1000;
-    assert_eq!(since % 1_000_000_000, 0, "stories tell whole seconds");
+    assert_eq!(since % 1_000_000_000, 0, "tests use whole seconds");
     since / 1_000_000_000
 }
 
-fn value(told: &KeyValue) -> String {
-    match &told.value {
+fn value(attribute: &KeyValue) -> String {
+    match &attribute.value {
         Some(AnyValue {
             value: Some(Value::StringValue(text)),
         }) => text.clone(),

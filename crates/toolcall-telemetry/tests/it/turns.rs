@@ -1,5 +1,5 @@
-//! What a collector gets of a turn: the tree of its spans, whose child it is, and what is told of each.
-//! Inputs and outputs are another story.
+//! The spans of a turn: their tree, their parent and their attributes.
+//! `content.rs` tests inputs and outputs.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use toolcall::{AllowAll, Clock as _, Engine, Registry, SessionContext, SessionId
 use toolcall_telemetry::{Telemetry, TraceParent, TurnStart};
 
 use crate::receiver::{Receiver, Reply};
-use crate::stage::{LONG, clock, engine, run};
+use crate::setup::{LONG, clock, engine, run};
 use crate::tree::tree;
 
 const ABOVE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -19,7 +19,7 @@ fn turn() -> TurnStart {
 
 #[tokio::test]
 async fn a_turn_arrives_as_one_tree() {
-    let receiver = Receiver::answering([Reply::Taken]).await;
+    let receiver = Receiver::answering([Reply::Accepted]).await;
     let telemetry = Telemetry::start(receiver.settings()).unwrap();
     let clock = clock();
     let engine = engine(&telemetry, &clock);
@@ -37,9 +37,9 @@ async fn a_turn_arrives_as_one_tree() {
     }
     clock.advance_secs(1);
     span.end(clock.now());
-    let tally = telemetry.close(LONG).await;
+    let stats = telemetry.close(LONG).await;
     let spans = receiver.spans();
-    assert_eq!((tally.sent, tally.dropped), (spans.len() as u64, 0));
+    assert_eq!((stats.sent, stats.dropped), (spans.len() as u64, 0));
     expect![[r#"
         invoke_agent toolcall 0..25
           - gen_ai.operation.name = invoke_agent
@@ -184,7 +184,7 @@ async fn a_turn_arrives_as_one_tree() {
 
 #[tokio::test]
 async fn without_a_turn_every_call_is_a_trace_of_its_own() {
-    let receiver = Receiver::answering([Reply::Taken]).await;
+    let receiver = Receiver::answering([Reply::Accepted]).await;
     let telemetry = Telemetry::start(receiver.settings()).unwrap();
     let clock = clock();
     let engine = engine(&telemetry, &clock);
@@ -203,7 +203,7 @@ async fn without_a_turn_every_call_is_a_trace_of_its_own() {
 
 #[tokio::test]
 async fn a_turn_that_is_dropped_ended_with_its_calls() {
-    let receiver = Receiver::answering([Reply::Taken]).await;
+    let receiver = Receiver::answering([Reply::Accepted]).await;
     let telemetry = Telemetry::start(receiver.settings()).unwrap();
     let clock = clock();
     let engine = engine(&telemetry, &clock);
@@ -211,10 +211,10 @@ async fn a_turn_that_is_dropped_ended_with_its_calls() {
     run(&engine, "print").await;
     clock.advance_secs(100);
     drop(span);
-    // This one comes after it.
+    // This call comes after the turn.
     run(&engine, "print").await;
     telemetry.close(LONG).await;
-    let told: Vec<_> = tree(&receiver.spans())
+    let lines: Vec<_> = tree(&receiver.spans())
         .lines()
         .filter(|line| !line.contains(" - "))
         .map(str::to_owned)
@@ -227,12 +227,12 @@ async fn a_turn_that_is_dropped_ended_with_its_calls() {
         execute_tool print 103..106
           queue 103..104
           run 104..106"#]]
-    .assert_eq(&told.join("\n"));
+    .assert_eq(&lines.join("\n"));
 }
 
 #[tokio::test]
 async fn what_the_client_leaves_out_is_left_out_here() {
-    let receiver = Receiver::answering([Reply::Taken]).await;
+    let receiver = Receiver::answering([Reply::Accepted]).await;
     let telemetry = Telemetry::start(receiver.settings()).unwrap();
     let clock = clock();
     let engine = engine(&telemetry, &clock);
@@ -246,12 +246,15 @@ async fn what_the_client_leaves_out_is_left_out_here() {
     assert_eq!(receiver.connections(), 0);
 }
 
-/// An engine with one tool, which keeps what it would hand on.
-fn handing_on(telemetry: &Arc<Telemetry>, kept: &Arc<Mutex<Option<TraceParent>>>) -> Engine {
-    let (asked, kept) = (telemetry.clone(), kept.clone());
+/// An engine with one tool, which stores the trace context of its call.
+fn tracing_engine(
+    telemetry: &Arc<Telemetry>,
+    trace_seen: &Arc<Mutex<Option<TraceParent>>>,
+) -> Engine {
+    let (tracer, trace_seen) = (telemetry.clone(), trace_seen.clone());
     let tool = toolcall_testkit::tools::custom("hand_on", move |_, scope| {
-        let trace = asked.trace_of(&SessionId::new("session"), scope.id());
-        *kept.lock().unwrap() = trace;
+        let trace = tracer.trace_of(&SessionId::new("session"), scope.id());
+        *trace_seen.lock().unwrap() = trace;
         std::future::ready(Ok::<(), ToolError>(()))
     });
     let mut tools = Registry::new();
@@ -264,13 +267,13 @@ fn handing_on(telemetry: &Arc<Telemetry>, kept: &Arc<Mutex<Option<TraceParent>>>
 }
 
 #[tokio::test]
-async fn what_a_call_starts_can_be_told_whose_child_it_is() {
-    let receiver = Receiver::answering([Reply::Taken]).await;
+async fn an_open_call_has_a_trace_context() {
+    let receiver = Receiver::answering([Reply::Accepted]).await;
     let telemetry = Arc::new(Telemetry::start(receiver.settings()).unwrap());
-    let kept = Arc::default();
-    let outcome = run(&handing_on(&telemetry, &kept), "hand_on").await;
+    let trace_seen = Arc::default();
+    let outcome = run(&tracing_engine(&telemetry, &trace_seen), "hand_on").await;
     telemetry.close(LONG).await;
-    let handed_on = kept.lock().unwrap().take().unwrap().to_string();
+    let handed_on = trace_seen.lock().unwrap().take().unwrap().to_string();
     let spans = receiver.spans();
     let mut calls = spans.iter();
     let call = calls

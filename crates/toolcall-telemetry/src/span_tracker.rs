@@ -1,5 +1,5 @@
-//! What is open, and the spans that come of it when it ends: the same for all readers of one telemetry.
-//! Times are those of the journal; no clock is read here, and nothing waits.
+//! Tracks open calls and turns, and makes their spans when they end. All readers of one telemetry share it.
+//! Times are those of the journal; it reads no clock and never waits.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,62 +9,62 @@ use parking_lot::Mutex;
 use toolcall::{CallId, Event, SessionId, Timestamp, ToolCall};
 
 use crate::attributes;
-use crate::content::{self, Content};
-use crate::node::{Node, Origin, SpanIds};
+use crate::content::{self, ContentCapture};
 use crate::phase::Phase;
-use crate::queue::Queue;
-use crate::span::{Extent, failure, span};
+use crate::queue::SpanQueue;
+use crate::span::{TimeRange, failure, span};
+use crate::span_ids::{ParentOrigin, SpanIdentity, SpanIds};
 use crate::trace::{Sampling, TraceParent};
 use crate::turn::TurnStart;
 
 /// Turns events into spans.
-pub(crate) struct Spans {
+pub(crate) struct SpanTracker {
     ids: SpanIds,
-    content: Content,
-    queue: Arc<Queue>,
-    open: Mutex<Open>,
+    content: ContentCapture,
+    queue: Arc<SpanQueue>,
+    open: Mutex<OpenSpans>,
 }
 
 #[derive(Default)]
-struct Open {
-    /// As many as the engines let in at once.
+struct OpenSpans {
+    /// Bounded by how many calls the engines run at once.
     calls: HashMap<(SessionId, CallId), OpenCall>,
-    /// As many as there are guards.
+    /// One for each `TurnSpan`.
     turns: Vec<OpenTurn>,
-    turns_so_far: u64,
+    turns_begun: u64,
 }
 
 struct OpenCall {
-    node: Node,
+    identity: SpanIdentity,
     phase: Phase,
     /// When the phase began.
     since: Timestamp,
 }
 
 struct OpenTurn {
-    number: TurnNumber,
+    id: TurnId,
     start: TurnStart,
-    node: Node,
+    identity: SpanIdentity,
     began: Timestamp,
-    /// The latest ending of a call in it.
+    /// The latest ending of one of its calls.
     latest: Timestamp,
 }
 
-/// Which turn.
+/// Identifies an open turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TurnNumber(u64);
+pub(crate) struct TurnId(u64);
 
 /// When a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TurnEnd {
     At(Timestamp),
-    /// With the last call that ended in it.
+    /// When its last call ended.
     WithItsCalls,
 }
 
-impl Spans {
-    /// Spans for this queue.
-    pub(crate) fn new(content: Content, queue: Arc<Queue>) -> Self {
+impl SpanTracker {
+    /// Creates a tracker that adds spans to this queue.
+    pub(crate) fn new(content: ContentCapture, queue: Arc<SpanQueue>) -> Self {
         Self {
             ids: SpanIds::default(),
             content,
@@ -73,23 +73,23 @@ impl Spans {
         }
     }
 
-    /// A call was announced.
-    pub(crate) fn announced(&self, call: &ToolCall) {
+    /// Begins the spans of an announced call.
+    pub(crate) fn begin_call(&self, call: &ToolCall) {
         let mut open = self.open.lock();
-        let node = match open.above(call) {
-            Some(above) => self.ids.below(above, Origin::Here),
+        let identity = match open.parent(call) {
+            Some(parent) => self.ids.child_of(parent, ParentOrigin::Local),
             None => self.ids.root(),
         };
         let opened = OpenCall {
-            node,
+            identity,
             phase: Phase::of(call),
             since: call.announced_at(),
         };
         open.calls.insert(key(call), opened);
     }
 
-    /// Something else happened to it.
-    pub(crate) fn happened(&self, call: &ToolCall, event: &Event) {
+    /// Ends the span of a phase if the event began another one.
+    pub(crate) fn update(&self, call: &ToolCall, event: &Event) {
         let phase = Phase::of(call);
         let at = latest(call);
         let mut open = self.open.lock();
@@ -99,14 +99,14 @@ impl Spans {
         if opened.phase == phase {
             return;
         }
-        let ended = self.part(opened, call, event, at);
+        let ended = self.phase_span(opened, call, event, at);
         (opened.phase, opened.since) = (phase, at);
         drop(open);
         self.send(ended);
     }
 
-    /// It ended.
-    pub(crate) fn finished(&self, call: &ToolCall, event: &Event) {
+    /// Ends the spans of a call.
+    pub(crate) fn end_call(&self, call: &ToolCall, event: &Event) {
         let at = latest(call);
         let mut open = self.open.lock();
         let Some(opened) = open.calls.remove(&key(call)) else {
@@ -116,34 +116,34 @@ impl Spans {
             turn.latest = turn.latest.max(at);
         }
         drop(open);
-        self.send(self.part(&opened, call, event, at));
-        self.send(self.whole(&opened.node, call, at));
+        self.send(self.phase_span(&opened, call, event, at));
+        self.send(self.call_span(&opened.identity, call, at));
     }
 
-    /// A turn began: the calls of its session that are announced from now on belong to it.
-    pub(crate) fn begin_turn(&self, start: TurnStart, at: Timestamp) -> (TurnNumber, TraceParent) {
-        let node = match &start.parent {
-            Some(above) => self.ids.below(above, Origin::Elsewhere),
+    /// Begins a turn: the calls of its session that are announced from now on are its children.
+    pub(crate) fn begin_turn(&self, start: TurnStart, at: Timestamp) -> (TurnId, TraceParent) {
+        let identity = match &start.parent {
+            Some(parent) => self.ids.child_of(parent, ParentOrigin::Remote),
             None => self.ids.root(),
         };
-        let trace = node.own.clone();
+        let trace = identity.own.clone();
         let mut open = self.open.lock();
-        open.turns_so_far += 1;
-        let number = TurnNumber(open.turns_so_far);
+        open.turns_begun += 1;
+        let id = TurnId(open.turns_begun);
         open.turns.push(OpenTurn {
-            number,
+            id,
             start,
-            node,
+            identity,
             began: at,
             latest: at,
         });
-        (number, trace)
+        (id, trace)
     }
 
-    /// A turn ended.
-    pub(crate) fn end_turn(&self, number: TurnNumber, end: TurnEnd) {
+    /// Ends a turn.
+    pub(crate) fn end_turn(&self, id: TurnId, end: TurnEnd) {
         let mut open = self.open.lock();
-        let Some(place) = open.turns.iter().position(|turn| turn.number == number) else {
+        let Some(place) = open.turns.iter().position(|turn| turn.id == id) else {
             return;
         };
         let turn = open.turns.remove(place);
@@ -155,11 +155,11 @@ impl Spans {
         self.send(of_turn(&turn, to));
     }
 
-    /// Where an open call stands.
+    /// Returns the trace context of an open call.
     pub(crate) fn trace_of(&self, session: &SessionId, call: &CallId) -> Option<TraceParent> {
         let open = self.open.lock();
         let opened = open.calls.get(&(session.clone(), call.clone()))?;
-        Some(opened.node.own.clone())
+        Some(opened.identity.own.clone())
     }
 
     fn send(&self, span: Option<Span>) {
@@ -168,70 +168,70 @@ impl Spans {
         }
     }
 
-    /// The span of the part of a call's life that this event ended. Of no length, only a person's
-    /// wait is worth one: it says what was answered.
-    fn part(
+    /// Returns the span of the phase that this event ended. A phase of no length has no span, except a wait for the
+    /// user, whose span holds the answer.
+    fn phase_span(
         &self,
         opened: &OpenCall,
         call: &ToolCall,
         event: &Event,
         to: Timestamp,
     ) -> Option<Span> {
-        let extent = Extent {
+        let range = TimeRange {
             from: opened.since,
             to,
         };
-        let told = match opened.phase {
+        let attributes = match opened.phase {
             Phase::Asking => attributes::of_wait(call, event),
-            Phase::Queued | Phase::Running if extent.from == extent.to => return None,
+            Phase::Queued | Phase::Running if range.from == range.to => return None,
             Phase::Queued | Phase::Running => Vec::new(),
         };
-        is_kept(&opened.node)?;
-        let node = self.ids.below(&opened.node.own, Origin::Here);
-        Some(span(opened.phase.name(), &node, extent, told))
+        sampled(&opened.identity)?;
+        let identity = self.ids.child_of(&opened.identity.own, ParentOrigin::Local);
+        Some(span(opened.phase.name(), &identity, range, attributes))
     }
 
-    fn whole(&self, node: &Node, call: &ToolCall, to: Timestamp) -> Option<Span> {
-        is_kept(node)?;
-        let extent = Extent {
+    fn call_span(&self, identity: &SpanIdentity, call: &ToolCall, to: Timestamp) -> Option<Span> {
+        sampled(identity)?;
+        let range = TimeRange {
             from: call.announced_at(),
             to,
         };
         let name = format!("execute_tool {}", call.tool());
-        let mut told = attributes::of_call(call);
+        let mut attributes = attributes::of_call(call);
         let ending = call.ending()?;
         let mut failed = (!ending.is_success()).then(|| ending.name().to_owned());
         match &self.content {
-            Content::LeftOut => {}
-            Content::Sent(_) => {
-                told.extend(content::attributes(call));
+            ContentCapture::Off => {}
+            ContentCapture::On(_) => {
+                attributes.extend(content::attributes(call));
                 failed = ending.reason().as_deref().map(content::reason);
             }
         }
-        let mut whole = span(&name, node, extent, told);
-        whole.status = failed.map(failure);
-        Some(whole)
+        let mut call_span = span(&name, identity, range, attributes);
+        call_span.status = failed.map(failure);
+        Some(call_span)
     }
 }
 
-impl Open {
-    /// The span that a call is a child of: the call it runs for, or its turn.
-    fn above(&self, call: &ToolCall) -> Option<&TraceParent> {
+impl OpenSpans {
+    /// Returns the parent span of a call: its parent call, or its turn.
+    fn parent(&self, call: &ToolCall) -> Option<&TraceParent> {
         let session = call.session();
         if let Some(parent) = call.parent() {
             let key = (session.clone(), parent.clone());
             if let Some(parent) = self.calls.get(&key) {
-                return Some(&parent.node.own);
+                return Some(&parent.identity.own);
             }
         }
         self.turns
             .iter()
             .rev()
             .find(|turn| turn.start.session == *session)
-            .map(|turn| &turn.node.own)
+            .map(|turn| &turn.identity.own)
     }
 
-    /// The latest turn of a session.
+    /// Returns the latest open turn of a session.
     fn turn_of(&mut self, session: &SessionId) -> Option<&mut OpenTurn> {
         let mut turns = self.turns.iter_mut().rev();
         turns.find(|turn| turn.start.session == *session)
@@ -239,8 +239,8 @@ impl Open {
 }
 
 fn of_turn(turn: &OpenTurn, to: Timestamp) -> Option<Span> {
-    is_kept(&turn.node)?;
-    let extent = Extent {
+    sampled(&turn.identity)?;
+    let range = TimeRange {
         from: turn.began,
         to,
     };
@@ -249,15 +249,15 @@ fn of_turn(turn: &OpenTurn, to: Timestamp) -> Option<Span> {
         Some(agent) => format!("invoke_agent {agent}"),
         None => "invoke_agent".to_owned(),
     };
-    let told = attributes::of_turn(&turn.start.session, agent);
-    Some(span(&name, &turn.node, extent, told))
+    let attributes = attributes::of_turn(&turn.start.session, agent);
+    Some(span(&name, &turn.identity, range, attributes))
 }
 
-/// What a parent's maker left out is left out below it, too.
-fn is_kept(node: &Node) -> Option<()> {
-    match node.own.sampling {
-        Sampling::Kept => Some(()),
-        Sampling::LeftOut => None,
+/// Returns `None` for a span of a trace that is not sampled.
+fn sampled(identity: &SpanIdentity) -> Option<()> {
+    match identity.own.sampling {
+        Sampling::Sampled => Some(()),
+        Sampling::NotSampled => None,
     }
 }
 
@@ -265,7 +265,7 @@ fn key(call: &ToolCall) -> (SessionId, CallId) {
     (call.session().clone(), call.id().clone())
 }
 
-/// When the latest event happened: until then its life is accounted for, whatever the time is now.
+/// Returns the time of the latest event of a call: its phases cover the time until then.
 fn latest(call: &ToolCall) -> Timestamp {
     let began = call.announced_at();
     began.plus(call.timing(began).total)

@@ -1,5 +1,5 @@
-//! A collector that others wrote takes our spans and prints what it understood of them.
-//! It is there when `cargo xtask test` put it there.
+//! A third-party collector receives the spans and prints what it understood.
+//! `cargo xtask test` installs it; without it the test is skipped.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use tokio::process::{Child, Command};
 use toolcall::{Clock as _, SessionId};
 use toolcall_telemetry::{Settings, Telemetry, TraceParent, TurnStart};
 
-use crate::stage::{LONG, clock, engine, run};
+use crate::setup::{LONG, clock, engine, run};
 
-/// Where the collector is, if it is there.
+/// Returns the path of the collector, if it is installed.
 fn collector() -> Option<PathBuf> {
     let place = std::env::var_os("TOOLCALL_COLLECTOR").map(PathBuf::from);
     let is_ci = std::env::var_os("CI").is_some();
@@ -34,7 +34,7 @@ fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-/// Starts it, and waits until it can be reached: it does not say so.
+/// Starts the collector and waits until it accepts connections: it does not report that.
 async fn start(program: &Path, port: u16, place: &TempDir) -> Child {
     let child = Command::new(program)
         .args(["start", "--exporter", "blackhole"])
@@ -66,13 +66,13 @@ async fn start(program: &Path, port: u16, place: &TempDir) -> Child {
     child
 }
 
-/// Reads what it prints until all of this was said.
-async fn said(child: &mut Child, expected: &[&str]) {
+/// Reads its output until all expected texts have appeared.
+async fn wait_for_output(child: &mut Child, expected: &[&str]) {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut missing = expected.to_vec();
     while !missing.is_empty() {
         let line = tokio::time::timeout(LONG, lines.next_line()).await;
-        let line = line.unwrap_or_else(|_| panic!("not told: {missing:?}"));
+        let line = line.unwrap_or_else(|_| panic!("not printed: {missing:?}"));
         let line = line.unwrap().expect("it goes on");
         missing.retain(|text| !line.contains(text));
     }
@@ -95,8 +95,8 @@ async fn a_collector_of_others_understands_the_spans_of_a_turn() {
         run(&engine, tool).await;
     }
     span.end(clock.now());
-    let tally = telemetry.close(LONG).await;
-    assert_eq!((tally.sent, tally.dropped), (8, 0), "{:?}", tally.why);
+    let stats = telemetry.close(LONG).await;
+    assert_eq!((stats.sent, stats.dropped), (8, 0), "{:?}", stats.why);
     let expected = [
         "0af7651916cd43dd8448eb211c80319c",
         "b7ad6b7169203331",
@@ -107,5 +107,5 @@ async fn a_collector_of_others_understands_the_spans_of_a_turn() {
         "gen_ai.tool.name",
         "toolcall.decision.by",
     ];
-    said(&mut child, &expected).await;
+    wait_for_output(&mut child, &expected).await;
 }

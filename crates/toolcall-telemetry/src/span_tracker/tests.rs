@@ -1,5 +1,5 @@
-//! The parts of a call's life as spans, against what the heart itself says of its times.
-//! Events come in any order; those out of place are refused by the journal, not by us.
+//! The phases of a call as spans, compared with the core's own timing.
+//! Events come in any order; the journal refuses irregular ones.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use toolcall_testkit::clock::TestClock;
 use super::*;
 use crate::reader::SpanReader;
 
-/// What happens next, after how long.
-type Step = (u64, Happening);
+/// How long to wait, and the next event.
+type Step = (u64, TestEvent);
 
 #[derive(Clone, Copy, Debug)]
-enum Happening {
+enum TestEvent {
     Asked(u8),
     Answered(u8),
     Ruled,
@@ -28,14 +28,14 @@ enum Happening {
     FormAnswered(u8),
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn any_test_event() -> impl Strategy<Value = TestEvent> {
     prop_oneof![
-        (0..3_u8).prop_map(Happening::Asked),
-        (0..3_u8).prop_map(Happening::Answered),
-        Just(Happening::Ruled),
-        Just(Happening::Started),
-        (3..6_u8).prop_map(Happening::FormAsked),
-        (3..6_u8).prop_map(Happening::FormAnswered),
+        (0..3_u8).prop_map(TestEvent::Asked),
+        (0..3_u8).prop_map(TestEvent::Answered),
+        Just(TestEvent::Ruled),
+        Just(TestEvent::Started),
+        (3..6_u8).prop_map(TestEvent::FormAsked),
+        (3..6_u8).prop_map(TestEvent::FormAnswered),
     ]
 }
 
@@ -51,10 +51,10 @@ fn decision(question: Option<QuestionId>, by: Judge) -> Event {
     }))
 }
 
-fn event(happening: Happening, call: &CallId) -> Event {
+fn event(test_event: TestEvent, call: &CallId) -> Event {
     let session = SessionId::new("session");
-    match happening {
-        Happening::Asked(number) => Event::Asked(Arc::new(Question {
+    match test_event {
+        TestEvent::Asked(number) => Event::Asked(Arc::new(Question {
             id: id(number),
             session,
             call: call.clone(),
@@ -65,26 +65,26 @@ fn event(happening: Happening, call: &CallId) -> Event {
             offers: Vec::new(),
             because: RuleName::new("rule"),
         })),
-        Happening::Answered(number) => decision(Some(id(number)), Judge::Unseen),
-        Happening::Ruled => decision(None, Judge::Rule(RuleName::new("rule"))),
-        Happening::Started => Event::Started,
-        Happening::FormAsked(number) => Event::FormAsked(Arc::new(FormQuestion {
+        TestEvent::Answered(number) => decision(Some(id(number)), Judge::Unseen),
+        TestEvent::Ruled => decision(None, Judge::Rule(RuleName::new("rule"))),
+        TestEvent::Started => Event::Started,
+        TestEvent::FormAsked(number) => Event::FormAsked(Arc::new(FormQuestion {
             id: id(number),
             session,
             call: call.clone(),
             form: Form::new("server", "Which?", Vec::new()).unwrap(),
         })),
-        Happening::FormAnswered(number) => Event::FormAnswered(Arc::new(FormAnswered {
+        TestEvent::FormAnswered(number) => Event::FormAnswered(Arc::new(FormAnswered {
             question: id(number),
             reply: FormReply::Cancelled,
         })),
     }
 }
 
-/// Lives through the steps, and returns the spans and what the heart says of the times.
-fn live(steps: &[Step]) -> (Vec<Span>, Timing) {
-    let queue = Queue::new(1000);
-    let spans = Arc::new(Spans::new(Content::LeftOut, queue.clone()));
+/// Runs the steps; returns the spans and the core's timing of the call.
+fn run_steps(steps: &[Step]) -> (Vec<Span>, Timing) {
+    let queue = SpanQueue::new(1000);
+    let spans = Arc::new(SpanTracker::new(ContentCapture::Off, queue.clone()));
     let clock = TestClock::default();
     let journal = Journal::new(SessionId::new("session"))
         .with_clock(clock.clone())
@@ -100,9 +100,9 @@ fn live(steps: &[Step]) -> (Vec<Span>, Timing) {
     journal
         .announce(&call, announced, Ticket::default())
         .unwrap();
-    for (after, happening) in steps {
+    for (after, test_event) in steps {
         clock.advance(*after);
-        let _out_of_place = journal.write(&call, event(*happening, &call));
+        let _may_be_irregular = journal.write(&call, event(*test_event, &call));
     }
     let ended = journal.finish(&call, Ending::failed("over"), ToolResult::default());
     let ended = ended.unwrap();
@@ -114,22 +114,22 @@ fn lasted(span: &Span) -> Duration {
 }
 
 proptest! {
-    /// Waiting for a person never counts as work, nor anything twice.
+    /// Waiting for the user never counts as running, and no time counts twice.
     #[test]
     fn the_parts_of_a_call_add_up(
-        steps in proptest::collection::vec((0..5_u64, happening()), 0..24)
+        steps in proptest::collection::vec((0..5_u64, any_test_event()), 0..24)
     ) {
-        let (mut spans, timing) = live(&steps);
+        let (mut spans, timing) = run_steps(&steps);
         let whole = spans.pop().unwrap();
         prop_assert_eq!(lasted(&whole), timing.total);
         let sum = |name: &str| spans.iter().filter(|span| span.name == name).map(lasted).sum();
-        let told = Timing {
+        let measured = Timing {
             queued: sum("queue"),
             waited: sum("wait_for_person"),
             ran: sum("run"),
             total: lasted(&whole),
         };
-        prop_assert_eq!(told, timing);
+        prop_assert_eq!(measured, timing);
         for next in spans.windows(2) {
             prop_assert!(next[0].end_time_unix_nano <= next[1].start_time_unix_nano);
         }
@@ -141,8 +141,8 @@ proptest! {
 
 #[test]
 fn nothing_is_kept_of_a_call_that_ended() {
-    let queue = Queue::new(8);
-    let spans = Arc::new(Spans::new(Content::LeftOut, queue));
+    let queue = SpanQueue::new(8);
+    let spans = Arc::new(SpanTracker::new(ContentCapture::Off, queue));
     let journal = Journal::new(SessionId::new("session"));
     let journal = journal.with_reader(SpanReader::new(spans.clone()));
     let announced = || Announced {

@@ -1,5 +1,5 @@
-//! Lines of lists: a session, a call, a question, and which calls a list shows.
-//! Values only, read from rows; nothing here writes.
+//! The rows that queries return (sessions, calls, questions), and the filter for calls.
+//! It builds SQL and reads rows; nothing here writes.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,53 +8,53 @@ use rusqlite::Row;
 use rusqlite::types::Value;
 use toolcall::{CallId, Effect, Kind, SessionId, Timestamp};
 
-use crate::rows::moment;
+use crate::rows::timestamp;
 
-/// A session, in a list.
+/// A session as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
-    /// Its id.
+    /// The id of the session.
     pub id: SessionId,
-    /// The agent, if it was told.
+    /// The name of the agent; empty if unknown.
     pub agent: String,
-    /// The client, if it was told.
+    /// The name of the client; empty if unknown.
     pub client: String,
-    /// The folder it works in, if it was told.
+    /// The working directory; empty if unknown.
     pub cwd: String,
     /// When it began.
     pub began: Timestamp,
-    /// When it was last heard of.
+    /// When its last record was written.
     pub latest: Timestamp,
-    /// How many records there are of it.
+    /// The number of its records.
     pub records: u64,
-    /// How many calls it has made.
+    /// The number of its calls.
     pub calls: u64,
 }
 
-/// A call, in a list.
+/// A call as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallRow {
-    /// Its session.
+    /// The session it belongs to.
     pub session: SessionId,
-    /// Its id.
+    /// The id of the call.
     pub id: CallId,
-    /// The call on whose behalf it ran.
+    /// The call that started it, if a tool did.
     pub parent: Option<CallId>,
     /// The tool's name.
     pub tool: String,
-    /// Its category.
+    /// The kind of the call.
     pub kind: Kind,
-    /// One line for people.
+    /// The one-line title the user sees.
     pub title: String,
-    /// How it ended, in a word, or where it stands.
+    /// One word: how it ended (`completed`, `denied` …), or its status while it is open.
     pub status: String,
-    /// Why it ended so.
+    /// The reason of its ending.
     pub reason: Option<String>,
-    /// What was decided.
+    /// The permission decision.
     pub effect: Option<Effect>,
     /// Who decided: `rule`, `person` or `unseen`.
     pub judge: Option<String>,
-    /// Which rule decided, or was kept.
+    /// The rule that decided, or that the user chose to remember.
     pub rule: Option<String>,
     /// When it was announced.
     pub announced: Timestamp,
@@ -64,55 +64,67 @@ pub struct CallRow {
     pub ended: Option<Timestamp>,
     /// How long it waited for other calls.
     pub queued: Duration,
-    /// How long it waited for people.
+    /// How long it waited for the user.
     pub waited: Duration,
     /// How long it ran.
     pub ran: Duration,
-    /// How much it printed and gave back, in bytes.
+    /// The size of its output and its result, in bytes.
     pub bytes: u64,
 }
 
-/// A question about a call, in a list.
+/// A permission question about a call as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuestionRow {
-    /// Which rule made it a question.
+    /// The rule that asked.
     pub because: String,
     /// When it was asked.
     pub asked: Timestamp,
     /// When it was answered.
     pub answered: Option<Timestamp>,
-    /// What was answered.
+    /// The answer.
     pub effect: Option<Effect>,
     /// Who answered: `rule`, `person` or `unseen`.
     pub judge: Option<String>,
-    /// Which rule answered, or was kept.
+    /// The rule that answered, or that the user chose to remember.
     pub rule: Option<String>,
 }
 
-/// Which calls a list shows. The newest come first.
+/// Selects calls for [`Archive::calls`](crate::Archive::calls). Every field that is set narrows the list.
+///
+/// ```
+/// use toolcall_history::Filter;
+///
+/// let failed_edits = Filter {
+///     tool: Some("edit_file".into()),
+///     status: Some("failed".into()),
+///     path: Some("/work/src".into()),
+///     ..Filter::default()
+/// };
+/// assert_eq!(failed_edits.limit, None);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only of this session.
+    /// Only calls of this session.
     pub session: Option<SessionId>,
-    /// Only of this tool.
+    /// Only calls of this tool.
     pub tool: Option<String>,
-    /// Only of this kind.
+    /// Only calls of this kind.
     pub kind: Option<Kind>,
-    /// Only those that ended so, or stand there: the word in [`CallRow::status`].
+    /// Only calls with this [`CallRow::status`].
     pub status: Option<String>,
-    /// Only those that touched this file, or something beneath this folder.
+    /// Only calls that touched this file, or a file below this directory.
     pub path: Option<PathBuf>,
-    /// Only ended ones with all of these words in title, input or output.
+    /// Only ended calls with all of these words in their title, input or output.
     pub text: Option<String>,
-    /// Only those announced then or later.
+    /// Only calls announced at this time or later.
     pub from: Option<Timestamp>,
-    /// Only those announced before.
+    /// Only calls announced before this time.
     pub until: Option<Timestamp>,
-    /// At most so many; nothing means a hundred.
+    /// At most this many calls; 100 if it is `None`.
     pub limit: Option<usize>,
 }
 
-const USUAL_LIMIT: usize = 100;
+const DEFAULT_LIMIT: usize = 100;
 
 /// The columns that a [`CallRow`] is read from.
 pub(crate) const CALL_COLUMNS: &str =
@@ -121,26 +133,26 @@ pub(crate) const CALL_COLUMNS: &str =
 
 impl CallRow {
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let optional = |at: usize| row.get::<_, Option<i64>>(at).map(|at| at.map(moment));
+        let optional = |at: usize| row.get::<_, Option<i64>>(at).map(|at| at.map(timestamp));
         let parent: Option<String> = row.get(2)?;
         Ok(Self {
             session: SessionId::new(row.get::<_, String>(0)?),
             id: CallId::new(row.get::<_, String>(1)?),
             parent: parent.map(CallId::new),
             tool: row.get(3)?,
-            kind: kind_of(row.get_ref(4)?.as_str().unwrap_or_default()),
+            kind: parse_kind(row.get_ref(4)?.as_str().unwrap_or_default()),
             title: row.get(5)?,
             status: row.get(6)?,
             reason: row.get(7)?,
-            effect: effect_of(row.get(8)?),
+            effect: parse_effect(row.get(8)?),
             judge: row.get(9)?,
             rule: row.get(10)?,
-            announced: moment(row.get(11)?),
+            announced: timestamp(row.get(11)?),
             started: optional(12)?,
             ended: optional(13)?,
-            queued: span(row.get(14)?),
-            waited: span(row.get(15)?),
-            ran: span(row.get(16)?),
+            queued: duration(row.get(14)?),
+            waited: duration(row.get(15)?),
+            ran: duration(row.get(16)?),
             bytes: row.get::<_, i64>(17)?.unsigned_abs(),
         })
     }
@@ -150,27 +162,27 @@ impl QuestionRow {
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             because: row.get(0)?,
-            asked: moment(row.get(1)?),
-            answered: row.get::<_, Option<i64>>(2)?.map(moment),
-            effect: effect_of(row.get(3)?),
+            asked: timestamp(row.get(1)?),
+            answered: row.get::<_, Option<i64>>(2)?.map(timestamp),
+            effect: parse_effect(row.get(3)?),
             judge: row.get(4)?,
             rule: row.get(5)?,
         })
     }
 }
 
-/// A time as SQLite kept it.
-pub(crate) fn span(micros: i64) -> Duration {
+/// Returns a duration from the microseconds that SQLite stores.
+pub(crate) fn duration(micros: i64) -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap_or_default())
 }
 
-/// The kind of this name; one that is not known is another.
-pub(crate) fn kind_of(name: &str) -> Kind {
+/// Returns the kind of this name; an unknown name is [`Kind::Other`].
+pub(crate) fn parse_kind(name: &str) -> Kind {
     let named = |kind: &Kind| kind.as_str() == name;
     Kind::ALL.into_iter().find(named).unwrap_or_default()
 }
 
-fn effect_of(name: Option<String>) -> Option<Effect> {
+fn parse_effect(name: Option<String>) -> Option<Effect> {
     match name.as_deref() {
         Some("allow") => Some(Effect::Allow),
         Some("deny") => Some(Effect::Deny),
@@ -179,78 +191,80 @@ fn effect_of(name: Option<String>) -> Option<Effect> {
 }
 
 impl Filter {
-    /// The statement that finds the calls, and its values.
+    /// Returns the SELECT statement and its parameters.
     pub(crate) fn statement(&self) -> (String, Vec<Value>) {
-        let mut tests: Vec<String> = Vec::new();
+        let mut conditions: Vec<String> = Vec::new();
         let mut values: Vec<Value> = Vec::new();
-        let mut test = |sql: &str, some: Vec<Value>| {
-            tests.push(sql.to_owned());
+        let mut condition = |sql: &str, some: Vec<Value>| {
+            conditions.push(sql.to_owned());
             values.extend(some);
         };
         if let Some(text) = &self.text {
-            test("texts MATCH ?", vec![quoted(text).into()]);
+            condition("texts MATCH ?", vec![fts_query(text).into()]);
         }
         if let Some(session) = &self.session {
-            test("sessions.name = ?", vec![session.to_string().into()]);
+            condition("sessions.name = ?", vec![session.to_string().into()]);
         }
         if let Some(tool) = &self.tool {
-            test("tool = ?", vec![tool.clone().into()]);
+            condition("tool = ?", vec![tool.clone().into()]);
         }
         if let Some(kind) = self.kind {
-            test("kind = ?", vec![kind.as_str().to_owned().into()]);
+            condition("kind = ?", vec![kind.as_str().to_owned().into()]);
         }
         if let Some(status) = &self.status {
-            test("status = ?", vec![status.clone().into()]);
+            condition("status = ?", vec![status.clone().into()]);
         }
         if let Some(path) = &self.path {
             let path = path.to_string_lossy().trim_end_matches('/').to_owned();
-            // What lies beneath a folder begins with its name and `/`; `0` is the character after that.
+            // A path below a directory begins with its name and `/`; `0` is the character after `/`.
             let (from, to) = (format!("{path}/"), format!("{path}0"));
             let sql = "calls.id IN (SELECT call FROM touches WHERE path = ? UNION ALL
                        SELECT call FROM touches WHERE path >= ? AND path < ?)";
-            test(sql, vec![path.into(), from.into(), to.into()]);
+            condition(sql, vec![path.into(), from.into(), to.into()]);
         }
         if let Some(from) = self.from {
-            test(
+            condition(
                 "announced >= ?",
                 vec![crate::record_writer::micros(from).into()],
             );
         }
         if let Some(until) = self.until {
-            test(
+            condition(
                 "announced < ?",
                 vec![crate::record_writer::micros(until).into()],
             );
         }
-        let limit = self.limit.unwrap_or(USUAL_LIMIT);
+        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
         values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
-        (self.select(&tests), values)
+        (self.select(&conditions), values)
     }
 
-    /// Ids of calls grow, and so the newest come first without sorting.
-    fn select(&self, tests: &[String]) -> String {
+    /// Ids of calls grow, so ordering by id puts the newest first without a sort.
+    fn select(&self, conditions: &[String]) -> String {
         let (source, order) = match self.text {
             Some(_) => ("texts JOIN calls ON calls.id = texts.rowid", "texts.rowid"),
             None => ("calls", "calls.id"),
         };
-        let wanted = match tests.is_empty() {
-            true => String::new(),
-            false => format!("WHERE {}", tests.join(" AND ")),
+        let where_clause = if conditions.is_empty() {
+            String::new()
+        } else {
+            format!("WHERE {}", conditions.join(" AND "))
         };
         format!(
             "SELECT {CALL_COLUMNS} FROM {source} CROSS JOIN sessions ON sessions.id = calls.session
-             {wanted} ORDER BY {order} DESC LIMIT ?"
+             {where_clause} ORDER BY {order} DESC LIMIT ?"
         )
     }
 }
 
-/// Every word as it is: nothing in it is an operator.
-fn quoted(text: &str) -> String {
+/// Returns the FTS5 query for all words of a text, quoted so that none is an operator.
+fn fts_query(text: &str) -> String {
     let words = text.split_whitespace();
-    let quoted = words.map(|word| format!("\"{}\"", word.replace('"', "\"\"")));
-    let all: Vec<String> = quoted.collect();
-    match all.is_empty() {
-        true => "\"\"".to_owned(),
-        false => all.join(" "),
+    let fts_query = words.map(|word| format!("\"{}\"", word.replace('"', "\"\"")));
+    let all: Vec<String> = fts_query.collect();
+    if all.is_empty() {
+        "\"\"".to_owned()
+    } else {
+        all.join(" ")
     }
 }

@@ -1,4 +1,4 @@
-//! A small world: a clock that is set by hand, and a few tools and a person who take their time by it.
+//! The setup of these tests: a manual clock, and tools and a user that advance it.
 //! It asserts nothing itself.
 
 use std::sync::Arc;
@@ -10,27 +10,27 @@ use toolcall_telemetry::Telemetry;
 use toolcall_testkit::clock::TestClock;
 use toolcall_testkit::tools::{custom, definition};
 
-/// When every story begins.
+/// When every test begins.
 pub(crate) const BEGAN: Timestamp = Timestamp::from_micros(1_000_000_000_000_000);
 
-/// More than any of the stories needs.
+/// Longer than any of the tests takes.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// What is only in inputs and outputs.
+/// A text that is only in inputs and outputs.
 pub(crate) const SECRET: &str = "hunter2";
 
-/// A clock that stands still until it is told.
+/// A clock that stands still until it is advanced.
 pub(crate) fn clock() -> TestClock {
     TestClock::standing_at(BEGAN.as_micros())
 }
 
-/// An engine whose calls are told to a collector.
+/// An engine whose calls are sent to a collector.
 pub(crate) fn engine(telemetry: &Telemetry, clock: &TestClock) -> Engine {
     Engine::builder(tools(clock))
         .setting(SessionContext::new(SessionId::new("session"), "/project"))
         .ids(CallIds::new("call"))
         .policy(ByName)
-        .approver(Person(clock.clone()))
+        .approver(SlowUser(clock.clone()))
         .clock(clock.clone())
         .reader(telemetry.reader())
         .build()
@@ -42,7 +42,7 @@ pub(crate) async fn run(engine: &Engine, tool: &str) -> Outcome {
     engine.run(request.model_id(format!("model-{tool}"))).await
 }
 
-/// `ask…` is asked, `deny…` is denied, the rest may run.
+/// Asks for tools named `ask…`, denies `deny…`, allows the rest.
 struct ByName;
 
 impl Policy for ByName {
@@ -55,10 +55,10 @@ impl Policy for ByName {
     }
 }
 
-/// FieldType three seconds to say yes, and five for a form.
-struct Person(TestClock);
+/// Takes three seconds to say yes, and five to decline a form.
+struct SlowUser(TestClock);
 
-impl Approver for Person {
+impl Approver for SlowUser {
     fn ask<'a>(&'a self, _question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
         self.0.advance_secs(3);
         Box::pin(std::future::ready(Answer::AllowOnce))
@@ -93,15 +93,16 @@ fn tools(clock: &TestClock) -> Registry {
     tools
 }
 
-/// Two seconds of work that says the secret.
+/// A tool that runs for two seconds and prints the secret.
 fn simple(name: &str, clock: &TestClock) -> CustomTool {
     let (clock, fails) = (clock.clone(), name == "fail");
     custom(name, move |_, scope| {
         clock.advance_secs(2);
         scope.print(SECRET);
-        let result = match fails {
-            true => Err(ToolError::new(format!("it broke: {SECRET}"))),
-            false => Ok(format!("done: {SECRET}")),
+        let result = if fails {
+            Err(ToolError::new(format!("it broke: {SECRET}")))
+        } else {
+            Ok(format!("done: {SECRET}"))
         };
         std::future::ready(result)
     })

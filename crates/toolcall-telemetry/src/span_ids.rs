@@ -1,34 +1,34 @@
-//! A span's own ids and those of its parent.
-//! It knows nothing of what the span is about.
+//! The ids of a span and of its parent.
+//! It knows nothing about the content of a span.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::trace::{Sampling, TraceParent};
 
-/// Where a span stands.
+/// The ids of a span and of its parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Node {
-    /// The span itself, as its children see it.
+pub(crate) struct SpanIdentity {
+    /// The trace context that its children inherit.
     pub(crate) own: TraceParent,
-    pub(crate) parent: Option<Parent>,
+    pub(crate) parent: Option<ParentSpan>,
 }
 
-/// The span above.
+/// The parent of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parent {
+pub(crate) struct ParentSpan {
     pub(crate) span: u64,
-    pub(crate) origin: Origin,
+    pub(crate) origin: ParentOrigin,
 }
 
-/// Who made a parent.
+/// Whether a parent span is of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    Here,
-    Elsewhere,
+pub(crate) enum ParentOrigin {
+    Local,
+    Remote,
 }
 
-/// Where new ids come from: a hasher that the system seeds, over a counter.
+/// Generates ids: a hash of a counter, with a random seed.
 #[derive(Debug, Default)]
 pub(crate) struct SpanIds {
     seed: RandomState,
@@ -36,32 +36,32 @@ pub(crate) struct SpanIds {
 }
 
 impl SpanIds {
-    /// A span above all others.
-    pub(crate) fn root(&self) -> Node {
+    /// Returns the ids of a new root span.
+    pub(crate) fn root(&self) -> SpanIdentity {
         let trace = u128::from(self.next()) << 64 | u128::from(self.next());
         let own = TraceParent {
             trace,
             span: self.next(),
-            sampling: Sampling::Kept,
+            sampling: Sampling::Sampled,
             state: None,
         };
-        Node { own, parent: None }
+        SpanIdentity { own, parent: None }
     }
 
-    /// A span below another.
-    pub(crate) fn below(&self, above: &TraceParent, origin: Origin) -> Node {
+    /// Returns the ids of a new child span.
+    pub(crate) fn child_of(&self, parent: &TraceParent, origin: ParentOrigin) -> SpanIdentity {
         let own = TraceParent {
             span: self.next(),
-            ..above.clone()
+            ..parent.clone()
         };
-        let span = above.span;
-        Node {
+        let span = parent.span;
+        SpanIdentity {
             own,
-            parent: Some(Parent { span, origin }),
+            parent: Some(ParentSpan { span, origin }),
         }
     }
 
-    /// Zero stands for no id.
+    /// Returns a new id; zero is not a valid one.
     fn next(&self) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.seed.hash_one(number).max(1)
@@ -78,7 +78,7 @@ mod tests {
     fn no_id_is_given_twice() {
         let ids = SpanIds::default();
         let root = ids.root();
-        let below = |_| ids.below(&root.own, Origin::Here).own.span;
+        let below = |_| ids.child_of(&root.own, ParentOrigin::Local).own.span;
         let spans: HashSet<u64> = (0..10_000).map(below).collect();
         assert_eq!(spans.len(), 10_000);
         assert!(!spans.contains(&root.own.span));
@@ -94,16 +94,16 @@ mod tests {
         let ids = SpanIds::default();
         let above = TraceParent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00");
         let above = above.unwrap().with_state("a=1");
-        let node = ids.below(&above, Origin::Elsewhere);
-        let parent = Parent {
+        let identity = ids.child_of(&above, ParentOrigin::Remote);
+        let parent = ParentSpan {
             span: above.span,
-            origin: Origin::Elsewhere,
+            origin: ParentOrigin::Remote,
         };
-        assert_eq!(node.parent, Some(parent));
+        assert_eq!(identity.parent, Some(parent));
         let own = TraceParent {
-            span: node.own.span,
+            span: identity.own.span,
             ..above
         };
-        assert_eq!(node.own, own);
+        assert_eq!(identity.own, own);
     }
 }

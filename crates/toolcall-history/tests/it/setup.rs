@@ -1,4 +1,4 @@
-//! The ground the stories stand on: a folder, a history in it, calls that live in one line.
+//! The setup of these tests: a directory with a history, and calls in one line.
 //! It asserts nothing by itself.
 
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ use toolcall_history::{Archive, History, HistoryConfig};
 use toolcall_testkit::clock::TestClock;
 use toolcall_testkit::dir::TestDir;
 
-/// A folder that goes away, and a path for a history in it.
-pub(crate) struct Ground {
+/// A temporary directory, and a path for a history in it.
+pub(crate) struct TestHistory {
     pub(crate) dir: TestDir,
     pub(crate) path: PathBuf,
 }
 
-impl Default for Ground {
+impl Default for TestHistory {
     fn default() -> Self {
         let dir = TestDir::create();
         let path = dir.at("state/history.db");
@@ -27,7 +27,7 @@ impl Default for Ground {
     }
 }
 
-impl Ground {
+impl TestHistory {
     pub(crate) fn open(&self) -> Arc<History> {
         self.open_with(settings())
     }
@@ -40,16 +40,17 @@ impl Ground {
         Archive::open(&self.path).expect("a history that is there")
     }
 
-    /// Every byte of every file in the folder.
+    /// Returns every byte of every file in the directory.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut folders = vec![self.dir.path().to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).expect("a folder") {
+        let mut dirs = vec![self.dir.path().to_owned()];
+        while let Some(dir) = dirs.pop() {
+            for entry in std::fs::read_dir(dir).expect("a directory") {
                 let path = entry.expect("an entry").path();
-                match path.is_dir() {
-                    true => folders.push(path),
-                    false => bytes.extend(std::fs::read(path).expect("a file")),
+                if path.is_dir() {
+                    dirs.push(path);
+                } else {
+                    bytes.extend(std::fs::read(path).expect("a file"));
                 }
             }
         }
@@ -64,7 +65,7 @@ impl Ground {
     }
 }
 
-/// Every look at this clock finds it a millisecond later.
+/// A clock that advances by a millisecond each time it is read.
 pub(crate) fn clock() -> TestClock {
     TestClock::ticking(1_700_000_000_000_000, 1000)
 }
@@ -110,7 +111,7 @@ pub(crate) fn finished(ending: Ending, result: impl Into<ToolResult>) -> Event {
     }))
 }
 
-/// Announces, prepares, allows and starts a call; gives the receipt of the decision.
+/// Announces, prepares, allows and starts a call; returns the receipt of the decision.
 pub(crate) fn begin(journal: &Journal, id: &CallId, intent: Intent) -> Receipt {
     let input = json!({ "path": "src/main.rs" });
     let announced = announced("read_file", input.clone());
@@ -131,7 +132,7 @@ pub(crate) fn write(journal: &Journal, id: &CallId, event: Event) -> Receipt {
     journal.write(id, event).expect("it has a place")
 }
 
-/// A call that reads and completes; gives the receipts of its decision and of its ending.
+/// Runs a call that reads and completes; returns the receipts of its decision and of its ending.
 pub(crate) fn whole_call(journal: &Journal, id: &CallId) -> [Receipt; 2] {
     let intent = Intent::new(Kind::Read, "Read main.rs").reading("/work/src/main.rs");
     let decision = begin(journal, id, intent);
@@ -139,7 +140,7 @@ pub(crate) fn whole_call(journal: &Journal, id: &CallId) -> [Receipt; 2] {
     [decision, ending]
 }
 
-/// Waits outside of any runtime.
+/// Waits for a receipt outside of any runtime.
 pub(crate) fn wait(receipt: Receipt) -> Result<(), toolcall::StoreError> {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     runtime.expect("a runtime").block_on(receipt.wait())
