@@ -15,17 +15,17 @@ fn main() -> Done {
 }
 
 async fn list(supervisor: Supervisor) -> Done {
-    let folder = std::env::current_dir()?;
+    let dir = std::env::current_dir()?;
     let state = std::env::temp_dir().join("toolcall-example");
-    let mut settings = ToolsetConfig::new(vec![folder.clone()], state);
-    settings.supervisor = Some(supervisor);
-    let kit = Toolset::open(settings)?;
+    let mut config = ToolsetConfig::new(vec![dir.clone()], state);
+    config.supervisor = Some(supervisor);
+    let toolset = Toolset::open(config)?;
     let mut tools = Registry::new();
-    kit.add_to(&mut tools)?;
-    let engine = Engine::builder(tools).cwd(folder).host(kit.host());
+    toolset.add_to(&mut tools)?;
+    let engine = Engine::builder(tools).cwd(dir).host(toolset.host());
     let engine = engine.policy(AskDangerous).build();
     let request = ToolRequest::new("list_directory", json!({"path": "."}));
     println!("{:#?}", engine.run(request).await.for_model().content);
-    kit.close().await;
+    toolset.close().await;
     Ok(())
 }

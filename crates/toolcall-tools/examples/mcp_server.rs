@@ -15,9 +15,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("name a server: its address, or its command");
         return Ok(());
     };
-    let launch: Launch = match first.starts_with("http") {
-        true => Address::new(first.parse()?, []).into(),
-        false => Program::new(first, rest.iter().map(String::as_str), []).into(),
+    let launch: Launch = if first.starts_with("http") {
+        Address::new(first.parse()?, []).into()
+    } else {
+        Program::new(first, rest.iter().map(String::as_str), []).into()
     };
     let surroundings = Surroundings::new(vec![std::env::current_dir()?], std::env::vars_os());
     let registry = SharedRegistry::new(Registry::new());

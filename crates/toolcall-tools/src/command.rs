@@ -37,7 +37,7 @@ mod supervisor;
 #[cfg(feature = "mcp")]
 pub(crate) use caller::Mark;
 pub use caller::is_inside_a_command;
-pub use environment::of_commands;
+pub use environment::command_environment;
 pub use jobs::{JobError, JobId, JobOutput, JobStatus, Jobs};
 pub use runner::{Commands, DEFAULT_GRACE};
 pub use sandbox::{Network, Sandbox};

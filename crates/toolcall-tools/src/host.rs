@@ -31,14 +31,14 @@ impl LocalHost {
     }
 
     /// Files may be slow, so they are used where waiting is allowed.
-    fn with_files<T: Send + 'static>(
+    fn blocking<T: Send + 'static>(
         &self,
-        act: impl FnOnce(&Files) -> Result<T, HostError> + Send + 'static,
+        operation: impl FnOnce(&Files) -> Result<T, HostError> + Send + 'static,
     ) -> BoxFuture<'_, Result<T, HostError>> {
         let files = self.files.clone();
         Box::pin(async move {
-            let acted = spawn_blocking(move || act(&files)).await;
-            acted.unwrap_or_else(|broken| Err(HostError::Other(broken.to_string().into())))
+            let result = spawn_blocking(move || operation(&files)).await;
+            result.unwrap_or_else(|error| Err(HostError::Other(error.to_string().into())))
         })
     }
 }
@@ -46,22 +46,22 @@ impl LocalHost {
 impl Host for LocalHost {
     fn resolve<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<PathBuf, HostError>> {
         let path = path.to_owned();
-        self.with_files(move |files| files.resolve(&path))
+        self.blocking(move |files| files.resolve(&path))
     }
 
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
         let path = path.to_owned();
-        self.with_files(move |files| files.read(&path))
+        self.blocking(move |files| files.read(&path))
     }
 
     fn inspect<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
         let path = path.to_owned();
-        self.with_files(move |files| files.inspect(&path))
+        self.blocking(move |files| files.inspect(&path))
     }
 
     fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>> {
         let edit = edit.clone();
-        self.with_files(move |files| files.apply(&edit))
+        self.blocking(move |files| files.apply(&edit))
     }
 
     fn run<'a>(

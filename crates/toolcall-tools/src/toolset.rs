@@ -26,7 +26,7 @@ use crate::tools::{Fetch, WebSearch};
 use crate::web::{FetchSettings, SearchSettings, WebError};
 
 /// How long spills and deleted things are kept.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// What a session's tools are made from.
 #[derive(Clone, Debug)]
@@ -115,24 +115,24 @@ pub struct Toolset {
 
 impl Toolset {
     /// Opens everything. What was kept too long ago goes.
-    pub fn open(settings: ToolsetConfig) -> Result<Self, ToolsetError> {
+    pub fn open(config: ToolsetConfig) -> Result<Self, ToolsetError> {
         let in_state = |name: &str, source| ToolsetError::State {
-            path: settings.state.join(name),
+            path: config.state.join(name),
             source,
         };
-        let place = settings.state.join("deleted");
-        let bin =
-            Trash::open(&place, Trash::DEFAULT_CAP).map_err(|error| in_state("deleted", error))?;
-        let spills = Spills::new(&settings.state.join("spills"), Spills::DEFAULT_CAP);
+        let trash_dir = config.state.join("deleted");
+        let trash = Trash::open(&trash_dir, Trash::DEFAULT_CAP)
+            .map_err(|error| in_state("deleted", error))?;
+        let spills = Spills::new(&config.state.join("spills"), Spills::DEFAULT_CAP);
         let spills = Arc::new(spills.map_err(|error| in_state("spills", error))?);
-        prune(&bin, &spills);
-        let files = Files::open(&settings.roots).map_err(ToolsetError::Roots)?;
-        let files = Arc::new(files.refusing_links().with_bin(bin));
+        prune(&trash, &spills);
+        let files = Files::open(&config.roots).map_err(ToolsetError::Roots)?;
+        let files = Arc::new(files.refusing_symlinks().with_trash(trash));
         let mut commands = Commands::new(files.clone());
-        if let Some(supervisor) = settings.supervisor {
+        if let Some(supervisor) = config.supervisor {
             commands = commands.with_supervisor(supervisor);
         }
-        if let Some(sandbox) = settings.sandbox {
+        if let Some(sandbox) = config.sandbox {
             commands = commands.with_sandbox(sandbox);
         }
         let jobs = Jobs::new(commands.clone()).with_spills(spills.clone());
@@ -143,13 +143,13 @@ impl Toolset {
             host: Arc::new(host),
             jobs: Arc::new(jobs),
             #[cfg(feature = "web")]
-            fetch: settings.fetch,
+            fetch: config.fetch,
             #[cfg(feature = "web")]
-            search: settings.search,
+            search: config.search,
             #[cfg(feature = "mcp")]
-            roots: settings.roots,
+            roots: config.roots,
             #[cfg(feature = "mcp")]
-            servers: settings.servers,
+            servers: config.servers,
         })
     }
 
@@ -199,9 +199,9 @@ impl Toolset {
 }
 
 /// That something old cannot be removed is no reason not to work; it is tried again next time.
-fn prune(bin: &Trash, spills: &Spills) {
-    if let Some(before) = SystemTime::now().checked_sub(KEPT) {
-        let _ = bin.prune(before);
+fn prune(trash: &Trash, spills: &Spills) {
+    if let Some(before) = SystemTime::now().checked_sub(RETENTION) {
+        let _ = trash.prune(before);
         let _ = spills.prune(before);
     }
 }

@@ -44,7 +44,7 @@ impl Window {
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let (piece, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 1));
             if self.line >= self.first {
-                self.keep(piece);
+                self.append(piece);
             }
             if self.is_full() {
                 break;
@@ -60,7 +60,7 @@ impl Window {
     }
 
     /// A line that does not fit is left for the next time, unless it is the first: that is cut.
-    fn keep(&mut self, piece: &[u8]) {
+    fn append(&mut self, piece: &[u8]) {
         let room = self.most_bytes - self.bytes.len();
         self.bytes
             .extend_from_slice(&piece[..piece.len().min(room)]);

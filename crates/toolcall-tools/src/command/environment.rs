@@ -12,47 +12,47 @@ const SET: [(&str, &str); 4] = [
     ("TERM", "dumb"),
 ];
 
-const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// How many settings of `git` are in the environment.
-const GIT_COUNT: &str = "GIT_CONFIG_COUNT";
+const GIT_CONFIG_COUNT: &str = "GIT_CONFIG_COUNT";
 
 /// What would open a window and wait for somebody.
 const UNSET: [&str; 2] = ["SSH_ASKPASS", "GIT_ASKPASS"];
 
 /// How the names of variables end that hold a key. Models bring theirs in the agent's environment, and what a command
 /// sees, a model can print. A call that needs one says so in its own `env`, where it is asked about.
-const KEYS: [&str; 4] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"];
+const SECRET_SUFFIXES: [&str; 4] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"];
 
 /// The environment of commands, made from that of the agent.
-pub fn of_commands(
+pub fn command_environment(
     agent: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> BTreeMap<OsString, OsString> {
     let mut env: BTreeMap<_, _> = agent.into_iter().collect();
     // Shells, too, look somewhere where nobody says where.
     env.entry("PATH".into())
-        .or_insert_with(|| USUAL_PATH.into());
+        .or_insert_with(|| DEFAULT_PATH.into());
     for name in UNSET {
         env.remove(OsStr::new(name));
     }
-    env.retain(|name, _| !is_key(name));
+    env.retain(|name, _| !is_secret(name));
     env.extend(SET.map(|(name, value)| (name.into(), value.into())));
     refuse_bare_repositories(&mut env);
     env
 }
 
-fn is_key(name: &OsStr) -> bool {
+fn is_secret(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
-    KEYS.iter().any(|end| name.ends_with(end))
+    SECRET_SUFFIXES.iter().any(|end| name.ends_with(end))
 }
 
 /// A folder that looks like the inside of a repository brings its own settings, which may run
 /// anything, and any clone can hold such a folder. `git` uses it only where it is named.
 fn refuse_bare_repositories(env: &mut BTreeMap<OsString, OsString>) {
-    let count = env.get(OsStr::new(GIT_COUNT));
+    let count = env.get(OsStr::new(GIT_CONFIG_COUNT));
     let count = count.and_then(|count| count.to_str()?.parse().ok());
     let at: u32 = count.unwrap_or(0);
-    env.insert(GIT_COUNT.into(), (at + 1).to_string().into());
+    env.insert(GIT_CONFIG_COUNT.into(), (at + 1).to_string().into());
     env.insert(
         format!("GIT_CONFIG_KEY_{at}").into(),
         "safe.bareRepository".into(),
@@ -72,7 +72,7 @@ mod tests {
             ("TERM", "xterm"),
             ("SSH_ASKPASS", "/usr/bin/window"),
         ];
-        let env = of_commands(agent.map(|(name, value)| (name.into(), value.into())));
+        let env = command_environment(agent.map(|(name, value)| (name.into(), value.into())));
         let shown: Vec<_> = env
             .iter()
             .map(|(name, value)| format!("{}={}", name.display(), value.display()))
@@ -93,7 +93,7 @@ mod tests {
             ("PGPASSWORD_FILE", "f"),
             ("DB_PASSWORD", "k"),
         ];
-        let env = of_commands(agent.map(|(name, value)| (name.into(), value.into())));
+        let env = command_environment(agent.map(|(name, value)| (name.into(), value.into())));
         let left = env
             .into_keys()
             .filter(|name| !name.to_string_lossy().starts_with("GIT_"));
@@ -108,7 +108,7 @@ mod tests {
             ("GIT_CONFIG_KEY_0", "user.name"),
             ("GIT_CONFIG_VALUE_0", "me"),
         ];
-        let env = of_commands(agent.map(|(name, value)| (name.into(), value.into())));
+        let env = command_environment(agent.map(|(name, value)| (name.into(), value.into())));
         let get = |name: &str| env.get(OsStr::new(name)).and_then(|value| value.to_str());
         assert_eq!(get("GIT_CONFIG_COUNT"), Some("2"));
         assert_eq!(get("GIT_CONFIG_KEY_0"), Some("user.name"));

@@ -2,7 +2,7 @@
 //! It holds a bounded number of them, each within a budget, and decides nothing about permission.
 
 mod job;
-mod printed;
+mod output_buffer;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,28 +13,28 @@ use parking_lot::Mutex;
 use thiserror::Error;
 use toolcall::{CallId, Command, Console, Exit, HostError, Spill};
 
-use self::job::Job;
-use super::runner::{Commands, runnable};
+use self::job::BackgroundJob;
+use super::runner::{Commands, runnable_parts};
 use crate::local::Spills;
 
 /// How many run at once.
-const MOST_RUNNING: usize = 16;
+const MAX_RUNNING: usize = 16;
 /// How many that ended are kept for later looks.
-const MOST_ENDED: usize = 64;
+const MAX_ENDED: usize = 64;
 
 /// The background commands of one session. Dropped, it ends all of them.
 #[derive(Debug)]
 pub struct Jobs {
     commands: Commands,
     spills: Option<Arc<Spills>>,
-    book: Mutex<Book>,
+    table: Mutex<JobTable>,
 }
 
 /// Every job that is known.
 #[derive(Debug, Default)]
-struct Book {
+struct JobTable {
     last: u64,
-    jobs: BTreeMap<JobId, Arc<Job>>,
+    jobs: BTreeMap<JobId, Arc<BackgroundJob>>,
 }
 
 /// A background command: `1`, `2` and so on, in the order in which they were started.
@@ -93,7 +93,7 @@ pub enum JobError {
     #[error("there is no background command `{0}`")]
     Unknown(String),
     /// Too many run already.
-    #[error("{MOST_RUNNING} background commands run already; stop one of them first")]
+    #[error("{MAX_RUNNING} background commands run already; stop one of them first")]
     TooMany,
     /// The command cannot be run.
     #[error(transparent)]
@@ -106,7 +106,7 @@ impl Jobs {
         Self {
             commands,
             spills: None,
-            book: Mutex::default(),
+            table: Mutex::default(),
         }
     }
 
@@ -124,24 +124,24 @@ impl Jobs {
         call: &CallId,
         console: &dyn Console,
     ) -> Result<JobId, JobError> {
-        let parts = runnable(command, console)?;
-        let mut book = self.book.lock();
-        if book.running().count() >= MOST_RUNNING {
+        let parts = runnable_parts(command, console)?;
+        let mut table = self.table.lock();
+        if table.running().count() >= MAX_RUNNING {
             return Err(JobError::TooMany);
         }
-        book.forget_the_oldest();
-        book.last += 1;
-        let id = JobId(book.last);
+        table.remove_oldest_ended();
+        table.last += 1;
+        let id = JobId(table.last);
         let spills = self.spills.clone().map(|spills| (spills, call.clone()));
-        let job = Job::start(self.commands.clone(), parts, command.env.clone(), spills);
-        book.jobs.insert(id, job);
+        let job = BackgroundJob::start(self.commands.clone(), parts, command.env.clone(), spills);
+        table.jobs.insert(id, job);
         Ok(id)
     }
 
     /// Every command that is known, oldest first.
     pub fn all(&self) -> Vec<(JobId, JobStatus)> {
-        let book = self.book.lock();
-        let jobs = book.jobs.iter();
+        let table = self.table.lock();
+        let jobs = table.jobs.iter();
         jobs.map(|(id, job)| (*id, job.status())).collect()
     }
 
@@ -176,36 +176,36 @@ impl Jobs {
 
     /// Ends all of them and waits until they are gone.
     pub async fn close(&self) {
-        let running: Vec<_> = self.book.lock().running().cloned().collect();
+        let running: Vec<_> = self.table.lock().running().cloned().collect();
         running.iter().for_each(|job| job.stop());
         for job in running {
             job.ended().await;
         }
     }
 
-    fn find(&self, id: JobId) -> Result<Arc<Job>, JobError> {
-        let found = self.book.lock().jobs.get(&id).cloned();
+    fn find(&self, id: JobId) -> Result<Arc<BackgroundJob>, JobError> {
+        let found = self.table.lock().jobs.get(&id).cloned();
         found.ok_or_else(|| JobError::Unknown(id.to_string()))
     }
 }
 
 impl Drop for Jobs {
     fn drop(&mut self) {
-        self.book.lock().running().for_each(|job| job.abandon());
+        self.table.lock().running().for_each(|job| job.abort());
     }
 }
 
-impl Book {
-    fn running(&self) -> impl Iterator<Item = &Arc<Job>> {
+impl JobTable {
+    fn running(&self) -> impl Iterator<Item = &Arc<BackgroundJob>> {
         let jobs = self.jobs.values();
         jobs.filter(|job| job.status() == JobStatus::Running)
     }
 
     /// Those that ended first in the order of their start go first.
-    fn forget_the_oldest(&mut self) {
-        let ended = |job: &Arc<Job>| job.status() != JobStatus::Running;
+    fn remove_oldest_ended(&mut self) {
+        let ended = |job: &Arc<BackgroundJob>| job.status() != JobStatus::Running;
         let over: Vec<_> = self.jobs.iter().filter(|(_, job)| ended(job)).collect();
-        let excess = (over.len() + 1).saturating_sub(MOST_ENDED);
+        let excess = (over.len() + 1).saturating_sub(MAX_ENDED);
         let forgotten: Vec<_> = over.iter().take(excess).map(|(id, _)| **id).collect();
         for id in forgotten {
             self.jobs.remove(&id);

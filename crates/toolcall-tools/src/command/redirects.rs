@@ -10,10 +10,10 @@ use toolcall::Access;
 use crate::local::Files;
 
 /// What opens the files of redirects beneath the roots.
-pub(super) struct Beneath<'a>(pub(super) &'a Files);
+pub(super) struct RootedFiles<'a>(pub(super) &'a Files);
 
-impl toolcall_shell::Files for Beneath<'_> {
+impl toolcall_shell::Files for RootedFiles<'_> {
     fn open(&self, path: &Path, access: Access) -> io::Result<File> {
-        self.0.redirect(path, access).map_err(io::Error::other)
+        self.0.open_redirect(path, access).map_err(io::Error::other)
     }
 }

@@ -11,9 +11,9 @@ use toolcall::{Command, Console, Exit, HostError, Part, Reading};
 use toolcall_shell::RunEnvironment;
 
 use super::caller::{self, Mark};
-use super::environment::of_commands;
-use super::protocol::{Isolation, Job, Program};
-use super::redirects::Beneath;
+use super::environment::command_environment;
+use super::protocol::{Isolation, JobPart, JobRequest};
+use super::redirects::RootedFiles;
 use super::sandbox::Sandbox;
 use super::supervisor::Supervisor;
 use crate::local::Files;
@@ -23,7 +23,7 @@ use crate::local::Files;
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(1);
 
 /// Variables that a call adds to the environment of its command.
-pub(super) type Variables = BTreeMap<Arc<str>, Arc<str>>;
+pub(super) type CommandVariables = BTreeMap<Arc<str>, Arc<str>>;
 
 /// The runner of commands.
 ///
@@ -50,7 +50,7 @@ impl Commands {
             files,
             supervisor: None,
             sandbox: None,
-            env: of_commands(std::env::vars_os()),
+            env: command_environment(std::env::vars_os()),
             grace: DEFAULT_GRACE,
         }
     }
@@ -82,17 +82,17 @@ impl Commands {
     /// Runs a command and hands on what it prints, as it comes, until it ended or was stopped.
     /// Dropping the future ends it, too.
     pub async fn run(&self, command: &Command, console: &dyn Console) -> Result<Exit, HostError> {
-        let parts = runnable(command, console)?;
+        let parts = runnable_parts(command, console)?;
         let print = |bytes: &[u8]| console.print(bytes);
-        let ended = self.carry(parts, &command.env, print, console.stopped());
+        let ended = self.run_parts(parts, &command.env, print, console.stopped());
         ended.await.map_err(|why| not_runnable(command, why))
     }
 
     /// Runs parts, in the way that was set up.
-    pub(super) async fn carry(
+    pub(super) async fn run_parts(
         &self,
         parts: Vec<Part>,
-        variables: &Variables,
+        variables: &CommandVariables,
         print: impl FnMut(&[u8]) + Send,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<Exit, String> {
@@ -106,27 +106,27 @@ impl Commands {
             (None, Some(_)) => {
                 Err("the sandbox cannot be built: it takes a supervisor, and there is none".into())
             }
-            (None, None) => self.carry_here(&parts, &env, print, stop).await,
+            (None, None) => self.run_unsupervised(&parts, &env, print, stop).await,
         }
     }
 
-    async fn carry_here(
+    async fn run_unsupervised(
         &self,
         parts: &[Part],
         env: &BTreeMap<OsString, OsString>,
         print: impl FnMut(&[u8]) + Send,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<Exit, String> {
-        let surroundings = RunEnvironment {
+        let environment = RunEnvironment {
             env,
-            files: &Beneath(&self.files),
+            files: &RootedFiles(&self.files),
             grace: self.grace,
         };
-        let ended = toolcall_shell::run(parts, &surroundings, print, stop).await;
+        let ended = toolcall_shell::run(parts, &environment, print, stop).await;
         ended.map_err(|error| error.to_string())
     }
 
-    fn environment(&self, variables: &Variables) -> BTreeMap<OsString, OsString> {
+    fn environment(&self, variables: &CommandVariables) -> BTreeMap<OsString, OsString> {
         let mut env = self.env.clone();
         let variables = variables.iter();
         env.extend(variables.map(|(name, value)| ((&**name).into(), (&**value).into())));
@@ -138,30 +138,33 @@ impl Commands {
         parts: Vec<Part>,
         mut env: BTreeMap<OsString, OsString>,
         mark: &Mark,
-    ) -> Result<Job, String> {
-        let walls = self.sandbox.as_ref().map(|sandbox| walls(sandbox, mark));
-        if let Some(walls) = &walls {
-            env.insert("TMPDIR".into(), walls.folder.clone());
+    ) -> Result<JobRequest, String> {
+        let isolation = self
+            .sandbox
+            .as_ref()
+            .map(|sandbox| isolation(sandbox, mark));
+        if let Some(isolation) = &isolation {
+            env.insert("TMPDIR".into(), isolation.temp_dir.clone());
         }
         env.insert(mark.name.clone(), mark.value.clone());
         let roots = self.files.root_ids().map_err(|error| error.to_string())?;
-        Ok(Job {
-            parts: parts.into_iter().map(Program).collect(),
+        Ok(JobRequest {
+            parts: parts.into_iter().map(JobPart).collect(),
             env: env.into_iter().collect(),
             roots: roots.into_iter().map(Into::into).collect(),
-            refuses_links: self.files.refuses_links(),
+            refuses_symlinks: self.files.refuses_symlinks(),
             grace: self.grace,
-            walls,
+            isolation,
         })
     }
 }
 
-fn walls(sandbox: &Sandbox, mark: &Mark) -> Isolation {
+fn isolation(sandbox: &Sandbox, mark: &Mark) -> Isolation {
     let writable = sandbox.writable.iter();
     Isolation {
         writable: writable.map(|path| path.clone().into()).collect(),
         network: sandbox.network,
-        folder: std::env::temp_dir().join(&mark.value).into(),
+        temp_dir: std::env::temp_dir().join(&mark.value).into(),
     }
 }
 
@@ -179,7 +182,10 @@ impl fmt::Debug for Commands {
 
 /// What is to run: the parts that were understood; or, if it was allowed all the same, the very
 /// text in a shell.
-pub(super) fn runnable(command: &Command, console: &dyn Console) -> Result<Vec<Part>, HostError> {
+pub(super) fn runnable_parts(
+    command: &Command,
+    console: &dyn Console,
+) -> Result<Vec<Part>, HostError> {
     let decision = console.decision();
     let was_allowed = decision.is_some_and(|decision| decision.is_approval());
     match &command.reading {

@@ -62,7 +62,7 @@ impl Sandbox {
 /// Refuses: no sandbox can be built on this system, or by this build.
 #[cfg(not(all(target_os = "linux", feature = "sandbox")))]
 pub(super) fn enforce(
-    _walls: &super::protocol::Isolation,
+    _isolation: &super::protocol::Isolation,
     _files: &crate::local::Files,
 ) -> Result<(), String> {
     let why = if cfg!(target_os = "linux") {

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 use toolcall::{Applied, Change, FileBody, FileEdit, HostError};
 
-use super::failure::{failed, refused};
+use super::errors::{host_error, path_error};
 use super::inspecting::inspect;
+use super::path_walk::{
+    Destination, EntryLocation, FinalSymlink, MissingDirectory, Symlinks, walk_path,
+};
 use super::reading::{FilePart, body};
 use super::roots::{RootId, Roots};
 use super::trash::Trash;
-use super::walk::{Arrival, Gap, LastLink, Links, Spot, walk};
 
 /// More than this is no text that anybody reads at once.
 const READ_LIMIT: u64 = 32 * 1024 * 1024;
@@ -21,13 +23,13 @@ const READ_LIMIT: u64 = 32 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Files {
     pub(super) roots: Roots,
-    pub(super) links: Links,
-    pub(super) bin: Option<Trash>,
+    pub(super) symlinks: Symlinks,
+    pub(super) trash: Option<Trash>,
     pub(super) read_limit: u64,
     pub(super) durability: Durability,
     /// Held between the last look at a file and its change, so that of two edits of what both were
     /// shown one fails. Other processes can still come between; the system has no step for that.
-    pub(super) turn: Mutex<()>,
+    pub(super) apply_lock: Mutex<()>,
 }
 
 /// What is certain when a change is reported as made.
@@ -46,29 +48,29 @@ impl Files {
     pub fn open(roots: &[PathBuf]) -> io::Result<Self> {
         Ok(Self {
             roots: Roots::open(roots)?,
-            links: Links::Followed,
-            bin: None,
+            symlinks: Symlinks::Followed,
+            trash: None,
             read_limit: READ_LIMIT,
             durability: Durability::default(),
-            turn: Mutex::default(),
+            apply_lock: Mutex::default(),
         })
     }
 
     /// Refuses to go through a link: paths come from [`Files::resolve`], and where one leads
     /// through a link by now, something was swapped since it was judged.
-    pub fn refusing_links(mut self) -> Self {
-        self.links = Links::Refused;
+    pub fn refusing_symlinks(mut self) -> Self {
+        self.symlinks = Symlinks::Refused;
         self
     }
 
     /// Whether it does.
-    pub(crate) fn refuses_links(&self) -> bool {
-        self.links == Links::Refused
+    pub(crate) fn refuses_symlinks(&self) -> bool {
+        self.symlinks == Symlinks::Refused
     }
 
     /// Puts away what is deleted and not held by the edit. Without a bin it is not deleted.
-    pub fn with_bin(mut self, bin: Trash) -> Self {
-        self.bin = Some(bin);
+    pub fn with_trash(mut self, trash: Trash) -> Self {
+        self.trash = Some(trash);
         self
     }
 
@@ -114,49 +116,51 @@ impl Files {
     /// Where a path leads: absolute, with every link followed, beneath a root. What is not there
     /// yet lies where its folder leads.
     pub fn resolve(&self, path: &Path) -> Result<PathBuf, HostError> {
-        match walk(
+        match walk_path(
             &self.roots,
             path,
-            Links::Followed,
-            LastLink::Followed,
-            Gap::Imagined,
+            Symlinks::Followed,
+            FinalSymlink::Followed,
+            MissingDirectory::Assume,
         )? {
-            Arrival::Name(spot) => Ok(spot.path),
-            Arrival::Folder(path) | Arrival::Nowhere(path) => Ok(path),
+            Destination::Entry(location) => Ok(location.path),
+            Destination::Directory(path) | Destination::Missing(path) => Ok(path),
         }
     }
 
     /// Reads a regular file.
     pub fn read(&self, path: &Path) -> Result<FileBody, HostError> {
-        let mut opened = self.readable(path)?.open(path)?;
+        let mut opened = self.locate_readable(path)?.open(path)?;
         let limit = self.read_limit;
-        let wanted = match opened.metadata.len() > limit {
-            true => 0,
+        let wanted = if opened.metadata.len() > limit {
+            0
+        } else {
             // One byte more shows a file that grew, or one that does not know its size.
-            false => limit.saturating_add(1),
+            limit.saturating_add(1)
         };
-        let portion = opened.portion(0, wanted);
-        let FilePart { bytes, size } = portion.map_err(|error| failed(path, error))?;
-        match size > limit {
-            true => Err(refused(
+        let part = opened.read_at(0, wanted);
+        let FilePart { bytes, size } = part.map_err(|error| host_error(path, error))?;
+        if size > limit {
+            Err(path_error(
                 path,
                 format_args!("has {size} bytes, more than {limit}"),
-            )),
-            false => Ok(body(bytes)),
+            ))
+        } else {
+            Ok(body(bytes))
         }
     }
 
     /// Reads a part of a regular file, from a place on and at most `limit` bytes.
     pub fn read_part(&self, path: &Path, from: u64, limit: u64) -> Result<FilePart, HostError> {
-        let mut opened = self.readable(path)?.open(path)?;
-        let portion = opened.portion(from, limit);
-        portion.map_err(|error| failed(path, error))
+        let mut opened = self.locate_readable(path)?.open(path)?;
+        let part = opened.read_at(from, limit);
+        part.map_err(|error| host_error(path, error))
     }
 
     /// What there is at a path: a file, a folder with everything in it, or the text of a link.
     pub fn inspect(&self, path: &Path) -> Result<FileBody, HostError> {
-        let spot = self.spot(path, LastLink::Meant, Gap::Fails)?;
-        inspect(&spot, self.read_limit, path)
+        let location = self.locate(path, FinalSymlink::Itself, MissingDirectory::Fail)?;
+        inspect(&location, self.read_limit, path)
     }
 
     /// Makes one change, if the file still is as the edit says it was. It is made whole or not at
@@ -171,16 +175,27 @@ impl Files {
         Ok(Applied::default())
     }
 
-    fn readable(&self, path: &Path) -> Result<Spot, HostError> {
-        self.spot(path, LastLink::Followed, Gap::Fails)
+    fn locate_readable(&self, path: &Path) -> Result<EntryLocation, HostError> {
+        self.locate(path, FinalSymlink::Followed, MissingDirectory::Fail)
     }
 
     /// The name in a folder that a path leads to.
-    pub(super) fn spot(&self, path: &Path, last: LastLink, gap: Gap) -> Result<Spot, HostError> {
-        match walk(&self.roots, path, self.links, last, gap)? {
-            Arrival::Name(spot) => Ok(*spot),
-            Arrival::Folder(_) => Err(refused(path, "is a folder, not a file")),
-            Arrival::Nowhere(_) => Err(HostError::Missing(path.to_owned())),
+    pub(super) fn locate(
+        &self,
+        path: &Path,
+        final_symlink: FinalSymlink,
+        missing_directory: MissingDirectory,
+    ) -> Result<EntryLocation, HostError> {
+        match walk_path(
+            &self.roots,
+            path,
+            self.symlinks,
+            final_symlink,
+            missing_directory,
+        )? {
+            Destination::Entry(location) => Ok(*location),
+            Destination::Directory(_) => Err(path_error(path, "is a folder, not a file")),
+            Destination::Missing(_) => Err(HostError::Missing(path.to_owned())),
         }
     }
 }

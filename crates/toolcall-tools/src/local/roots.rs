@@ -100,11 +100,12 @@ fn require_same(dir: &Dir, path: &Path) -> io::Result<()> {
         std::os::unix::fs::MetadataExt::dev(&named),
         std::os::unix::fs::MetadataExt::ino(&named),
     );
-    match (held.dev(), held.ino()) == named {
-        true => Ok(()),
-        false => Err(io::Error::other(format!(
+    if (held.dev(), held.ino()) == named {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!(
             "`{}` was replaced while it was opened",
             path.display()
-        ))),
+        )))
     }
 }

@@ -14,15 +14,15 @@ use parking_lot::Mutex;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use toolcall::{CallId, Completeness, HostError, Spill};
 
-use super::failure::failed;
-use super::folders::private_folder;
-use super::reading::{FilePart, Opened};
-use super::temporary::fresh_name;
+use super::directories::open_private_directory;
+use super::errors::host_error;
+use super::reading::{FilePart, OpenFile};
+use super::temporary::random_name;
 
 /// How the name of every spill ends.
 const SUFFIX: &str = ".spill";
 /// What stays as it is in the path of an address.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+const UNESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')
     .remove(b'.')
@@ -34,15 +34,15 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
 #[derive(Debug)]
 pub struct Spills {
     path: PathBuf,
-    folder: Dir,
+    dir: Dir,
     cap: u64,
     session: String,
-    calls: Mutex<HashMap<CallId, Arc<Mutex<Kept>>>>,
+    calls: Mutex<HashMap<CallId, Arc<Mutex<CallSpill>>>>,
 }
 
 /// What is kept of one call.
 #[derive(Debug)]
-struct Kept {
+struct CallSpill {
     name: String,
     bytes: u64,
     completeness: Completeness,
@@ -53,61 +53,61 @@ impl Spills {
     pub const DEFAULT_CAP: u64 = 256 * 1024 * 1024;
 
     /// Keeps spills in this folder, at most `cap` bytes a call. The folder is made if need be.
-    pub fn new(folder: &Path, cap: u64) -> io::Result<Self> {
-        let (path, folder) = private_folder(folder)?;
+    pub fn new(dir: &Path, cap: u64) -> io::Result<Self> {
+        let (path, dir) = open_private_directory(dir)?;
         Ok(Self {
             path,
-            folder,
+            dir,
             cap,
-            session: fresh_name().trim_start_matches('.').to_owned(),
+            session: random_name().trim_start_matches('.').to_owned(),
             calls: Mutex::default(),
         })
     }
 
     /// Keeps more of a call's output.
     pub fn keep(&self, call: &CallId, bytes: &[u8]) -> Result<Spill, HostError> {
-        let kept = self.kept(call);
-        let mut kept = kept.lock();
-        let room = match kept.completeness {
-            Completeness::Whole => self.cap.saturating_sub(kept.bytes),
+        let spill = self.spill(call);
+        let mut spill = spill.lock();
+        let room = match spill.completeness {
+            Completeness::Whole => self.cap.saturating_sub(spill.bytes),
             Completeness::Capped => 0,
         };
         let fits = &bytes[..bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
         if fits.len() < bytes.len() {
-            kept.completeness = Completeness::Capped;
+            spill.completeness = Completeness::Capped;
         }
-        let path = self.path.join(&kept.name);
-        let written = self.write(&mut kept, fits);
-        written.map_err(|error| failed(&path, error))?;
+        let path = self.path.join(&spill.name);
+        let written = self.write(&mut spill, fits);
+        written.map_err(|error| host_error(&path, error))?;
         Ok(Spill {
-            uri: address(&path),
-            bytes: kept.bytes,
-            completeness: kept.completeness,
+            uri: file_uri(&path),
+            bytes: spill.bytes,
+            completeness: spill.completeness,
         })
     }
 
     /// Reads a spill of this session from a place on, at most `limit` bytes.
     pub fn read_spill(&self, path: &Path, from: u64, limit: u64) -> Result<FilePart, HostError> {
         let missing = || HostError::Missing(path.to_owned());
-        let name = self.own(path).ok_or_else(missing)?;
+        let name = self.own_name(path).ok_or_else(missing)?;
         let mut options = OpenOptions::new();
         let opened = self.open(&name, options.read(true)).and_then(|file| {
             let metadata = file.metadata()?;
-            Opened { file, metadata }.portion(from, limit)
+            OpenFile { file, metadata }.read_at(from, limit)
         });
-        opened.map_err(|error| failed(path, error))
+        opened.map_err(|error| host_error(path, error))
     }
 
     /// Whether this session kept the spill at this path.
     pub fn owns(&self, path: &Path) -> bool {
-        self.own(path).is_some()
+        self.own_name(path).is_some()
     }
 
     /// Removes spills that were last written before this moment, of other sessions too but none
     /// of this one. It says how many.
     pub fn prune(&self, before: SystemTime) -> io::Result<usize> {
         let mut pruned = 0;
-        for entry in self.folder.entries()? {
+        for entry in self.dir.entries()? {
             match self.prune_one(&entry?, before) {
                 Ok(was_old) => pruned += usize::from(was_old),
                 // Another session prunes, too.
@@ -129,12 +129,12 @@ impl Spills {
         Ok(was_old)
     }
 
-    fn kept(&self, call: &CallId) -> Arc<Mutex<Kept>> {
+    fn spill(&self, call: &CallId) -> Arc<Mutex<CallSpill>> {
         let mut calls = self.calls.lock();
         let number = calls.len();
         let fresh = || {
             // A call's id is text from anywhere; a name of our own needs no cleaning.
-            Arc::new(Mutex::new(Kept {
+            Arc::new(Mutex::new(CallSpill {
                 name: format!("{}-{number}{SUFFIX}", self.session),
                 bytes: 0,
                 completeness: Completeness::Whole,
@@ -144,22 +144,22 @@ impl Spills {
     }
 
     /// What follows a write that failed would have a hole before it, so the spill ends there.
-    fn write(&self, kept: &mut Kept, bytes: &[u8]) -> io::Result<()> {
-        if bytes.is_empty() && kept.bytes > 0 {
+    fn write(&self, spill: &mut CallSpill, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() && spill.bytes > 0 {
             return Ok(());
         }
         let mut options = OpenOptions::new();
         options.append(true).mode(0o600);
-        match kept.bytes {
+        match spill.bytes {
             0 => options.create(true),
             _ => &mut options,
         };
-        let mut file = self.open(&kept.name, &mut options)?;
+        let mut file = self.open(&spill.name, &mut options)?;
         match file.write_all(bytes) {
-            Ok(()) => kept.bytes += bytes.len() as u64,
+            Ok(()) => spill.bytes += bytes.len() as u64,
             Err(error) => {
-                kept.completeness = Completeness::Capped;
-                file.set_len(kept.bytes)?;
+                spill.completeness = Completeness::Capped;
+                file.set_len(spill.bytes)?;
                 return Err(error);
             }
         }
@@ -168,22 +168,22 @@ impl Spills {
 
     fn open(&self, name: &str, options: &mut OpenOptions) -> io::Result<File> {
         let options = options.follow(FollowSymlinks::No);
-        self.folder.open_with(name, options)
+        self.dir.open_with(name, options)
     }
 
     /// The name of the spill at this path, if this session kept it.
-    fn own(&self, path: &Path) -> Option<String> {
+    fn own_name(&self, path: &Path) -> Option<String> {
         let name = path.strip_prefix(&self.path).ok()?.to_str()?;
         let calls: Vec<_> = self.calls.lock().values().cloned().collect();
-        let is_own = calls.iter().any(|kept| kept.lock().name == name);
+        let is_own = calls.iter().any(|spill| spill.lock().name == name);
         is_own.then(|| name.to_owned())
     }
 }
 
-fn address(path: &Path) -> Arc<str> {
+fn file_uri(path: &Path) -> Arc<str> {
     format!(
         "file://{}",
-        percent_encode(path.as_os_str().as_bytes(), PLAIN)
+        percent_encode(path.as_os_str().as_bytes(), UNESCAPED)
     )
     .into()
 }

@@ -15,8 +15,8 @@ use super::files::Durability;
 
 /// A file under a name of its own. Dropped, it is removed, unless it was put in its place.
 #[derive(Debug)]
-pub(super) struct Temporary<'a> {
-    folder: &'a Dir,
+pub(super) struct TemporaryFile<'a> {
+    dir: &'a Dir,
     /// Nothing once it has got its place.
     name: Option<String>,
     /// What is written goes here.
@@ -24,20 +24,20 @@ pub(super) struct Temporary<'a> {
 }
 
 /// A name that nobody else thinks of. The standard library's hasher is seeded at random.
-pub(crate) fn fresh_name() -> String {
+pub(crate) fn random_name() -> String {
     let number = RandomState::new().hash_one(std::process::id());
     format!(".toolcall-{number:016x}")
 }
 
-impl<'a> Temporary<'a> {
+impl<'a> TemporaryFile<'a> {
     /// An empty file in the folder, with these rights as far as the process's mask lets it.
-    pub(super) fn create(folder: &'a Dir, mode: u32) -> io::Result<Self> {
-        let name = fresh_name();
+    pub(super) fn create(dir: &'a Dir, mode: u32) -> io::Result<Self> {
+        let name = random_name();
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(mode);
-        let file = folder.open_with(&name, options.follow(FollowSymlinks::No))?;
+        let file = dir.open_with(&name, options.follow(FollowSymlinks::No))?;
         Ok(Self {
-            folder,
+            dir,
             name: Some(name),
             file,
         })
@@ -45,7 +45,7 @@ impl<'a> Temporary<'a> {
 
     /// Takes over owner and rights. What runs as somebody else when it is executed (setuid, setgid)
     /// was that with its old content; the new one does not inherit it.
-    pub(super) fn take_rights_of(&self, original: &Metadata) -> io::Result<()> {
+    pub(super) fn copy_permissions_from(&self, original: &Metadata) -> io::Result<()> {
         let (owner, group) = (original.uid(), original.gid());
         // Only root may give files away; for anybody else the file becomes theirs.
         let _ = rustix::fs::fchown(
@@ -58,28 +58,28 @@ impl<'a> Temporary<'a> {
     }
 
     /// Puts it where nothing is.
-    pub(super) fn place_new(mut self, name: &OsStr, durability: Durability) -> io::Result<()> {
-        self.settle(durability)?;
+    pub(super) fn persist_new(mut self, name: &OsStr, durability: Durability) -> io::Result<()> {
+        self.sync(durability)?;
         if let Some(own) = &self.name {
-            rename_new(self.folder, own.as_ref(), self.folder, name)?;
+            rename_no_replace(self.dir, own.as_ref(), self.dir, name)?;
         }
         self.name = None;
-        settle_folder(self.folder, durability);
+        sync_directory(self.dir, durability);
         Ok(())
     }
 
     /// Puts it where a file is.
-    pub(super) fn place_over(mut self, name: &OsStr, durability: Durability) -> io::Result<()> {
+    pub(super) fn persist_over(mut self, name: &OsStr, durability: Durability) -> io::Result<()> {
         if let Some(own) = &self.name {
-            self.folder.rename(own, self.folder, name)?;
+            self.dir.rename(own, self.dir, name)?;
         }
         self.name = None;
-        settle_folder(self.folder, durability);
+        sync_directory(self.dir, durability);
         Ok(())
     }
 
     /// Makes sure of the content before anything leads to it.
-    pub(super) fn settle(&self, durability: Durability) -> io::Result<()> {
+    pub(super) fn sync(&self, durability: Durability) -> io::Result<()> {
         match durability {
             Durability::Synced => self.file.sync_all(),
             Durability::Cached => Ok(()),
@@ -87,39 +87,39 @@ impl<'a> Temporary<'a> {
     }
 }
 
-impl Drop for Temporary<'_> {
+impl Drop for TemporaryFile<'_> {
     fn drop(&mut self) {
         if let Some(name) = self.name.take() {
             // There is nobody left to tell; its name says whose it is.
-            let _ = self.folder.remove_file(name);
+            let _ = self.dir.remove_file(name);
         }
     }
 }
 
 /// Makes sure of a folder's names. The change is made by now, so a system that cannot do this is
 /// no reason to call it failed.
-pub(super) fn settle_folder(folder: &Dir, durability: Durability) {
+pub(super) fn sync_directory(dir: &Dir, durability: Durability) {
     match durability {
-        Durability::Synced => drop(folder.open(".").and_then(|folder| folder.sync_all())),
+        Durability::Synced => drop(dir.open(".").and_then(|dir| dir.sync_all())),
         Durability::Cached => {}
     }
 }
 
 /// Renames, but never over something.
-pub(super) fn rename_new(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
-    match rename_exclusively(from, old, to, new) {
+pub(super) fn rename_no_replace(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
+    match try_rename_no_replace(from, old, to, new) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => link_then_remove(from, old, to, new),
         other => Ok(other?),
     }
 }
 
 #[cfg(any(target_vendor = "apple", target_os = "linux", target_os = "android"))]
-fn rename_exclusively(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> Result<(), Errno> {
+fn try_rename_no_replace(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> Result<(), Errno> {
     rustix::fs::renameat_with(from, old, to, new, rustix::fs::RenameFlags::NOREPLACE)
 }
 
 #[cfg(not(any(target_vendor = "apple", target_os = "linux", target_os = "android")))]
-fn rename_exclusively(_: &Dir, _: &OsStr, _: &Dir, _: &OsStr) -> Result<(), Errno> {
+fn try_rename_no_replace(_: &Dir, _: &OsStr, _: &Dir, _: &OsStr) -> Result<(), Errno> {
     Err(Errno::NOSYS)
 }
 
@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn the_way_in_two_steps_never_goes_over_something() {
-        let folder = tempfile::tempdir().unwrap();
-        let dir = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority()).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient_dir(dir.path(), cap_std::ambient_authority()).unwrap();
         dir.write("a", "1").unwrap();
         dir.write("b", "2").unwrap();
         dir.symlink_contents("/nowhere", "l").unwrap();

@@ -9,18 +9,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cap_std::fs::Dir;
 use toolcall::HostError;
 
-use super::failure::{failed, refused};
-use super::folders::private_folder;
+use super::directories::open_private_directory;
+use super::errors::{host_error, path_error};
 use super::inspecting::inspect;
-use super::moving::{carry_tree, is_another_device};
-use super::temporary::{fresh_name, rename_new};
-use super::walk::Spot;
+use super::moving::{is_another_device, move_tree};
+use super::path_walk::EntryLocation;
+use super::temporary::{random_name, rename_no_replace};
 
 /// A folder of the user's, outside of every session, in which deleted things wait.
 #[derive(Debug)]
 pub struct Trash {
     path: PathBuf,
-    folder: Dir,
+    dir: Dir,
     cap: u64,
 }
 
@@ -30,25 +30,25 @@ impl Trash {
 
     /// Puts things into this folder, which is made if need be. From another file system at most
     /// `cap` bytes of one thing are copied.
-    pub fn open(folder: &Path, cap: u64) -> io::Result<Self> {
-        let (path, folder) = private_folder(folder)?;
-        Ok(Self { path, folder, cap })
+    pub fn open(dir: &Path, cap: u64) -> io::Result<Self> {
+        let (path, dir) = open_private_directory(dir)?;
+        Ok(Self { path, dir, cap })
     }
 
     /// Takes something away from where it is, and says where it is now.
-    pub(super) fn take(&self, spot: &Spot, path: &Path) -> Result<PathBuf, HostError> {
-        let name = OsString::from(fresh_item());
-        match rename_new(&spot.folder, &spot.name, &self.folder, &name) {
-            Err(error) if is_another_device(&error) => self.copy(spot, &name, path)?,
-            other => other.map_err(|error| failed(path, error))?,
+    pub(super) fn take(&self, location: &EntryLocation, path: &Path) -> Result<PathBuf, HostError> {
+        let name = OsString::from(new_item_name());
+        match rename_no_replace(&location.dir, &location.name, &self.dir, &name) {
+            Err(error) if is_another_device(&error) => self.copy(location, &name, path)?,
+            other => other.map_err(|error| host_error(path, error))?,
         }
         Ok(self.path.join(name))
     }
 
-    fn copy(&self, spot: &Spot, name: &OsStr, path: &Path) -> Result<(), HostError> {
-        let size = inspect(spot, 0, path)?.bytes();
+    fn copy(&self, location: &EntryLocation, name: &OsStr, path: &Path) -> Result<(), HostError> {
+        let size = inspect(location, 0, path)?.bytes();
         if size > self.cap {
-            return Err(refused(
+            return Err(path_error(
                 path,
                 format_args!(
                     "has {size} bytes and lies on another file system than deleted things are \
@@ -57,17 +57,17 @@ impl Trash {
                 ),
             ));
         }
-        let copied = carry_tree(&spot.folder, &spot.name, &self.folder, name);
-        copied.map_err(|error| failed(path, error))
+        let copied = move_tree(&location.dir, &location.name, &self.dir, name);
+        copied.map_err(|error| host_error(path, error))
     }
 
     /// Removes for good what was taken before this moment, and says how many things that were.
     pub fn prune(&self, before: SystemTime) -> io::Result<usize> {
         let mut pruned = 0;
-        for entry in self.folder.entries()? {
+        for entry in self.dir.entries()? {
             let name = entry?.file_name();
-            if taken_at(&name).is_some_and(|taken| taken < before) {
-                remove(&self.folder, &name)?;
+            if deleted_at(&name).is_some_and(|taken| taken < before) {
+                remove(&self.dir, &name)?;
                 pruned += 1;
             }
         }
@@ -76,21 +76,22 @@ impl Trash {
 }
 
 /// Removes whatever it is.
-pub(super) fn remove(folder: &Dir, name: &OsStr) -> io::Result<()> {
-    match folder.symlink_metadata(name)?.is_dir() {
-        true => folder.remove_dir_all(name),
-        false => folder.remove_file(name),
+pub(super) fn remove(dir: &Dir, name: &OsStr) -> io::Result<()> {
+    if dir.symlink_metadata(name)?.is_dir() {
+        dir.remove_dir_all(name)
+    } else {
+        dir.remove_file(name)
     }
 }
 
 /// A move keeps the times of a thing, so its name tells when it came.
-fn fresh_item() -> String {
+fn new_item_name() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let seconds = now.map_or(0, |now| now.as_secs());
-    format!("{seconds}{}", fresh_name())
+    format!("{seconds}{}", random_name())
 }
 
-fn taken_at(name: &OsStr) -> Option<SystemTime> {
+fn deleted_at(name: &OsStr) -> Option<SystemTime> {
     let seconds = name.to_str()?.split('.').next()?.parse().ok()?;
     UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }

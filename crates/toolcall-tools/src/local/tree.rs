@@ -19,7 +19,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, readlinkat, sta
 pub(crate) use start::Start;
 
 /// As deep as a walk goes, whatever was asked for.
-const DEEPEST: usize = 256;
+const MAX_DEPTH: usize = 256;
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,7 +60,7 @@ pub(crate) trait Visitor: Send {
 
 /// A name in a folder that is held.
 pub(crate) struct Found<'a> {
-    folder: BorrowedFd<'a>,
+    dir: BorrowedFd<'a>,
     name: &'a CStr,
     pub(crate) kind: Kind,
     /// Its absolute path.
@@ -90,7 +90,7 @@ impl Found<'_> {
     /// Opens a regular file, without waiting, and says how large it is.
     pub(crate) fn open(&self) -> io::Result<(File, u64)> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = openat(self.folder, self.name, flags, Mode::empty())?;
+        let opened = openat(self.dir, self.name, flags, Mode::empty())?;
         let stat = fstat(&opened)?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok((File::from(opened), stat.st_size.unsigned_abs())),
@@ -100,14 +100,14 @@ impl Found<'_> {
 
     /// When it was changed last, in nanoseconds.
     pub(crate) fn modified(&self) -> io::Result<i128> {
-        let stat = statat(self.folder, self.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let stat = statat(self.dir, self.name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec))
     }
 
     /// The text of a link.
     pub(crate) fn target(&self) -> io::Result<PathBuf> {
         use std::os::unix::ffi::OsStringExt as _;
-        let text = readlinkat(self.folder, self.name, Vec::new())?;
+        let text = readlinkat(self.dir, self.name, Vec::new())?;
         Ok(std::ffi::OsString::from_vec(text.into_bytes()).into())
     }
 }

@@ -3,7 +3,7 @@
 
 #![cfg(unix)]
 
-mod ground;
+mod fixture;
 mod jobs;
 mod redirects;
 mod running;

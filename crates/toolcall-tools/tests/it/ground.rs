@@ -15,9 +15,9 @@ pub(crate) struct Ground(TestDir);
 
 impl Ground {
     pub(crate) fn new() -> Self {
-        let ground = Self(TestDir::with(&[("/w/outside/canary", "CANARY")]));
-        ground.0.mkdir("/w/proj");
-        ground
+        let fixture = Self(TestDir::with(&[("/w/outside/canary", "CANARY")]));
+        fixture.0.mkdir("/w/proj");
+        fixture
     }
 
     pub(crate) fn root(&self) -> PathBuf {

@@ -4,7 +4,7 @@
 #![cfg(target_os = "linux")]
 
 mod case;
-mod ground;
+mod fixture;
 mod outputs;
 mod paths;
 

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::hostile::ground::{CANARY, Ground};
+use crate::hostile::fixture::{CANARY, HostileFixture};
 
 /// A case on its own ground.
 pub(crate) struct Case {
     pub(crate) id: String,
-    pub(crate) ground: Ground,
+    pub(crate) fixture: HostileFixture,
     input: Value,
 }
 
@@ -22,14 +22,14 @@ impl Case {
     /// Reads a line of the table and sets it up.
     pub(crate) fn set_up(line: &str) -> Self {
         let case: Value = serde_json::from_str(line).unwrap();
-        let ground = Ground::new();
+        let fixture = HostileFixture::new();
         for step in case["setup"]["fs"].as_array().into_iter().flatten() {
             let (kind, what) = step.as_object().unwrap().iter().next().unwrap();
-            build(&ground, kind, what);
+            build(&fixture, kind, what);
         }
         Self {
             id: case["id"].as_str().unwrap().to_owned(),
-            ground,
+            fixture,
             input: case["input"].clone(),
         }
     }
@@ -72,8 +72,8 @@ impl Case {
     fn located(&self, path: &Value) -> Value {
         match path {
             Value::String(text) => match text.strip_prefix("file://") {
-                Some(rest) => format!("file://{}", self.ground.at(rest).display()).into(),
-                None => located(&self.ground, text).to_str().unwrap().into(),
+                Some(rest) => format!("file://{}", self.fixture.at(rest).display()).into(),
+                None => located(&self.fixture, text).to_str().unwrap().into(),
             },
             repeated => {
                 let times = repeated["repeat"][1].as_u64().unwrap();
@@ -85,28 +85,29 @@ impl Case {
 }
 
 /// A relative path as it is; an absolute one in the ground. System folders are the real ones.
-fn located(ground: &Ground, path: &str) -> PathBuf {
-    match path.starts_with('/') && !path.starts_with("/proc") && !path.starts_with("/dev") {
-        true => ground.at(path),
-        false => path.into(),
+fn located(fixture: &HostileFixture, path: &str) -> PathBuf {
+    if path.starts_with('/') && !path.starts_with("/proc") && !path.starts_with("/dev") {
+        fixture.at(path)
+    } else {
+        path.into()
     }
 }
 
-fn build(ground: &Ground, kind: &str, what: &Value) {
+fn build(fixture: &HostileFixture, kind: &str, what: &Value) {
     let text = |at: usize| what[at].as_str().unwrap_or_default();
     let name = what.as_str().unwrap_or(text(0));
-    let path = ground.root().join(located(ground, name));
+    let path = fixture.root().join(located(fixture, name));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     match kind {
         "file" => fs::write(path, content(text(1))).unwrap(),
-        "file_bytes" => fs::write(ground.root().join(unescaped(name)), text(1)).unwrap(),
+        "file_bytes" => fs::write(fixture.root().join(unescaped(name)), text(1)).unwrap(),
         "dir" => {
             fs::create_dir_all(&path).unwrap();
             let mode = u32::from_str_radix(text(1), 8).unwrap();
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         }
-        "symlink" | "bind_or_symlink" => link_despite_rights(&located(ground, text(1)), &path),
-        "hardlink" => fs::hard_link(located(ground, text(1)), path).unwrap(),
+        "symlink" | "bind_or_symlink" => link_despite_rights(&located(fixture, text(1)), &path),
+        "hardlink" => fs::hard_link(located(fixture, text(1)), path).unwrap(),
         "fifo" => rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap(),
         "sparse" => {
             let file = fs::File::create(path).unwrap();

@@ -19,16 +19,16 @@ use toolcall_tools::{Toolset, ToolsetConfig, ToolsetError};
 
 use crate::hostile::Verdict;
 use crate::hostile::case::Case;
-use crate::hostile::ground::{CANARY, Told};
+use crate::hostile::fixture::{CANARY, CallRecord};
 
 const PROTECTED: &str = "protected names belong to the policy";
 const MIB: u64 = 1024 * 1024;
 
 /// Judges a case, and that nothing outside was changed or told.
 pub(crate) async fn judge(name: &str, case: &Case) -> Verdict {
-    let outside = case.ground.outside();
+    let outside = case.fixture.outside();
     let verdict = shows(name, case).await;
-    assert_eq!(case.ground.outside(), outside);
+    assert_eq!(case.fixture.outside(), outside);
     verdict
 }
 
@@ -71,27 +71,27 @@ async fn shows(name: &str, case: &Case) -> Verdict {
     }
 }
 
-async fn allowed(case: &Case) -> Told {
-    let told = case.ground.call(AllowAll, case.tool(), case.input());
-    told.await
+async fn allowed(case: &Case) -> CallRecord {
+    let record = case.fixture.call(AllowAll, case.tool(), case.input());
+    record.await
 }
 
-fn assert_no_canary(told: &Told) {
-    let everything = told.everything();
+fn assert_no_canary(record: &CallRecord) {
+    let everything = record.everything();
     assert!(!everything.contains(CANARY), "{everything}");
 }
 
-fn assert_refused(told: &Told, because: &str) {
-    assert!(!told.is_completed(), "{}", told.for_model());
-    assert!(told.reason().contains(because), "{}", told.reason());
-    assert_no_canary(told);
+fn assert_refused(record: &CallRecord, because: &str) {
+    assert!(!record.is_completed(), "{}", record.for_model());
+    assert!(record.reason().contains(because), "{}", record.reason());
+    assert_no_canary(record);
 }
 
 /// Although everything is allowed, the call fails, nothing is told and nothing changes.
 async fn refused(case: &Case, because: &str) -> Verdict {
-    let inside = case.ground.inside();
+    let inside = case.fixture.inside();
     assert_refused(&allowed(case).await, because);
-    assert_eq!(case.ground.inside(), inside);
+    assert_eq!(case.fixture.inside(), inside);
     Verdict::Passed
 }
 
@@ -99,7 +99,7 @@ async fn refused(case: &Case, because: &str) -> Verdict {
 async fn magic_link(case: &Case) -> Verdict {
     assert_refused(&allowed(case).await, "is outside");
     let through_link = case
-        .ground
+        .fixture
         .call(AllowAll, "read_file", json!({"path": "pl"}));
     assert_refused(&through_link.await, "is outside");
     Verdict::Passed
@@ -107,37 +107,39 @@ async fn magic_link(case: &Case) -> Verdict {
 
 /// Also where somebody made `/dev` a root.
 async fn device(case: &Case) -> Verdict {
-    let kit = case.ground.kit(&[case.ground.root(), "/dev".into()]);
-    let link = names(&case.ground.root()).remove(0);
+    let toolset = case.fixture.toolset(&[case.fixture.root(), "/dev".into()]);
+    let link = names(&case.fixture.root()).remove(0);
     for path in [case.input()["path"].as_str().unwrap(), &link] {
         let input = json!({"path": path});
-        let told = case.ground.call_with(&kit, AllowAll, "read_file", input);
-        let told = told.await;
-        assert!(!told.is_completed());
-        let is_absent = told.reason().contains("does not exist");
-        let is_device = told.reason().contains("is a device");
-        assert!(is_absent || is_device, "{}", told.reason());
+        let record = case
+            .fixture
+            .call_with(&toolset, AllowAll, "read_file", input);
+        let record = record.await;
+        assert!(!record.is_completed());
+        let is_absent = record.reason().contains("does not exist");
+        let is_device = record.reason().contains("is a device");
+        assert!(is_absent || is_device, "{}", record.reason());
     }
     Verdict::Passed
 }
 
 /// The table's link starts at the root; a real one starts at its folder.
 async fn link_is_shown(case: &Case) -> Verdict {
-    let ground = &case.ground;
-    fs::remove_file(ground.path("src/link.txt")).unwrap();
-    symlink("../docs/real.txt", ground.path("src/link.txt")).unwrap();
-    let told = ground.call(AskAll, case.tool(), case.input()).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    let intent = &told.questions[0].subject.intent;
-    let real = ground.path("docs/real.txt");
+    let fixture = &case.fixture;
+    fs::remove_file(fixture.path("src/link.txt")).unwrap();
+    symlink("../docs/real.txt", fixture.path("src/link.txt")).unwrap();
+    let record = fixture.call(AskAll, case.tool(), case.input()).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    let intent = &record.questions[0].subject.intent;
+    let real = fixture.path("docs/real.txt");
     let is_real = |path: &PathBuf| *path == real;
     assert!(intent.locations.iter().any(|place| is_real(&place.path)));
     let mut edits = intent.preview.iter().filter_map(edited);
     assert!(edits.any(|path| path == real));
-    let shown = told.lines_for_people().join("\n");
+    let shown = record.lines_for_people().join("\n");
     assert!(shown.contains("docs/real.txt"), "{shown}");
     assert_eq!(fs::read_to_string(real).unwrap(), "y");
-    assert!(ground.path("src/link.txt").is_symlink());
+    assert!(fixture.path("src/link.txt").is_symlink());
     Verdict::Passed
 }
 
@@ -155,18 +157,18 @@ fn edited(content: &Content) -> Option<&Path> {
 
 /// While a session goes on, its root becomes a link to everything.
 async fn root_replaced(case: &Case) -> Verdict {
-    let ground = &case.ground;
-    let kit = ground.kit(&[ground.root()]);
-    fs::rename(ground.root(), ground.at("/w/p2")).unwrap();
-    symlink(ground.at("/"), ground.root()).unwrap();
+    let fixture = &case.fixture;
+    let toolset = fixture.toolset(&[fixture.root()]);
+    fs::rename(fixture.root(), fixture.at("/w/p2")).unwrap();
+    symlink(fixture.at("/"), fixture.root()).unwrap();
     assert_eq!(
-        fs::read_to_string(ground.path("etc/hostname")).unwrap(),
+        fs::read_to_string(fixture.path("etc/hostname")).unwrap(),
         CANARY
     );
-    let told = ground.call_with(&kit, AllowAll, case.tool(), case.input());
-    assert_refused(&told.await, "does not exist");
-    fs::remove_file(ground.root()).unwrap();
-    fs::rename(ground.at("/w/p2"), ground.root()).unwrap();
+    let record = fixture.call_with(&toolset, AllowAll, case.tool(), case.input());
+    assert_refused(&record.await, "does not exist");
+    fs::remove_file(fixture.root()).unwrap();
+    fs::rename(fixture.at("/w/p2"), fixture.root()).unwrap();
     Verdict::Passed
 }
 
@@ -180,9 +182,10 @@ fn denying(folder: PathBuf) -> impl Policy {
             Touch::Moves { from, to } => from.starts_with(&folder) || to.starts_with(&folder),
             Touch::Runs(_) | Touch::Reaches(_) | Touch::Unknown => false,
         });
-        match is_denied {
-            true => Judged::deny("folder", "this folder is denied"),
-            false => Judged::allow("rest"),
+        if is_denied {
+            Judged::deny("folder", "this folder is denied")
+        } else {
+            Judged::allow("rest")
         }
     }
 }
@@ -190,54 +193,62 @@ fn denying(folder: PathBuf) -> impl Policy {
 /// What is protected and how it is named is for the policy; that it sees where a path leads is for
 /// us.
 async fn denied_through_a_link(case: &Case, folder: &str) -> Verdict {
-    let ground = &case.ground;
-    fs::create_dir_all(ground.path(folder)).unwrap();
-    let inside = ground.inside();
-    let policy = denying(ground.path(folder));
-    let told = ground.call(policy, case.tool(), case.input()).await;
-    assert_refused(&told, "this folder is denied");
-    assert_eq!(ground.inside(), inside);
+    let fixture = &case.fixture;
+    fs::create_dir_all(fixture.path(folder)).unwrap();
+    let inside = fixture.inside();
+    let policy = denying(fixture.path(folder));
+    let record = fixture.call(policy, case.tool(), case.input()).await;
+    assert_refused(&record, "this folder is denied");
+    assert_eq!(fixture.inside(), inside);
     Verdict::Passed
 }
 
 async fn hard_link(case: &Case) -> Verdict {
-    let told = allowed(case).await;
-    assert!(told.is_completed(), "{}", told.reason());
+    let record = allowed(case).await;
+    assert!(record.is_completed(), "{}", record.reason());
     let read = |path: PathBuf| fs::read_to_string(path).unwrap();
-    assert_eq!(read(case.ground.path("h")), "x");
-    assert_eq!(read(case.ground.at("/w/outside/t")), "orig");
+    assert_eq!(read(case.fixture.path("h")), "x");
+    assert_eq!(read(case.fixture.at("/w/outside/t")), "orig");
     Verdict::Passed
 }
 
-fn assert_nothing_hidden(told: &Told) {
-    for line in told.lines_for_people() {
+fn assert_nothing_hidden(record: &CallRecord) {
+    for line in record.lines_for_people() {
         assert!(!line.contains(is_hidden), "{line:?}");
     }
     let hidden = |c: char| is_hidden(c) && c != '\n' && c != '\t';
-    assert!(!told.for_model().contains(hidden), "{:?}", told.for_model());
+    assert!(
+        !record.for_model().contains(hidden),
+        "{:?}",
+        record.for_model()
+    );
 }
 
 async fn new_line_in_a_name(case: &Case) -> Verdict {
-    let told = case.ground.call(AskAll, case.tool(), case.input()).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    assert!(told.for_model().starts_with('x'), "{}", told.for_model());
-    assert_nothing_hidden(&told);
+    let record = case.fixture.call(AskAll, case.tool(), case.input()).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    assert!(
+        record.for_model().starts_with('x'),
+        "{}",
+        record.for_model()
+    );
+    assert_nothing_hidden(&record);
     // Nor does it make a line of its own in the answer.
     let forged = |line: &str| line.starts_with("Approved");
     assert!(
-        !told.for_model().lines().any(forged),
+        !record.for_model().lines().any(forged),
         "{}",
-        told.for_model()
+        record.for_model()
     );
     Verdict::Passed
 }
 
 async fn hidden_in_a_name(case: &Case) -> Verdict {
-    let told = case.ground.call(AskAll, case.tool(), case.input()).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    assert_nothing_hidden(&told);
+    let record = case.fixture.call(AskAll, case.tool(), case.input()).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    assert_nothing_hidden(&record);
     let path = case
-        .ground
+        .fixture
         .root()
         .join(case.input()["path"].as_str().unwrap());
     assert_eq!(fs::read_to_string(path).unwrap(), "x");
@@ -245,44 +256,44 @@ async fn hidden_in_a_name(case: &Case) -> Verdict {
 }
 
 async fn escape_in_a_name(case: &Case) -> Verdict {
-    let told = case.ground.call(AskAll, case.tool(), case.input()).await;
-    assert_refused(&told, "does not exist");
-    assert_nothing_hidden(&told);
+    let record = case.fixture.call(AskAll, case.tool(), case.input()).await;
+    assert_refused(&record, "does not exist");
+    assert_nothing_hidden(&record);
     Verdict::Passed
 }
 
 async fn bytes_in_a_name(case: &Case) -> Verdict {
-    fs::write(case.ground.path("other.txt"), "").unwrap();
-    let told = allowed(case).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    let list = told.for_model();
+    fs::write(case.fixture.path("other.txt"), "").unwrap();
+    let record = allowed(case).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    let list = record.for_model();
     for name in ["\u{fffd}\u{fffd}.txt", "other.txt"] {
         assert!(list.contains(name), "{list}");
     }
-    assert_nothing_hidden(&told);
+    assert_nothing_hidden(&record);
     Verdict::Passed
 }
 
 async fn huge(case: &Case) -> Verdict {
     let before = Process::own().peak_memory();
-    let told = allowed(case).await;
+    let record = allowed(case).await;
     assert!(
-        told.for_model().contains("10737418240 bytes"),
+        record.for_model().contains("10737418240 bytes"),
         "{}",
-        told.for_model()
+        record.for_model()
     );
     let part = json!({"path": "big", "line": 1, "limit": 10});
-    let told = case.ground.call(AllowAll, "read_file", part).await;
-    assert!(told.for_model().len() < 100_000);
+    let record = case.fixture.call(AllowAll, "read_file", part).await;
+    assert!(record.for_model().len() < 100_000);
     assert!(Process::own().peak_memory() - before < 64 * MIB);
-    fs::remove_file(case.ground.path("big")).unwrap();
+    fs::remove_file(case.fixture.path("big")).unwrap();
     Verdict::Passed
 }
 
 /// However much is written meanwhile, a bounded beginning is read, or its size is told.
 async fn growing(case: &Case) -> Verdict {
     const MOST: u64 = 128 * MIB;
-    let path = case.ground.path("log");
+    let path = case.fixture.path("log");
     let mut log = fs::File::create(&path).unwrap();
     let is_done = Arc::new(AtomicBool::new(false));
     let seen = is_done.clone();
@@ -294,8 +305,8 @@ async fn growing(case: &Case) -> Verdict {
         }
     });
     for input in [json!({"path": "log"}), json!({"path": "log", "line": 1})] {
-        let told = case.ground.call(AllowAll, "read_file", input).await;
-        assert!(told.for_model().len() < 100_000);
+        let record = case.fixture.call(AllowAll, "read_file", input).await;
+        assert!(record.for_model().len() < 100_000);
     }
     is_done.store(true, Ordering::Relaxed);
     writer.join().unwrap();
@@ -304,37 +315,39 @@ async fn growing(case: &Case) -> Verdict {
 }
 
 async fn move_to_another_device(case: &Case) -> Verdict {
-    let ground = &case.ground;
+    let fixture = &case.fixture;
     let device = |path: &Path| fs::metadata(path).unwrap().dev();
     let mut candidates = ["/dev/shm", "/tmp", "/var/tmp"].into_iter();
     let other = candidates.find_map(|folder| {
         let folder = tempfile::tempdir_in(folder).ok()?;
-        (device(folder.path()) != device(&ground.root())).then_some(folder)
+        (device(folder.path()) != device(&fixture.root())).then_some(folder)
     });
     let Some(other) = other else {
         return Verdict::Skipped("there is one file system only");
     };
     let other = other.path().canonicalize().unwrap();
-    let target = ground.at("/w/outside/canary");
-    symlink(&target, ground.path("l")).unwrap();
-    let kit = ground.kit(&[ground.root(), other.clone()]);
+    let target = fixture.at("/w/outside/canary");
+    symlink(&target, fixture.path("l")).unwrap();
+    let toolset = fixture.toolset(&[fixture.root(), other.clone()]);
     let input = json!({"from": "l", "to": other.join("l")});
-    let told = ground.call_with(&kit, AllowAll, case.tool(), input).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    assert_no_canary(&told);
+    let record = fixture
+        .call_with(&toolset, AllowAll, case.tool(), input)
+        .await;
+    assert!(record.is_completed(), "{}", record.reason());
+    assert_no_canary(&record);
     assert_eq!(fs::read_link(other.join("l")).unwrap(), target);
     assert_eq!(
-        (names(&other), names(&ground.root())),
+        (names(&other), names(&fixture.root())),
         (vec!["l".to_owned()], vec![])
     );
     Verdict::Passed
 }
 
 async fn delete_link(case: &Case) -> Verdict {
-    let told = allowed(case).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    assert_no_canary(&told);
-    assert_eq!(names(&case.ground.root()), [""; 0]);
+    let record = allowed(case).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    assert_no_canary(&record);
+    assert_eq!(names(&case.fixture.root()), [""; 0]);
     Verdict::Passed
 }
 
@@ -345,10 +358,14 @@ async fn delete_folder_with_link(case: &Case) -> Verdict {
 /// They are not written out one by one: 24 pairs would be sixteen million patterns.
 async fn many_alternatives(case: &Case) -> Verdict {
     let before = Process::own().peak_memory();
-    fs::write(case.ground.path(&"ab".repeat(12)), "x").unwrap();
-    let told = allowed(case).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    assert!(told.for_model().contains("1: x"), "{}", told.for_model());
+    fs::write(case.fixture.path(&"ab".repeat(12)), "x").unwrap();
+    let record = allowed(case).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    assert!(
+        record.for_model().contains("1: x"),
+        "{}",
+        record.for_model()
+    );
     assert!(Process::own().peak_memory() - before < 64 * MIB);
     Verdict::Passed
 }

@@ -21,12 +21,12 @@ pub(crate) const PATIENT: Duration = Duration::from_secs(60);
 const IMPATIENT: Duration = Duration::from_millis(300);
 
 /// A temporary root and what runs there.
-pub(crate) struct Ground {
+pub(crate) struct CommandFixture {
     dir: TestDir,
     pub(crate) mark: Arc<str>,
 }
 
-impl Ground {
+impl CommandFixture {
     pub(crate) fn new() -> Self {
         let (dir, mark) = (TestDir::create(), fresh_mark().into());
         dir.mkdir("root");
@@ -84,7 +84,7 @@ impl Ground {
         commands: &Commands,
         text: &str,
     ) -> (Result<Exit, HostError>, String) {
-        let console = Screen::approved();
+        let console = RecordingConsole::approved();
         let command = self.unclear(text);
         let ended = commands.run(&command, &console).await;
         (ended, console.text())
@@ -115,14 +115,14 @@ pub(crate) fn supervisor() -> Supervisor {
 }
 
 /// A console that remembers what was printed.
-pub(crate) struct Screen {
+pub(crate) struct RecordingConsole {
     decision: Option<Arc<Decision>>,
     printed: Mutex<Vec<u8>>,
     length: watch::Sender<usize>,
     stop: watch::Sender<bool>,
 }
 
-impl Screen {
+impl RecordingConsole {
     /// Nobody has decided anything.
     pub(crate) fn new() -> Self {
         Self {
@@ -171,7 +171,7 @@ impl Screen {
     }
 }
 
-impl Console for Screen {
+impl Console for RecordingConsole {
     fn print(&self, bytes: &[u8]) {
         let mut printed = self.printed.lock().unwrap();
         printed.extend_from_slice(bytes);

@@ -18,30 +18,30 @@ use toolcall_tools::{Toolset, ToolsetConfig};
 pub(crate) const CANARY: &str = "CANARY-that-nobody-may-read";
 
 /// A ground with more around the root, and a directory for what the tools keep.
-pub(crate) struct Ground {
-    ground: crate::ground::Ground,
+pub(crate) struct HostileFixture {
+    fixture: crate::ground::Ground,
     state: TestDir,
 }
 
-impl std::ops::Deref for Ground {
+impl std::ops::Deref for HostileFixture {
     type Target = crate::ground::Ground;
 
     fn deref(&self) -> &Self::Target {
-        &self.ground
+        &self.fixture
     }
 }
 
 /// What came of a call.
-pub(crate) struct Told {
+pub(crate) struct CallRecord {
     pub(crate) outcome: Outcome,
     pub(crate) questions: Vec<Arc<Question>>,
     events: Vec<String>,
 }
 
-impl Ground {
+impl HostileFixture {
     pub(crate) fn new() -> Self {
-        let ground = Self {
-            ground: crate::ground::Ground::new(),
+        let fixture = Self {
+            fixture: crate::ground::Ground::new(),
             state: TestDir::create(),
         };
         for folder in [
@@ -50,15 +50,15 @@ impl Ground {
             "/w/other/sub",
             "/w/elsewhere",
         ] {
-            ground.mkdir(folder);
+            fixture.mkdir(folder);
         }
         for file in ["/etc/passwd", "/etc/hostname", "/w/outside/canary"] {
-            fs::write(ground.at(file), CANARY).unwrap();
+            fs::write(fixture.at(file), CANARY).unwrap();
         }
-        ground
+        fixture
     }
 
-    pub(crate) fn kit(&self, roots: &[PathBuf]) -> Toolset {
+    pub(crate) fn toolset(&self, roots: &[PathBuf]) -> Toolset {
         let mut settings = ToolsetConfig::new(roots.to_vec(), self.state.path());
         let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_toolcall-supervisor"));
         settings.supervisor = Some(supervisor);
@@ -66,20 +66,20 @@ impl Ground {
     }
 
     /// Makes a call with the tools of this root. Whoever is asked says yes.
-    pub(crate) async fn call(&self, policy: impl Policy, tool: &str, input: Value) -> Told {
-        let kit = self.kit(&[self.root()]);
-        self.call_with(&kit, policy, tool, input).await
+    pub(crate) async fn call(&self, policy: impl Policy, tool: &str, input: Value) -> CallRecord {
+        let toolset = self.toolset(&[self.root()]);
+        self.call_with(&toolset, policy, tool, input).await
     }
 
     pub(crate) async fn call_with(
         &self,
-        kit: &Toolset,
+        toolset: &Toolset,
         policy: impl Policy,
         tool: &str,
         input: Value,
-    ) -> Told {
+    ) -> CallRecord {
         let mut tools = Registry::new();
-        kit.add_to(&mut tools).unwrap();
+        toolset.add_to(&mut tools).unwrap();
         let (questions, events) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
         let (asked, happened) = (Arc::clone(&questions), Arc::clone(&events));
         let approver = move |question: Arc<Question>| {
@@ -94,7 +94,7 @@ impl Ground {
         };
         let engine = Engine::builder(tools)
             .cwd(self.root())
-            .host(kit.host())
+            .host(toolset.host())
             .policy(policy)
             .approver(approver)
             .ids(CallIds::new("call"))
@@ -103,7 +103,7 @@ impl Ground {
         let outcome = engine.run(ToolRequest::new(tool, input)).await;
         let questions = questions.lock().unwrap().clone();
         let events = events.lock().unwrap().clone();
-        Told {
+        CallRecord {
             outcome,
             questions,
             events,
@@ -111,7 +111,7 @@ impl Ground {
     }
 }
 
-impl Told {
+impl CallRecord {
     pub(crate) fn is_completed(&self) -> bool {
         self.outcome.ending().is_success()
     }

@@ -11,20 +11,20 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 /// Opens a folder of the user's alone, which is made if need be; returns its absolute path, too.
-pub(super) fn private_folder(folder: &Path) -> io::Result<(PathBuf, Dir)> {
+pub(super) fn open_private_directory(dir: &Path) -> io::Result<(PathBuf, Dir)> {
     let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true).mode(0o700).create(folder)?;
-    let path = std::path::absolute(folder)?;
-    Ok((path, Dir::open_ambient_dir(folder, ambient_authority())?))
+    builder.recursive(true).mode(0o700).create(dir)?;
+    let path = std::path::absolute(dir)?;
+    Ok((path, Dir::open_ambient_dir(dir, ambient_authority())?))
 }
 
 /// Folders that were made for what follows. Dropped, they go; kept, they stay.
 #[derive(Debug, Default)]
-pub(super) struct MadeFolders(Vec<(Arc<Dir>, OsString)>);
+pub(super) struct CreatedDirectories(Vec<(Arc<Dir>, OsString)>);
 
-impl MadeFolders {
+impl CreatedDirectories {
     /// Makes a folder, unless somebody else just did.
-    pub(super) fn make(&mut self, parent: &Arc<Dir>, name: &OsStr) -> io::Result<()> {
+    pub(super) fn create(&mut self, parent: &Arc<Dir>, name: &OsStr) -> io::Result<()> {
         match parent.create_dir(name) {
             Ok(()) => self.0.push((parent.clone(), name.to_owned())),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -39,7 +39,7 @@ impl MadeFolders {
     }
 }
 
-impl Drop for MadeFolders {
+impl Drop for CreatedDirectories {
     fn drop(&mut self) {
         for (parent, name) in self.0.drain(..).rev() {
             // One that somebody uses by now is not empty and stays.

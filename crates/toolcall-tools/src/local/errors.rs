@@ -8,30 +8,30 @@ use cap_std::fs::{FileType, FileTypeExt as _};
 use toolcall::HostError;
 
 /// What the system said about a path.
-pub(super) fn failed(path: &Path, error: io::Error) -> HostError {
+pub(super) fn host_error(path: &Path, error: io::Error) -> HostError {
     match error.kind() {
         io::ErrorKind::NotFound => HostError::Missing(path.to_owned()),
         io::ErrorKind::AlreadyExists => HostError::Exists(path.to_owned()),
-        _ => refused(path, format_args!("cannot be used: {error}")),
+        _ => path_error(path, format_args!("cannot be used: {error}")),
     }
 }
 
 /// Something about a path that is not allowed or makes no sense.
-pub(super) fn refused(path: &Path, why: impl std::fmt::Display) -> HostError {
+pub(super) fn path_error(path: &Path, why: impl std::fmt::Display) -> HostError {
     HostError::Other(format!("`{}` {why}", path.display()).into())
 }
 
 /// A path that leads out of every root. It does not say where to: nobody may learn that here.
-pub(super) fn outside(path: &Path) -> HostError {
-    refused(path, "is outside the folders of this session")
+pub(super) fn outside_error(path: &Path) -> HostError {
+    path_error(path, "is outside the folders of this session")
 }
 
 /// A path that leads to something else than a file.
-pub(super) fn not_a_file(path: &Path, kind: FileType) -> HostError {
-    refused(path, format_args!("is {}, not a file", name_of(kind)))
+pub(super) fn not_a_file_error(path: &Path, kind: FileType) -> HostError {
+    path_error(path, format_args!("is {}, not a file", describe_type(kind)))
 }
 
-fn name_of(kind: FileType) -> &'static str {
+fn describe_type(kind: FileType) -> &'static str {
     if kind.is_dir() {
         "a folder"
     } else if kind.is_symlink() {
