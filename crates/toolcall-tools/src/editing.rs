@@ -1,5 +1,5 @@
-//! Edits of a text: exact replacements and insertions of lines, one after the other.
-//! Pure; where a text is not found once and only once it says so and guesses nothing.
+//! Edits of a text: exact replacements and insertions of lines, applied in order.
+//! It reads no file and never guesses: a text that is not found exactly once is an error.
 
 mod nearest;
 
@@ -10,7 +10,7 @@ use thiserror::Error;
 use nearest::nearest_line_hint;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
-/// More places are not listed.
+/// How many line numbers an error lists.
 const MAX_LISTED_LINES: usize = 8;
 
 /// One change to a text.
@@ -49,11 +49,11 @@ pub(crate) enum Edit {
     },
 }
 
-/// An edited text.
+/// A text after its edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EditedText {
     pub(crate) text: String,
-    /// The first line that any edit touched, from 1.
+    /// The first line that an edit changed, counted from 1.
     pub(crate) first_line: u32,
 }
 
@@ -78,7 +78,7 @@ pub(crate) enum EditError {
         lines: String,
         all: &'static str,
     },
-    #[error("edit {edit}: there is no line {line}; the file has {lines} lines, so give 1 to {}", lines + 1)]
+    #[error("edit {edit}: there is no line {line}; the file has {}, so give 1 to {}", counted_lines(*lines), lines + 1)]
     NoSuchLine {
         edit: usize,
         line: usize,
@@ -88,7 +88,12 @@ pub(crate) enum EditError {
     ConflictingPositions { edit: usize },
 }
 
-/// Makes every edit, or none.
+fn counted_lines(lines: usize) -> String {
+    let noun = if lines == 1 { "line" } else { "lines" };
+    format!("{lines} {noun}")
+}
+
+/// Applies every edit in order, or none if one of them fails.
 pub(crate) fn apply(text: &str, edits: &[Edit]) -> Result<EditedText, EditError> {
     let mut edited = EditedText {
         text: text.to_owned(),
@@ -125,14 +130,14 @@ pub(crate) fn apply(text: &str, edits: &[Edit]) -> Result<EditedText, EditError>
     Ok(edited)
 }
 
-/// How often a text may be there.
+/// How often the text to replace may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Occurrences {
     One,
     Any,
 }
 
-/// Where lines go.
+/// Where new lines are inserted.
 enum InsertPosition<'a> {
     Line(usize),
     Before(&'a str),
@@ -196,7 +201,7 @@ impl EditedText {
         Ok(())
     }
 
-    /// Puts whole lines at the beginning of a line, or behind the last.
+    /// Inserts whole lines at the start of a line, or after the last one.
     fn insert_lines(&mut self, at: usize, new: &str) {
         let line_break = if self.has_crlf() { "\r\n" } else { "\n" };
         let mut lines = self.match_line_breaks(new, "");
@@ -217,7 +222,7 @@ impl EditedText {
         self.first_line = self.first_line.min(line);
     }
 
-    /// Behind the byte order mark, if there is one.
+    /// Returns the offset after the byte order mark, or 0 without one.
     fn start(&self) -> usize {
         if self.text.starts_with(BYTE_ORDER_MARK) {
             BYTE_ORDER_MARK.len_utf8()
@@ -238,7 +243,7 @@ impl EditedText {
         }
     }
 
-    /// Behind the line break of the line in which something ends.
+    /// Returns the offset after the line break of the line that contains `end`.
     fn end_of_line(&self, end: usize) -> usize {
         if self.text[..end].ends_with('\n') {
             return end;
@@ -247,7 +252,7 @@ impl EditedText {
         rest.map_or(self.text.len(), |at| end + at + 1)
     }
 
-    /// The text as it stands in the file: models write `\n` where the file has `\r\n`.
+    /// Returns `wanted` as the file spells it: models write `\n` where the file has `\r\n`.
     fn find(
         &self,
         edit: usize,
@@ -296,7 +301,7 @@ impl EditedText {
         }
     }
 
-    /// New text with the line breaks of the file, or of what it replaces.
+    /// Converts new text to the line breaks of the text it replaces, or else of the file.
     fn match_line_breaks(&self, new: &str, replaced: &str) -> String {
         let is_crlf = if replaced.contains('\n') {
             replaced.contains("\r\n")
@@ -310,7 +315,7 @@ impl EditedText {
         }
     }
 
-    /// Whether lines end in `\r\n` here: the first one tells.
+    /// Whether the file uses `\r\n`, judged by its first line.
     fn has_crlf(&self) -> bool {
         let first = self.text.find('\n');
         first.is_some_and(|at| self.text[..at].ends_with('\r'))

@@ -1,5 +1,5 @@
-//! This machine as a host: files beneath the roots, supervised commands, spilled output.
-//! It does what it is told within these bounds; permission was settled before.
+//! The host that acts on this machine: files beneath the roots, supervised commands, spilled output.
+//! It decides nothing about permission: the engine does that before it calls a host.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use toolcall::{
 use crate::command::Commands;
 use crate::local::{Files, Spills};
 
-/// This machine.
+/// The host that acts on this machine. [`Toolset`](crate::Toolset) builds one; build it yourself to
+/// run your own tools on it.
 #[derive(Debug)]
 pub struct LocalHost {
     files: Arc<Files>,
@@ -21,7 +22,8 @@ pub struct LocalHost {
 }
 
 impl LocalHost {
-    /// Puts it together. The files should refuse links: an engine resolves paths before.
+    /// A host of these parts. The files should refuse symlinks ([`Files::refusing_symlinks`]), because
+    /// the engine has resolved every path before.
     pub fn new(files: Arc<Files>, spills: Arc<Spills>, commands: Commands) -> Self {
         Self {
             files,
@@ -30,7 +32,7 @@ impl LocalHost {
         }
     }
 
-    /// Files may be slow, so they are used where waiting is allowed.
+    /// Runs a file operation on a thread that may block.
     fn blocking<T: Send + 'static>(
         &self,
         operation: impl FnOnce(&Files) -> Result<T, HostError> + Send + 'static,

@@ -1,5 +1,5 @@
-//! The caller's side of a supervised command: it hands over the job, the output and the wish to end.
-//! It copies no output but to the one who asked for it, and leaves nothing behind if a supervisor dies.
+//! The caller's side of a supervised command: starts the supervisor, sends the job, stops it, reads the report.
+//! If the supervisor dies, it kills the processes of the command that are left; it reports output to the caller only.
 
 use std::ffi::OsString;
 use std::io;
@@ -21,26 +21,27 @@ use super::processes;
 use super::protocol::{CommandReport, JobRequest, MAX_REPORT_BYTES};
 use super::supervisor::{SUPERVISE, Supervisor};
 
-/// A supervisor that was told to end has, besides two graces, this long before it is given up.
+/// A supervisor that was told to stop gets twice the grace and this long before it is killed.
 const SUPERVISOR_TIMEOUT: Duration = Duration::from_secs(8);
-/// How long is tried to kill what a supervisor left behind when it was killed.
+/// How long to go on killing the processes that a dead supervisor left behind.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
-/// A process that forks and ends, again and again, is not seen by every look.
+/// How many scans in a row must find nothing: a process that forks and exits over and over is
+/// missed by some.
 const EMPTY_SCANS_NEEDED: usize = 50;
-/// How much of a reason is told.
+/// Longer reasons are cut off.
 const MAX_REASON_CHARS: usize = 600;
 
-/// The variable that every process of a command carries.
+/// The environment variable that marks every process of a command.
 const MARKER_VARIABLE: &str = "TOOLCALL_COMMAND";
 
-/// Whether this very program was started by a command that a call ran. What only people should do
-/// is refused then; a command that takes the mark off is not stopped by this.
+/// Whether this program was started by a command of a tool call. Refuse then what only the user
+/// should do, such as changing the policy. A command that removes the variable is not detected.
 pub fn is_inside_a_command() -> bool {
     std::env::var_os(MARKER_VARIABLE).is_some()
 }
 
-/// What every process of a command carries in its environment, so that it can be found again even
-/// if its supervisor is killed.
+/// An environment variable with a value unique to one command. Its processes inherit it, so they
+/// are found even if their supervisor is killed.
 #[derive(Clone)]
 pub(crate) struct Mark {
     pub(crate) name: OsString,
@@ -60,7 +61,7 @@ impl Mark {
         parts.map(|part| part.as_encoded_bytes()).concat()
     }
 
-    /// Kills every process that carries the mark, until nobody does.
+    /// Kills every process that has the variable, until none is left.
     #[cfg(feature = "mcp")]
     pub(crate) fn sweep(&self) {
         let mark = self.environment_entry();
@@ -68,7 +69,7 @@ impl Mark {
     }
 }
 
-/// Runs a job under supervision.
+/// Runs a job under a supervisor and passes its output to `print`.
 pub(super) async fn run(
     supervisor: &Supervisor,
     job: &JobRequest,
@@ -92,15 +93,15 @@ fn start_error(supervisor: &Supervisor, error: &io::Error) -> String {
     format!("the supervisor `{program}` cannot be started: {error}")
 }
 
-/// A supervisor that runs. Dropped, it is told to end its command, and watched while it does.
+/// A running supervisor. Dropping it stops the command in the background.
 struct SupervisedCommand {
-    /// Gone once it was reaped.
+    /// `None` once the process was reaped.
     process: Option<SupervisorProcess>,
 }
 
 struct SupervisorProcess {
     child: Child,
-    /// As long as this is open, the command goes on.
+    /// Closing this stops the command.
     input: Option<ChildStdin>,
     reports: ChildStderr,
     report: Vec<u8>,
@@ -108,7 +109,7 @@ struct SupervisorProcess {
     timeout: Duration,
 }
 
-/// What is left of a command if its supervisor was killed.
+/// How to find the processes of a command whose supervisor was killed.
 #[derive(Clone)]
 struct LeftoverProcesses {
     session: i32,
@@ -154,7 +155,7 @@ impl SupervisedCommand {
         })
     }
 
-    /// Hands over the job and waits for the report; what is stopped gets its time to end.
+    /// Sends the job and waits for the report. A stopped command gets its grace.
     async fn run(&mut self, line: &[u8], stop: impl Future<Output = ()>) -> Result<Exit, String> {
         let Some(process) = &mut self.process else {
             return Err("the supervisor is gone".to_owned());
@@ -176,13 +177,13 @@ impl SupervisedCommand {
 impl SupervisorProcess {
     async fn send_job(&mut self, line: &[u8]) {
         if let Some(input) = &mut self.input {
-            // One that does not read it says why, or nothing, which is found then.
+            // If the supervisor does not read the job, its report or its absence says why.
             input.write_all(line).await.ok();
         }
         self.read_report().await;
     }
 
-    /// Reads the report, until nobody can add to it.
+    /// Reads the report until every writer has closed it.
     async fn read_report(&mut self) {
         let mut piece = [0; 1024];
         while let Ok(read @ 1..) = self.reports.read(&mut piece).await {
@@ -192,12 +193,13 @@ impl SupervisorProcess {
     }
 
     async fn read_report_with_timeout(&mut self) {
-        // Without a report in time, what follows treats it as killed.
+        // Without a report in time, `finish` treats the supervisor as dead.
         drop(timeout(self.timeout, self.read_report()).await);
     }
 
-    /// The report; or, if the supervisor died without one, an end for all that it left behind.
-    /// It is reaped last: until then its id, which is that of its session, means no other.
+    /// Returns how the command ended. If the supervisor died without a report, kills what it left
+    /// behind first. The supervisor is reaped last, so that no other process can get its id, which
+    /// is also the id of its session.
     async fn finish(&mut self) -> Result<Exit, String> {
         let report = CommandReport::parse(&self.report);
         if report.is_none() {
@@ -207,7 +209,7 @@ impl SupervisorProcess {
         }
         let status = self.child.wait().await;
         let ended = report.map_or_else(|| Err(self.death_reason(&status)), Result::from);
-        // The command has ways to put words into its executor's mouth.
+        // A command can make its executor report any text.
         ended.map_err(|why| clean_line(&why, MAX_REASON_CHARS))
     }
 
@@ -229,7 +231,7 @@ impl Drop for SupervisedCommand {
         let Some(mut process) = self.process.take() else {
             return;
         };
-        // This alone ends the command; the rest is for a supervisor that was killed or halted.
+        // This alone stops the command; the rest handles a supervisor that was killed or suspended.
         process.input = None;
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move {
@@ -241,11 +243,11 @@ impl Drop for SupervisedCommand {
 }
 
 impl LeftoverProcesses {
-    /// Kills what still carries the command's mark or is in its session, until nothing does.
+    /// Kills every process of the command's session or with its variable, until none is left.
     fn kill(&self) {
         kill_until_gone(|process| self.contains(process));
         if let Some(temp_dir) = &self.temp_dir {
-            // It was made by the supervisor, which may have got to removing it.
+            // The supervisor created it and may have removed it.
             std::fs::remove_dir_all(temp_dir).ok();
         }
     }
@@ -255,7 +257,7 @@ impl LeftoverProcesses {
     }
 }
 
-/// Kills what is meant until it is seen no more.
+/// Kills every matching process until several scans in a row find none.
 fn kill_until_gone(is_target: impl Fn(&processes::ProcessInfo) -> bool) {
     let until = Instant::now() + KILL_TIMEOUT;
     let mut empty_scans = 0;

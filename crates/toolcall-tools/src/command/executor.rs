@@ -1,5 +1,5 @@
-//! The process that executes one command for its supervisor: shut in first, then program by program.
-//! It has no say in what becomes of descendants that left the command's process group.
+//! The process that executes one command for its supervisor: enters the sandbox, then runs the programs.
+//! It does not end descendants that left the command's process group; the supervisor does.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
@@ -16,7 +16,7 @@ use super::redirects::RootedFiles;
 use super::sandbox::enforce;
 use crate::local::{Files, RootId};
 
-/// Reads the job, runs it, reports, and is over.
+/// Reads the job, runs it, sends the report, and exits.
 pub(super) fn execute() -> ! {
     CommandReport::from(read_and_run()).send();
     exit(0)
@@ -31,7 +31,7 @@ fn read_and_run() -> Result<Exit, String> {
     if job.refuses_symlinks {
         files = files.refusing_symlinks();
     }
-    // Before any thread is there: walls are built around one thread and what comes from it.
+    // Before any thread is started: a sandbox confines one thread and what that starts.
     if let Some(isolation) = &job.isolation {
         enforce(isolation, &files)?;
     }
@@ -52,12 +52,12 @@ fn run(job: JobRequest, files: &Files) -> Result<Exit, String> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().build().map_err(to_message)?;
     let ended = runtime.block_on(run_into(&parts, &environment, output, wait_for_stop()));
-    // A thread may still wait to write to somebody who does not read.
+    // A thread may still be blocked writing to a program that does not read.
     runtime.shutdown_background();
     ended.map_err(|error| error.to_string())
 }
 
-/// Ready when nobody holds the other end of standard input any more.
+/// Completes when the other end of standard input is closed.
 async fn wait_for_stop() {
     let (ended, end) = oneshot::channel::<()>();
     std::thread::spawn(move || {
@@ -68,13 +68,13 @@ async fn wait_for_stop() {
     drop(end.await);
 }
 
-/// A command leaves no memory image behind, and when memory runs out it goes before the agent.
+/// Turns off core dumps, and lets the kernel kill the command before the agent when memory runs out.
 fn limit_resources() {
     let none = Rlimit {
         current: Some(0),
         maximum: Some(0),
     };
-    // Neither is a promise; where the system refuses, the command runs all the same.
+    // Both are best effort: where the system refuses, the command runs all the same.
     setrlimit(Resource::Core, none).ok();
     #[cfg(target_os = "linux")]
     std::fs::write("/proc/self/oom_score_adj", "500").ok();

@@ -1,5 +1,5 @@
-//! What a caller, a supervisor and an executor tell each other: a job and a report, a line of JSON each.
-//! It is plain data; nothing is started or opened here.
+//! The messages between caller, supervisor and executor: a job and a report, a line of JSON each.
+//! It is plain data: it starts no process and opens no file.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Read as _, Write as _};
@@ -13,19 +13,19 @@ use toolcall::{Exit, Join, Part, Redirect};
 use super::sandbox::Network;
 use crate::local::RootId;
 
-/// No job is longer; the system takes no arguments and variables of this size, either.
+/// The limit of a job; the system accepts no arguments and variables of this size, either.
 const MAX_JOB_BYTES: u64 = 32 * 1024 * 1024;
-/// No report is longer.
+/// The limit of a report.
 pub(super) const MAX_REPORT_BYTES: u64 = 16 * 1024;
 
-/// A command, with all that it takes to run it.
+/// A command with everything needed to run it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JobRequest {
     pub(super) parts: Vec<JobPart>,
     pub(super) env: Vec<(OsString, OsString)>,
     pub(super) roots: Vec<JobRoot>,
-    /// Paths of redirects were resolved before.
+    /// Set if the paths of redirects were resolved before.
     #[serde(rename = "refuses_links")]
     pub(super) refuses_symlinks: bool,
     pub(super) grace: Duration,
@@ -33,18 +33,18 @@ pub(super) struct JobRequest {
     pub(super) isolation: Option<Isolation>,
 }
 
-/// A sandbox, as it is to be built.
+/// The sandbox of a command, with its paths.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Isolation {
     pub(super) writable: Vec<OsString>,
     pub(super) network: Network,
-    /// A folder that is made for the command and goes with it.
+    /// The private `TMPDIR`, created for the command and removed with it.
     #[serde(rename = "folder")]
     pub(super) temp_dir: OsString,
 }
 
-/// A folder of the session.
+/// A root of the session.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JobRoot {
@@ -73,7 +73,7 @@ impl From<&JobRoot> for RootId {
     }
 }
 
-/// How it ended, or why it did not run.
+/// How a command ended, or why it did not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CommandReport {
@@ -101,7 +101,7 @@ impl From<CommandReport> for Result<Exit, String> {
 }
 
 impl JobRequest {
-    /// The job as a line.
+    /// Encodes the job as a line.
     pub(super) fn to_line(&self) -> io::Result<Vec<u8>> {
         let mut line = serde_json::to_vec(self)?;
         line.push(b'\n');
@@ -112,7 +112,7 @@ impl JobRequest {
         }
     }
 
-    /// The line of a job, and the job. A line that breaks off is none.
+    /// Reads a job; returns its line, too. An incomplete line is an error.
     pub(super) fn read(from: &mut impl BufRead) -> io::Result<(Vec<u8>, Self)> {
         let mut line = Vec::new();
         from.take(MAX_JOB_BYTES).read_until(b'\n', &mut line)?;
@@ -125,7 +125,7 @@ impl JobRequest {
 }
 
 impl CommandReport {
-    /// Says it where reports are read. Whoever is not there any more misses nothing.
+    /// Writes the report to standard error. If the reader is gone, nothing is lost.
     pub(super) fn send(&self) {
         if let Ok(mut line) = serde_json::to_vec(self) {
             line.push(b'\n');
@@ -133,7 +133,7 @@ impl CommandReport {
         }
     }
 
-    /// The report in what was said. A panic says something else.
+    /// Parses a report. Other text, such as that of a panic, is `None`.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         serde_json::from_slice(text).ok()
     }

@@ -1,5 +1,5 @@
-//! Runs commands on this machine, each as it was read and no other way.
-//! A text that nobody understood runs only as a whole, and only if that was allowed.
+//! Runs commands on this machine, exactly as they were parsed.
+//! A text that was not understood never runs in parts: it runs in a shell, and only if it was allowed.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,21 +18,21 @@ use super::sandbox::Sandbox;
 use super::supervisor::Supervisor;
 use crate::local::Files;
 
-/// How long a command may take to end after it was told to. It is less than what an engine gives
-/// a stopped call, so that how the command ended is still told.
+/// How long a stopped command may take to end before it is killed. It is shorter than the engine's
+/// grace for a stopped call, so that the call still reports how the command ended.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(1);
 
 /// Variables that a call adds to the environment of its command.
 pub(super) type CommandVariables = BTreeMap<Arc<str>, Arc<str>>;
 
-/// The runner of commands.
+/// Runs commands.
 ///
-/// With a supervisor, nothing of a command outlives it, whatever it does. Without one, commands
-/// run as children of this process: a program that leaves the command's process group (`setsid`)
-/// survives it, all of them survive if this process is killed, and they see its terminal.
+/// With a supervisor, no process of a command outlives it. Without one, commands run as children of
+/// this process: a program that leaves the command's process group (`setsid`) survives the command,
+/// all of them survive if this process is killed, and they have access to its terminal.
 ///
-/// Programs find `TOOLCALL_COMMAND` in their environment under a supervisor: a name that only the
-/// processes of this one command carry, by which they are found if somebody kills the supervisor.
+/// Under a supervisor, programs have `TOOLCALL_COMMAND` in their environment. Its value is unique to
+/// the command, so that its processes are found if the supervisor is killed.
 #[derive(Clone)]
 pub struct Commands {
     files: Arc<Files>,
@@ -43,8 +43,8 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Runs commands that redirect beneath these roots, in the environment of this process as
-    /// [`of_commands`] makes it fit.
+    /// A runner whose commands may redirect to files beneath these roots. Their environment is that
+    /// of this process, changed by [`command_environment`].
     pub fn new(files: Arc<Files>) -> Self {
         Self {
             files,
@@ -55,13 +55,13 @@ impl Commands {
         }
     }
 
-    /// Has every command supervised.
+    /// Runs every command under this supervisor.
     pub fn with_supervisor(mut self, supervisor: Supervisor) -> Self {
         self.supervisor = Some(supervisor);
         self
     }
 
-    /// Runs commands in this sandbox, or not at all. It takes a supervisor.
+    /// Runs commands in this sandbox, or not at all. Needs a supervisor.
     pub fn with_sandbox(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = Some(sandbox);
         self
@@ -73,14 +73,14 @@ impl Commands {
         self
     }
 
-    /// How long a command may take to end after it was told to.
+    /// Sets how long a stopped command may take to end before it is killed.
     pub fn with_grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
     }
 
-    /// Runs a command and hands on what it prints, as it comes, until it ended or was stopped.
-    /// Dropping the future ends it, too.
+    /// Runs a command until it ends or is stopped, and passes its output to the console as it
+    /// arrives. Dropping the future ends the command, too.
     pub async fn run(&self, command: &Command, console: &dyn Console) -> Result<Exit, HostError> {
         let parts = runnable_parts(command, console)?;
         let print = |bytes: &[u8]| console.print(bytes);
@@ -88,7 +88,7 @@ impl Commands {
         ended.await.map_err(|why| not_runnable(command, why))
     }
 
-    /// Runs parts, in the way that was set up.
+    /// Runs the parts of a command, with supervisor and sandbox as configured.
     pub(super) async fn run_parts(
         &self,
         parts: Vec<Part>,
@@ -168,7 +168,7 @@ fn isolation(sandbox: &Sandbox, mark: &Mark) -> Isolation {
     }
 }
 
-/// Without the environment: it may hold secrets.
+/// Leaves out the environment, which may hold secrets.
 impl fmt::Debug for Commands {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Commands")
@@ -180,8 +180,8 @@ impl fmt::Debug for Commands {
     }
 }
 
-/// What is to run: the parts that were understood; or, if it was allowed all the same, the very
-/// text in a shell.
+/// Returns what to run: the parts of a command that was understood, or else the text in a shell, if
+/// that was allowed.
 pub(super) fn runnable_parts(
     command: &Command,
     console: &dyn Console,
@@ -190,7 +190,7 @@ pub(super) fn runnable_parts(
     let was_allowed = decision.is_some_and(|decision| decision.is_approval());
     match &command.reading {
         Reading::Understood(parts) => Ok(parts.clone()),
-        // Rules about parts cannot have said yes: there are none that were understood.
+        // No rule about parts can have allowed it: there are no parts.
         Reading::Unclear(_) if was_allowed => {
             let argv = ["/bin/sh", "-c", &command.text].map(str::to_owned);
             Ok(vec![Part::new(argv.to_vec(), &command.cwd)])

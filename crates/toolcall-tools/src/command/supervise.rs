@@ -1,4 +1,4 @@
-//! The process that supervises one command: it adopts what the command leaves behind and ends it.
+//! The process that supervises one command: it adopts every process of the command and ends them all.
 //! It reports only when no descendant is left, and never runs a program of the command itself.
 
 use std::fs::DirBuilder;
@@ -17,14 +17,14 @@ use super::processes::{ProcessInfo, adopt_orphans, children_of, descendants, kil
 use super::protocol::{CommandReport, JobRequest, MAX_REPORT_BYTES};
 use super::supervisor::{EXECUTE, own_program};
 
-/// What a command left behind, when it ended by itself, has this long to end.
+/// How long processes that a command left behind have to end after it ended by itself.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
-/// Between two attempts to kill what is left.
+/// The pause between two attempts to kill what is left.
 const KILL_INTERVAL: Duration = Duration::from_millis(2);
-/// What cannot be killed in this time waits in the kernel for something that may never come.
+/// A process that cannot be killed in this time is blocked in the kernel, perhaps for ever.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Reads the job, has it executed, ends what is left, reports, and is over.
+/// Reads the job, has it executed, ends what is left, sends the report, and exits.
 pub(super) fn supervise() -> ! {
     let report = run_job().unwrap_or_else(|error| CommandReport::Failed(error.to_string()));
     report.send();
@@ -32,9 +32,9 @@ pub(super) fn supervise() -> ! {
 }
 
 fn run_job() -> io::Result<CommandReport> {
-    // Whoever started the agent may have left files open for it; they are not the command's.
+    // The agent may have inherited open files; the command must not.
     close_fds::set_fds_cloexec(3, &[]);
-    // No terminal, and a session that names what belongs to the command.
+    // No terminal, and a session that identifies the processes of the command.
     setsid()?;
     adopt_orphans()?;
     let (line, job) = JobRequest::read(&mut io::stdin().lock())?;
@@ -48,21 +48,21 @@ fn run_job() -> io::Result<CommandReport> {
     }
     let report = Supervision::start(&line, job.grace).and_then(Supervision::run);
     if let Some(temp_dir) = temp_dir {
-        // Nobody is left who could use it; what cannot be removed is no reason to call it failed.
+        // No process is left that could use it; a failure to remove it does not fail the command.
         std::fs::remove_dir_all(temp_dir).ok();
     }
     report
 }
 
-/// Something that the supervisor waits for.
+/// An event that the supervisor waits for.
 enum SupervisorEvent {
-    /// The caller wants an end, or is gone.
+    /// The caller wants the command to stop, or is gone.
     Stop,
-    /// The executor said this, and nothing more will come.
+    /// The complete report of the executor.
     Report(Vec<u8>),
-    /// The executor is over.
+    /// The executor exited.
     ExecutorExited(WaitStatus),
-    /// There is no descendant left.
+    /// No descendant is left.
     NoDescendants,
 }
 
@@ -77,7 +77,7 @@ enum RunState {
 struct Supervision {
     events: Receiver<SupervisorEvent>,
     executor: Pid,
-    /// As long as this is open, the executor goes on.
+    /// Closing this stops the executor.
     input: Option<ChildStdin>,
     grace: Duration,
     state: RunState,
@@ -87,7 +87,7 @@ struct Supervision {
 }
 
 impl Supervision {
-    /// Starts the executor and hands it the job.
+    /// Starts the executor and sends it the job.
     fn start(job: &[u8], grace: Duration) -> io::Result<Self> {
         let mut child = Command::new(own_program()?)
             .arg0("toolcall-executor")
@@ -105,7 +105,7 @@ impl Supervision {
         watch_caller(sender);
         let mut input = child.stdin.take();
         if let Some(input) = &mut input {
-            // One that is gone already is found by its status.
+            // If the executor is gone already, its exit status shows it.
             input.write_all(job).ok();
         }
         Ok(Self {
@@ -129,7 +129,7 @@ impl Supervision {
                     | SupervisorEvent::ExecutorExited(_)
                     | SupervisorEvent::NoDescendants,
                 ) => {}
-                // It had its time and more.
+                // It had more than its time.
                 None => drop(kill_process(self.executor, Signal::KILL)),
             }
         }
@@ -137,7 +137,7 @@ impl Supervision {
         Ok(self.report())
     }
 
-    /// Waits for news, and remembers what it says.
+    /// Waits for the next event and records it.
     fn next_event(&mut self, within: Duration) -> Option<SupervisorEvent> {
         let events = self.events.recv_timeout(within).ok()?;
         match &events {
@@ -149,7 +149,7 @@ impl Supervision {
         Some(events)
     }
 
-    /// Until the executor is expected to be over. It gives its programs the grace, and then again.
+    /// Returns how long to wait for the executor, which gives its programs the grace twice.
     fn time_left(&self) -> Duration {
         match self.state {
             RunState::Running => Duration::MAX,
@@ -160,7 +160,8 @@ impl Supervision {
         }
     }
 
-    /// The executor tells its process group to end; those who left the group are told here.
+    /// Stops the command. The executor signals its own process group; processes that left the group
+    /// are signalled here.
     fn stop(&mut self) {
         self.input = None;
         self.state = RunState::Stopping {
@@ -174,8 +175,8 @@ impl Supervision {
         strays.for_each(|stray| stray.signal(Signal::TERM));
     }
 
-    /// Ends what is left once the executor is over. Those who were told to end get what is left of
-    /// the grace; those whom the command left behind are told now, and get a short one.
+    /// Ends every descendant after the executor exited. After a stop they have the rest of the grace;
+    /// processes that the command left behind are signalled now and have a short grace.
     fn end_descendants(&mut self) -> io::Result<()> {
         let grace = match self.state {
             RunState::Stopping { since } => self.grace.saturating_sub(since.elapsed()),
@@ -241,7 +242,7 @@ fn unkillable_error(left: &[ProcessInfo]) -> io::Error {
     ))
 }
 
-/// Reaps whatever ends, so that no id of a dead process is held, until there are no children.
+/// Reaps every child that exits, until there are none, so that no zombie holds an id.
 fn watch_children(executor: Pid, sender: SyncSender<SupervisorEvent>) {
     std::thread::spawn(move || {
         loop {
@@ -267,8 +268,8 @@ fn watch_executor(output: ChildStderr, sender: SyncSender<SupervisorEvent>) {
     });
 }
 
-/// The caller holds the other end of standard input as long as the command is to go on; the system
-/// lets go of it when the caller dies, however that happens.
+/// Reports a stop when standard input is closed. The caller closes it to stop the command, and the
+/// system closes it when the caller dies.
 fn watch_caller(sender: SyncSender<SupervisorEvent>) {
     std::thread::spawn(move || {
         let mut rest = [0; 64];

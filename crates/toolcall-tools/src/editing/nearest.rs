@@ -1,18 +1,18 @@
-//! Where a text that is not in a file may have been meant: the nearest lines.
-//! Bounded work; it only advises, and changes nothing.
+//! Finds the line most similar to a text that an edit did not find, for the error message.
+//! Its work is bounded, and it changes nothing.
 
 use std::cmp::Ordering;
 
 use toolcall::text::clean_line;
 
-/// What follows in a long line is not looked at.
+/// Only this many characters of a line are compared.
 const MAX_LINE_CHARS: usize = 200;
-/// How many pairs of characters are compared in all: a moment's work.
+/// How many pairs of characters are compared in all, which takes a fraction of a second.
 const MAX_COMPARISONS: usize = 8_000_000;
-/// Less alike than this is not worth a word.
+/// A line less similar than this is not suggested.
 const MIN_SIMILARITY: f64 = 0.5;
 
-/// A sentence that says where something like the wanted text is.
+/// Returns a sentence that names the line most similar to the first line of `wanted`.
 pub(super) fn nearest_line_hint(text: &str, wanted: &str) -> String {
     let first = wanted.lines().find(|line| !line.trim().is_empty());
     let wanted = truncated(first.unwrap_or_default()).trim();
@@ -29,7 +29,7 @@ pub(super) fn nearest_line_hint(text: &str, wanted: &str) -> String {
         Some((strsim::normalized_levenshtein(wanted, shown), at, line))
     });
     let is_nearer = |a: &(f64, usize, &str), b: &(f64, usize, &str)| {
-        // Of equals the first.
+        // Of equally similar lines, the first.
         a.0.total_cmp(&b.0).then(if a.1 < b.1 {
             Ordering::Greater
         } else {
@@ -53,7 +53,7 @@ pub(super) fn nearest_line_hint(text: &str, wanted: &str) -> String {
     }
 }
 
-/// Of what differs much in length less than the least is the same.
+/// Whether two lines are close enough in length to reach the minimum similarity.
 fn have_similar_length(one: &str, other: &str) -> bool {
     let (shorter, longer) = (one.len().min(other.len()), one.len().max(other.len()));
     shorter * 3 >= longer

@@ -1,5 +1,5 @@
-//! One background command: the task that carries it, how it is, and what is wanted of it.
-//! It knows nothing of other jobs, and keeps no output itself.
+//! One background command: the task that runs it, its status, and the request to stop.
+//! It knows nothing of other jobs, and stores no output itself.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) struct BackgroundJob {
     task: AbortHandle,
 }
 
-/// What is wanted of it.
+/// What the job was asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum JobControl {
     Run,
@@ -56,7 +56,7 @@ impl BackgroundJob {
     }
 
     pub(super) fn status(&self) -> JobStatus {
-        // Asked first: the last word comes before the end.
+        // Read first: the task sends its last status before it is gone.
         let is_gone = self.status.has_changed().is_err();
         match &*self.status.borrow() {
             JobStatus::Running if is_gone => lost_status(),
@@ -68,7 +68,7 @@ impl BackgroundJob {
         self.control.send_replace(JobControl::Stop);
     }
 
-    /// Nobody waits any more: dropping the work ends the command.
+    /// Drops the task, which ends the command, and does not wait for it.
     pub(super) fn abort(&self) {
         self.task.abort();
     }
@@ -81,21 +81,21 @@ impl BackgroundJob {
             .map_or_else(|_| lost_status(), |status| status.clone())
     }
 
-    /// Everything so far.
+    /// Returns all output so far.
     pub(super) fn output(&self) -> JobOutput {
-        // Asked first: what is over prints no more.
+        // Read first: a command that has ended prints no more.
         let status = self.status();
         self.output_buffer.lock().all_output(status)
     }
 
-    /// What is new since the last look.
+    /// Returns the output since the last call.
     pub(super) fn news(&self) -> JobOutput {
         let status = self.status();
         self.output_buffer.lock().take_unseen(status)
     }
 }
 
-/// A task that is gone without a word was ended together with its runtime.
+/// The status of a job whose task is gone without one: it ended together with its runtime.
 fn lost_status() -> JobStatus {
     JobStatus::Failed("it was ended together with what carried it".into())
 }
@@ -109,7 +109,7 @@ fn status_of(ended: Result<Exit, String>, control: JobControl) -> JobStatus {
 }
 
 async fn wait_for_stop(mut control_receiver: watch::Receiver<JobControl>) {
-    // A job that is gone wishes nothing; its task is dropped.
+    // The job was dropped, which aborts this task.
     if control_receiver
         .wait_for(|control| *control == JobControl::Stop)
         .await

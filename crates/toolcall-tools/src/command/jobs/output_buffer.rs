@@ -1,5 +1,5 @@
-//! What a background command printed: all of it, and what nobody has seen, each within a budget.
-//! What does not fit is kept in a spill, and nothing else is held.
+//! The output of a background command: all of it, and what was not read yet, each within a budget.
+//! What does not fit goes to a spill; it holds nothing else.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use toolcall::{CallId, Output};
 use super::{JobOutput, JobStatus};
 use crate::local::Spills;
 
-/// Where long output is kept, and under which call.
+/// Where long output is stored, and under which call.
 pub(super) type SpillTarget = (Arc<Spills>, CallId);
 
 /// The output of one background command.
@@ -16,7 +16,7 @@ pub(super) type SpillTarget = (Arc<Spills>, CallId);
 pub(super) struct OutputBuffer {
     all: Output,
     unseen: Output,
-    /// The beginning of a character whose end has not come. It is not shown before.
+    /// The first bytes of a character that is not complete yet, and not returned before it is.
     incomplete: Vec<u8>,
     spill_target: Option<SpillTarget>,
 }
@@ -42,8 +42,8 @@ impl OutputBuffer {
         self.incomplete.drain(..whole);
     }
 
-    /// The first time, what was held so far is kept, too. Once something could not be kept, what
-    /// follows would have a hole before it.
+    /// Appends to the spill; the first time, with everything printed so far. After a failure nothing
+    /// more is stored, because the file would have a hole.
     fn keep(&mut self, bytes: &[u8]) {
         let Some((spills, call)) = &self.spill_target else {
             return;
@@ -65,7 +65,7 @@ impl OutputBuffer {
         self.show(&self.all, status)
     }
 
-    /// What was not asked for yet, which is seen now.
+    /// Returns the output that was not returned before.
     pub(super) fn take_unseen(&mut self, status: JobStatus) -> JobOutput {
         if status != JobStatus::Running {
             self.unseen.push(&std::mem::take(&mut self.incomplete));
@@ -85,7 +85,7 @@ impl OutputBuffer {
     }
 }
 
-/// How many bytes at the end begin a character that is not complete.
+/// Returns how many bytes at the end belong to a character that is not complete.
 fn incomplete_suffix(bytes: &[u8]) -> usize {
     let last = bytes.iter().rev().take(3).enumerate();
     for (back, byte) in last {

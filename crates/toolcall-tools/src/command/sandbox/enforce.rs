@@ -1,5 +1,5 @@
-//! Shuts the calling process in, with all that it will start, by Landlock and seccomp.
-//! It opens nothing for writing and never settles for less than was asked.
+//! Confines the calling process and every process it will start, with Landlock and seccomp.
+//! It never applies less than was requested: what cannot be enforced is an error.
 
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
@@ -19,12 +19,12 @@ use super::Network;
 use crate::command::protocol::Isolation;
 use crate::local::Files;
 
-/// The least that guards content wholly: from here on, files cannot be cut short either.
+/// The first version that protects file content completely: it covers truncation, too.
 const REQUIRED_ABI: ABI = ABI::V3;
 
 type BoxError = Box<dyn std::error::Error>;
 
-/// Builds the walls around this thread, which must be the only one.
+/// Confines this thread, which must be the only one of the process.
 pub(in crate::command) fn enforce(isolation: &Isolation, files: &Files) -> Result<(), String> {
     let built = restrict_files(isolation, files).and_then(|()| match isolation.network {
         Network::Refused => deny_sockets(),
@@ -51,7 +51,7 @@ fn restrict_files(isolation: &Isolation, files: &Files) -> Result<(), BoxError> 
     }
 }
 
-/// What is needed must be there; what newer kernels guard besides is taken where it is.
+/// Requires what every sandbox needs, and adds what newer kernels can restrict besides.
 fn ruleset(network: Network) -> Result<RulesetCreated, BoxError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -60,7 +60,7 @@ fn ruleset(network: Network) -> Result<RulesetCreated, BoxError> {
         .handle_access(AccessFs::IoctlDev)?
         .scope(Scope::from_all(ABI::V6))?;
     if network == Network::Refused {
-        // Besides the filter below, which every kernel that gets here has.
+        // In addition to the seccomp filter, which works on every kernel that gets here.
         rules = rules.handle_access(AccessNet::from_all(ABI::V4))?;
     }
     Ok(rules.create()?)
@@ -82,8 +82,8 @@ fn directory_rights() -> BitFlags<AccessFs> {
     AccessFs::from_write(REQUIRED_ABI) | AccessFs::IoctlDev
 }
 
-/// Refuses every socket that leads off this machine, and the one way to make sockets that a filter
-/// does not see.
+/// Denies every socket that is not a Unix socket, and `io_uring`, which could create sockets past
+/// the filter.
 fn deny_sockets() -> Result<(), BoxError> {
     let not_local = SeccompCondition::new(
         0,
@@ -108,9 +108,9 @@ fn deny_sockets() -> Result<(), BoxError> {
     Ok(seccompiler::apply_filter(&BpfProgram::try_from(filter)?)?)
 }
 
-/// The numbers by which a call can be made. Calls of another architecture end the process.
+/// Returns the numbers of a system call. A call of another architecture kills the process.
 fn syscall_numbers(syscall: i64) -> impl Iterator<Item = i64> {
-    /// On x86-64, the same calls with short pointers.
+    /// On x86-64, the bit of the x32 variants of system calls.
     const X32: i64 = 0x4000_0000;
     let short = cfg!(target_arch = "x86_64").then_some(syscall | X32);
     [syscall].into_iter().chain(short)
