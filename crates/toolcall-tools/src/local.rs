@@ -1,5 +1,5 @@
-//! This machine, as a host offers it: files beneath the session's roots, a place for long output.
-//! It never opens a path of a caller but through a directory handle that is held.
+//! Files on this machine: those beneath the roots of a session, long output, and deleted files.
+//! It opens a caller's path only through directory handles that it holds, never by name.
 
 mod changes;
 mod directories;

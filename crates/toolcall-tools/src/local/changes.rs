@@ -1,5 +1,5 @@
-//! Changes to one file: new, other content, gone.
-//! Nothing is changed that is not as it was shown, and nothing is ever half changed.
+//! Changes to one file: adding, modifying, deleting.
+//! It changes no file that differs from what the edit shows, and never leaves a change half made.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -29,8 +29,8 @@ impl Files {
         Ok(())
     }
 
-    /// A link stands for what it leads to: that is changed, and the link stays. Another name of the
-    /// same file (a hard link) keeps the old content: it may lie outside.
+    /// Replaces the content of a file. A symlink is followed: its target changes, and the symlink
+    /// stays. A hard link to the same file keeps the old content, because it may lie outside.
     pub(super) fn modify(
         &self,
         path: &Path,
@@ -53,20 +53,20 @@ impl Files {
         path: &Path,
     ) -> Result<(), HostError> {
         let host_error = |error| host_error(path, error);
-        // Nobody else reads it before it has the rights of the original.
+        // No other user may read it before it has the permissions of the original.
         let mut new = TemporaryFile::create(&location.dir, 0o600).map_err(host_error)?;
         new.file.write_all(text.as_bytes()).map_err(host_error)?;
         new.copy_permissions_from(known).map_err(host_error)?;
         new.sync(self.durability).map_err(host_error)?;
-        // As late as can be: writing took its time.
+        // As late as possible, because writing took time.
         let _lock = self.apply_lock.lock();
         location.require_unchanged(known, path)?;
         new.persist_over(&location.name, self.durability)
             .map_err(host_error)
     }
 
-    /// Removes a file, or a link itself and never what it leads to, or a folder with everything in
-    /// it. What the edit does not hold is put away.
+    /// Removes a file, a symlink (never its target), or a directory with everything in it. Content
+    /// that the edit does not hold is moved to the trash.
     pub(super) fn delete(&self, path: &Path, before: &FileBody) -> Result<Applied, HostError> {
         let location = self.locate(path, FinalSymlink::Itself, MissingDirectory::Fail)?;
         let missing = || HostError::Missing(path.to_owned());
@@ -115,8 +115,8 @@ impl Files {
         Ok(Applied::default())
     }
 
-    /// A link is shown as what it leads to, or, where that cannot be read, as its own text: what
-    /// git keeps of it.
+    /// Fails if a symlink is not as the edit shows it: by the content of its target or, where that
+    /// cannot be read, by its own text, which is what git stores.
     fn require_symlink(
         &self,
         location: &EntryLocation,
@@ -144,8 +144,8 @@ fn writable<'b>(path: &Path, after: &'b FileBody) -> Result<&'b str, HostError> 
     }
 }
 
-/// Whoever may change the folder could put a new file here all the same, but a file that nobody
-/// may write says that it is not to be changed.
+/// Fails if a file is read-only. Write permission on its directory would suffice to replace it, but
+/// its mode says that it is not to be changed.
 fn require_writable(known: &Metadata, path: &Path) -> Result<(), HostError> {
     match known.mode() & 0o222 {
         0 => Err(path_error(path, "is read-only")),

@@ -1,5 +1,5 @@
-//! Folders that are made: one of the user's own, or on the way to a new file, taken back if it never comes.
-//! It removes nothing that it did not make, and nothing that holds something.
+//! Creates directories: private ones, and those on the way to a new file, removed again if that fails.
+//! It removes no directory that it did not create, and none that is not empty.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -10,7 +10,8 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-/// Opens a folder of the user's alone, which is made if need be; returns its absolute path, too.
+/// Opens a directory that only the user can read, and creates it if needed. Returns its absolute
+/// path, too.
 pub(super) fn open_private_directory(dir: &Path) -> io::Result<(PathBuf, Dir)> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true).mode(0o700).create(dir)?;
@@ -18,12 +19,13 @@ pub(super) fn open_private_directory(dir: &Path) -> io::Result<(PathBuf, Dir)> {
     Ok((path, Dir::open_ambient_dir(dir, ambient_authority())?))
 }
 
-/// Folders that were made for what follows. Dropped, they go; kept, they stay.
+/// Directories created for a file that is about to be written. Dropping this removes them unless
+/// [`CreatedDirectories::keep`] was called.
 #[derive(Debug, Default)]
 pub(super) struct CreatedDirectories(Vec<(Arc<Dir>, OsString)>);
 
 impl CreatedDirectories {
-    /// Makes a folder, unless somebody else just did.
+    /// Creates a directory, unless another process just did.
     pub(super) fn create(&mut self, parent: &Arc<Dir>, name: &OsStr) -> io::Result<()> {
         match parent.create_dir(name) {
             Ok(()) => self.0.push((parent.clone(), name.to_owned())),
@@ -33,7 +35,7 @@ impl CreatedDirectories {
         Ok(())
     }
 
-    /// What they were made for is there.
+    /// Keeps the directories: the file was written.
     pub(super) fn keep(&mut self) {
         self.0.clear();
     }
@@ -42,7 +44,7 @@ impl CreatedDirectories {
 impl Drop for CreatedDirectories {
     fn drop(&mut self) {
         for (parent, name) in self.0.drain(..).rev() {
-            // One that somebody uses by now is not empty and stays.
+            // Fails for a directory that is in use by now, because it is not empty.
             let _ = parent.remove_dir(name);
         }
     }

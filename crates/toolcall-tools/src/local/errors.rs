@@ -1,4 +1,4 @@
-//! Why a file operation failed, in words for a person and a model.
+//! Errors of file operations, worded for users and models.
 //! It decides nothing and reads nothing.
 
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 use cap_std::fs::{FileType, FileTypeExt as _};
 use toolcall::HostError;
 
-/// What the system said about a path.
+/// Converts an error of the system about a path.
 pub(super) fn host_error(path: &Path, error: io::Error) -> HostError {
     match error.kind() {
         io::ErrorKind::NotFound => HostError::Missing(path.to_owned()),
@@ -16,17 +16,18 @@ pub(super) fn host_error(path: &Path, error: io::Error) -> HostError {
     }
 }
 
-/// Something about a path that is not allowed or makes no sense.
+/// An error about a path that is not allowed or not valid.
 pub(super) fn path_error(path: &Path, why: impl std::fmt::Display) -> HostError {
     HostError::Other(format!("`{}` {why}", path.display()).into())
 }
 
-/// A path that leads out of every root. It does not say where to: nobody may learn that here.
+/// An error for a path that leads out of every root. It does not say where to, because what lies
+/// outside must not be disclosed.
 pub(super) fn outside_error(path: &Path) -> HostError {
     path_error(path, "is outside the folders of this session")
 }
 
-/// A path that leads to something else than a file.
+/// An error for a path that leads to something other than a file.
 pub(super) fn not_a_file_error(path: &Path, kind: FileType) -> HostError {
     path_error(path, format_args!("is {}, not a file", describe_type(kind)))
 }

@@ -1,5 +1,5 @@
-//! Real files beneath the roots of a session, each reached through a directory handle.
-//! No byte outside the roots is read or changed, whatever is swapped meanwhile.
+//! The files beneath the roots of a session, each reached through a directory handle.
+//! It reads and changes no byte outside the roots, even if a path is swapped meanwhile.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,30 @@ use super::reading::{FilePart, body};
 use super::roots::{RootId, Roots};
 use super::trash::Trash;
 
-/// More than this is no text that anybody reads at once.
+/// The default limit of [`Files::read`].
 const READ_LIMIT: u64 = 32 * 1024 * 1024;
 
-/// Files beneath the roots of a session. Its methods block: a host runs them where that is allowed.
+/// The files beneath the roots of a session. Its methods block: call them where that is allowed.
+///
+/// ```
+/// use toolcall::{FileBody, FileEdit};
+/// use toolcall_tools::local::Files;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let root = tempfile::tempdir()?;
+/// let files = Files::open(&[root.path().to_owned()])?;
+///
+/// let path = root.path().join("notes.txt");
+/// files.apply(&FileEdit::added(&path, "hello\n"))?;
+/// assert_eq!(files.read(&path)?, FileBody::Text("hello\n".into()));
+///
+/// // An edit fails if the file is not as it says.
+/// files.apply(&FileEdit::modified(&path, "something else", "new")).unwrap_err();
+/// // Nothing outside of the roots can be read.
+/// files.read("/etc/passwd".as_ref()).unwrap_err();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Files {
     pub(super) roots: Roots,
@@ -27,24 +47,24 @@ pub struct Files {
     pub(super) trash: Option<Trash>,
     pub(super) read_limit: u64,
     pub(super) durability: Durability,
-    /// Held between the last look at a file and its change, so that of two edits of what both were
-    /// shown one fails. Other processes can still come between; the system has no step for that.
+    /// Held between the last check of a file and its change, so that one of two concurrent edits of
+    /// the same content fails. Other processes can still intervene: the system has no atomic step.
     pub(super) apply_lock: Mutex<()>,
 }
 
-/// What is certain when a change is reported as made.
+/// What a change survives once it is reported as made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// It is on the disk: it survives a loss of power.
+    /// It is synced to the disk: it survives a loss of power.
     #[default]
     Synced,
-    /// The system has it: it survives the end of this process.
+    /// It is in the system's cache: it survives the end of this process.
     Cached,
 }
 
 impl Files {
-    /// Opens the roots, each an absolute path. Links are followed now and never again: a root is
-    /// the folder that was opened, whatever its name leads to later.
+    /// Opens the roots, each an absolute path. Symlinks in these paths are followed only now: a root
+    /// stays the directory that was opened, whatever its path leads to later.
     pub fn open(roots: &[PathBuf]) -> io::Result<Self> {
         Ok(Self {
             roots: Roots::open(roots)?,
@@ -56,25 +76,26 @@ impl Files {
         })
     }
 
-    /// Refuses to go through a link: paths come from [`Files::resolve`], and where one leads
-    /// through a link by now, something was swapped since it was judged.
+    /// Refuses paths that lead through a symlink. For callers whose paths come from
+    /// [`Files::resolve`]: a symlink in such a path was swapped in after the decision.
     pub fn refusing_symlinks(mut self) -> Self {
         self.symlinks = Symlinks::Refused;
         self
     }
 
-    /// Whether it does.
+    /// Whether it refuses symlinks.
     pub(crate) fn refuses_symlinks(&self) -> bool {
         self.symlinks == Symlinks::Refused
     }
 
-    /// Puts away what is deleted and not held by the edit. Without a bin it is not deleted.
+    /// Moves deleted content that the edit does not hold to this trash. Without one, deleting it
+    /// fails.
     pub fn with_trash(mut self, trash: Trash) -> Self {
         self.trash = Some(trash);
         self
     }
 
-    /// Opens the folders that another process has opened as its roots, and no others: one that was
+    /// Opens the same directories that another process has opened as its roots. One that was
     /// replaced meanwhile is an error.
     pub fn open_same(ids: &[RootId]) -> io::Result<Self> {
         let paths: Vec<_> = ids.iter().map(|id| id.path.clone()).collect();
@@ -89,32 +110,32 @@ impl Files {
         }
     }
 
-    /// Which folders its roots are.
+    /// Returns the identities of the roots, for [`Files::open_same`].
     pub fn root_ids(&self) -> io::Result<Vec<RootId>> {
         self.roots.ids()
     }
 
-    /// The handles of its roots.
+    /// Returns the handles of the roots.
     #[cfg(all(target_os = "linux", feature = "sandbox"))]
     pub(crate) fn root_handles(&self) -> impl Iterator<Item = std::os::fd::BorrowedFd<'_>> {
         use std::os::fd::AsFd as _;
         self.roots.handles().map(|dir| dir.as_fd())
     }
 
-    /// Reads no file of more bytes as a whole.
+    /// Sets the size of the largest file that [`Files::read`] accepts.
     pub fn with_read_limit(mut self, bytes: u64) -> Self {
         self.read_limit = bytes;
         self
     }
 
-    /// How certain a change is when it is reported.
+    /// Sets what a change survives once it is reported as made.
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// Where a path leads: absolute, with every link followed, beneath a root. What is not there
-    /// yet lies where its folder leads.
+    /// Returns the absolute path beneath a root that a path leads to, with every symlink followed.
+    /// The last components need not exist.
     pub fn resolve(&self, path: &Path) -> Result<PathBuf, HostError> {
         match walk_path(
             &self.roots,
@@ -128,14 +149,14 @@ impl Files {
         }
     }
 
-    /// Reads a regular file.
+    /// Reads a regular file as a whole.
     pub fn read(&self, path: &Path) -> Result<FileBody, HostError> {
         let mut opened = self.locate_readable(path)?.open(path)?;
         let limit = self.read_limit;
         let wanted = if opened.metadata.len() > limit {
             0
         } else {
-            // One byte more shows a file that grew, or one that does not know its size.
+            // One byte more reveals a file that grew, or one that reports no size.
             limit.saturating_add(1)
         };
         let part = opened.read_at(0, wanted);
@@ -150,21 +171,22 @@ impl Files {
         }
     }
 
-    /// Reads a part of a regular file, from a place on and at most `limit` bytes.
+    /// Reads at most `limit` bytes of a regular file, starting at offset `from`.
     pub fn read_part(&self, path: &Path, from: u64, limit: u64) -> Result<FilePart, HostError> {
         let mut opened = self.locate_readable(path)?.open(path)?;
         let part = opened.read_at(from, limit);
         part.map_err(|error| host_error(path, error))
     }
 
-    /// What there is at a path: a file, a folder with everything in it, or the text of a link.
+    /// Returns what is at a path, without following a symlink at its end: the content of a file, the
+    /// size and digest of a directory with everything in it, or the text of a symlink.
     pub fn inspect(&self, path: &Path) -> Result<FileBody, HostError> {
         let location = self.locate(path, FinalSymlink::Itself, MissingDirectory::Fail)?;
         inspect(&location, self.read_limit, path)
     }
 
-    /// Makes one change, if the file still is as the edit says it was. It is made whole or not at
-    /// all, and nothing is left behind when it fails.
+    /// Makes one change if the file still is as the edit says. The change is made as a whole or not
+    /// at all, and a failure leaves nothing behind.
     pub fn apply(&self, edit: &FileEdit) -> Result<Applied, HostError> {
         match &edit.change {
             Change::Added { after } => self.add(&edit.path, after)?,
@@ -179,7 +201,7 @@ impl Files {
         self.locate(path, FinalSymlink::Followed, MissingDirectory::Fail)
     }
 
-    /// The name in a folder that a path leads to.
+    /// Walks a path to the directory entry that it leads to.
     pub(super) fn locate(
         &self,
         path: &Path,

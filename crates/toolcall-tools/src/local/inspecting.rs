@@ -1,5 +1,5 @@
-//! What is at a path, for whoever takes it away: a file, a link, a folder with everything in it.
-//! It follows no link and changes nothing.
+//! Describes what a delete would remove: a file, a symlink, or a directory with everything in it.
+//! It follows no symlink and changes nothing.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,12 +13,12 @@ use super::errors::{host_error, path_error};
 use super::path_walk::EntryLocation;
 use super::reading::body;
 
-/// A folder of more is nothing that a tool takes away in one go.
+/// A directory with more entries is too large to delete with one call.
 const MAX_ENTRIES: u64 = 1_000_000;
-/// One handle is held for each level.
+/// The deepest level: one handle is held for each.
 const MAX_DEPTH: usize = 256;
 
-/// What is there.
+/// Returns what is at a location.
 pub(super) fn inspect(
     location: &EntryLocation,
     limit: u64,
@@ -38,7 +38,7 @@ pub(super) fn inspect(
     read.map_err(|error| host_error(path, error))
 }
 
-/// A folder with everything in it.
+/// Returns the size and digest of a directory with everything in it.
 pub(super) fn inspect_directory(
     location: &EntryLocation,
     path: &Path,
@@ -85,7 +85,7 @@ impl TreeDigest {
         Ok(())
     }
 
-    /// In an order that does not depend on the file system.
+    /// Returns the names in a directory, sorted, so that the digest does not depend on the file system.
     fn names(&mut self, dir: &Dir, path: &Path) -> Result<Vec<OsString>, HostError> {
         let host_error = |error| host_error(path, error);
         let mut names = Vec::new();
@@ -103,7 +103,7 @@ impl TreeDigest {
         Ok(names)
     }
 
-    /// Names hold no zero byte, so no two lists look the same.
+    /// Adds an entry to the digest. Names contain no zero byte, so no two lists encode alike.
     fn add(&mut self, name: &[u8], found: &Metadata) {
         self.digest.update(name);
         self.digest.update([0]);

@@ -1,5 +1,5 @@
-//! Moving: a name gets another place, also in another root or on another file system.
-//! Nothing is ever moved over something, and nothing is lost between the two places.
+//! Moves files and directories, also to another root or another file system.
+//! It never replaces an existing file, and loses nothing if a move fails halfway.
 
 use std::ffi::OsStr;
 use std::io;
@@ -17,7 +17,7 @@ use super::temporary::{TemporaryFile, rename_no_replace, sync_directory};
 use super::trash::remove;
 
 impl Files {
-    /// Moves a file, a folder, or a link itself.
+    /// Moves a file, a directory, or a symlink itself.
     pub(super) fn rename(&self, path: &Path, to: &Path) -> Result<(), HostError> {
         let from = self.locate(path, FinalSymlink::Itself, MissingDirectory::Fail)?;
         let missing = || HostError::Missing(path.to_owned());
@@ -38,8 +38,8 @@ impl Files {
         Ok(())
     }
 
-    /// To another file system: a copy, and then the original goes. At every moment there is one of
-    /// them whole, or both.
+    /// Moves a file to another file system: copies it, then removes the original. At every moment at
+    /// least one of them is complete.
     fn move_across_devices(
         &self,
         from: &EntryLocation,
@@ -87,13 +87,13 @@ fn copy_symlink(from: &EntryLocation, to: &EntryLocation) -> io::Result<()> {
     to.dir.symlink_contents(target, &to.name)
 }
 
-/// Carries something to another file system with everything in it: a copy, and when that is whole
-/// the original goes. What is neither file, folder nor link cannot be copied.
+/// Moves a file or directory to another file system with everything in it: copies it, and removes
+/// the original when the copy is complete. Devices, pipes and sockets cannot be copied.
 pub(super) fn move_tree(from: &Dir, name: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
     match copy_tree(from, name, to, new) {
         Ok(()) => remove(from, name),
         Err(error) => {
-            // The original is whole; of the copy nothing is needed.
+            // The original is complete; the partial copy is not needed.
             let _ = remove(to, new);
             Err(error)
         }
@@ -131,7 +131,7 @@ fn copy_file(from: &Dir, name: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> 
     copy.persist_new(new, Durability::Synced)
 }
 
-/// The original is still there, so the copy goes.
+/// Removes the copy, because the original is still there.
 fn remove_copy(copy: &EntryLocation) {
     let _ = copy.dir.remove_file(&copy.name);
 }

@@ -1,5 +1,5 @@
-//! The way from a root to where a path leads, one component at a time, beneath held handles.
-//! No step follows a link on its own: links are read and walked like any other path.
+//! Walks a path from a root, one component at a time, beneath directory handles that it holds.
+//! The system never follows a symlink for it: symlinks are read and walked like any other path.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -16,67 +16,67 @@ use super::directories::CreatedDirectories;
 use super::errors::{host_error, outside_error, path_error};
 use super::roots::{Root, Roots};
 
-/// What Linux follows, too.
+/// The limit of Linux for symlinks in one path.
 const MAX_SYMLINKS: usize = 40;
-/// What Linux takes, too.
+/// The limit of Linux for the length of a path.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// What to do with a link at the end of a path.
+/// How to treat a symlink at the end of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FinalSymlink {
-    /// It stands for what it leads to.
+    /// Go on to its target.
     Followed,
-    /// It is meant itself.
+    /// The symlink itself is the destination.
     Itself,
 }
 
-/// What to do with links on the way, and at its end where they are not meant themselves.
+/// How to treat symlinks within a path, and at its end unless the symlink itself is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Symlinks {
-    /// They stand for what they lead to.
+    /// Go on to their target.
     Followed,
-    /// There was none when the path was judged, so there must be none now.
+    /// Fail: the path was resolved before, so a symlink was swapped in since.
     Refused,
 }
 
-/// What to do where a folder on the way is not there.
+/// What to do about a directory within the path that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MissingDirectory {
-    /// Nothing: the path leads nowhere.
+    /// Fail: nothing is at the path.
     Fail,
-    /// The path is taken at its word from there on.
+    /// Return the path as if the directory existed.
     Assume,
-    /// The folder is made.
+    /// Create the directory.
     Create,
 }
 
-/// Where a path leads.
+/// What a path leads to.
 #[derive(Debug)]
 pub(super) enum Destination {
-    /// To a name in a folder, whether or not something is there.
+    /// A name in a directory, whether or not it exists.
     Entry(Box<EntryLocation>),
-    /// To a folder that was entered: a root, or a path that ends like one.
+    /// A directory that was entered: a root, or a path that ends in `/`, `.` or `..`.
     Directory(PathBuf),
-    /// To a folder that is not there.
+    /// A path with a directory that does not exist.
     Missing(PathBuf),
 }
 
-/// A name in a folder that is held.
+/// A name in a directory whose handle is held.
 #[derive(Debug)]
 pub(super) struct EntryLocation {
-    /// The folder.
+    /// The directory.
     pub(super) dir: Arc<Dir>,
-    /// The one name in it.
+    /// The name, one component.
     pub(super) name: OsString,
-    /// What it was when it was reached.
+    /// Its metadata when the walk reached it, if it existed.
     pub(super) found: Option<Metadata>,
-    /// The folders that were made on the way.
+    /// The directories that were created on the way.
     pub(super) created: CreatedDirectories,
-    /// Where that is, with every link followed.
+    /// The path of the entry, with every symlink followed.
     pub(super) path: PathBuf,
 }
 
-/// Walks a path.
+/// Walks a path and returns what it leads to.
 pub(super) fn walk_path(
     roots: &Roots,
     path: &Path,
@@ -119,12 +119,12 @@ fn validate(path: &Path) -> Result<(), HostError> {
     }
 }
 
-/// One step of a way.
+/// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PathStep {
     Down(OsString),
     Up,
-    /// Stay here, which must be a folder.
+    /// Stay in the current directory: what comes before must be a directory.
     Stay,
 }
 
@@ -149,7 +149,7 @@ impl PathWalk<'_> {
                 PathStep::Stay => None,
                 PathStep::Up => self.go_up().map(|()| None)?,
                 PathStep::Down(name) if self.steps.is_empty() => self.finish_at(name)?,
-                PathStep::Down(name) => self.enter_or_handle(name)?,
+                PathStep::Down(name) => self.descend(name)?,
             };
             if let Some(destination) = destination {
                 return Ok(destination);
@@ -158,7 +158,7 @@ impl PathWalk<'_> {
         Ok(Destination::Directory(self.current_path()))
     }
 
-    /// The last name of the path.
+    /// Handles the last name of the path; `None` if the walk goes on through a symlink.
     fn finish_at(&mut self, name: OsString) -> Result<Option<Destination>, HostError> {
         let found = match self.dir.symlink_metadata(&name) {
             Ok(found) => Some(found),
@@ -178,7 +178,7 @@ impl PathWalk<'_> {
         }))))
     }
 
-    fn enter_or_handle(&mut self, name: OsString) -> Result<Option<Destination>, HostError> {
+    fn descend(&mut self, name: OsString) -> Result<Option<Destination>, HostError> {
         match self.enter(&name) {
             Ok(()) => Ok(None),
             Err(error) => self.handle_not_a_directory(name, error),
@@ -191,7 +191,7 @@ impl PathWalk<'_> {
         Ok(())
     }
 
-    /// What is not a folder is a link, or a gap, or in the way.
+    /// Handles a name that cannot be entered: a symlink, a missing directory, or an obstacle.
     fn handle_not_a_directory(
         &mut self,
         name: OsString,
@@ -209,7 +209,8 @@ impl PathWalk<'_> {
         }
     }
 
-    /// What comes after a gap is known by its name only, so there is no way back up from it.
+    /// Handles a directory that does not exist. A `..` after it fails, because nothing is known about
+    /// what lies there.
     fn handle_missing(&mut self, name: OsString) -> Result<Option<Destination>, HostError> {
         let missing = || HostError::Missing(self.requested.to_owned());
         if self.steps.contains(&PathStep::Up) {
@@ -261,20 +262,21 @@ impl PathWalk<'_> {
         Ok(())
     }
 
-    /// Up is where the names say, found again from a root: a handle's own parent may be anywhere.
+    /// Goes to the parent directory by its name, from a root again: the parent of a handle may have
+    /// been moved anywhere.
     fn go_up(&mut self) -> Result<(), HostError> {
         let base = match self.names.pop() {
             Some(_) => self.current_path(),
             None => self.root.path.parent().unwrap_or(&self.root.path).into(),
         };
-        // What is above something is a folder.
+        // A parent is a directory.
         if self.steps.is_empty() {
             self.steps.push_back(PathStep::Stay);
         }
         self.start_over(base)
     }
 
-    /// Goes on from an absolute path, if a root contains what results.
+    /// Continues from an absolute path, if the resulting path is in a root.
     fn start_over(&mut self, mut path: PathBuf) -> Result<(), HostError> {
         for step in self.steps.drain(..) {
             match step {
@@ -295,7 +297,8 @@ impl PathWalk<'_> {
         Ok(())
     }
 
-    /// Puts steps before those that are left. How the path ends is read off the whole of it.
+    /// Puts the steps of a path before the remaining ones. `whole` is the complete path, whose end
+    /// shows whether a directory is meant.
     fn push_steps(&mut self, path: &Path, whole: &Path) {
         if names_directory(whole) {
             self.steps.push_front(PathStep::Stay);
@@ -316,16 +319,17 @@ impl PathWalk<'_> {
     }
 }
 
-/// The standard library drops these endings, and with them that a folder is meant.
+/// Whether the path says that it names a directory. `Path::components` drops these endings.
 fn names_directory(path: &Path) -> bool {
     let bytes = path.as_os_str().as_bytes();
     bytes.ends_with(b"/") || bytes.ends_with(b"/.")
 }
 
-/// Links of procfs lead to what a process holds, whatever their text says.
+/// Whether a directory is on procfs, whose symlinks lead to open files of processes, whatever their
+/// text says.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn is_on_procfs(dir: &Dir) -> bool {
-    // A folder that does not say what it is on is not trusted.
+    // A directory whose file system is unknown is not trusted.
     rustix::fs::fstatfs(dir).map_or(true, |on| on.f_type == rustix::fs::PROC_SUPER_MAGIC)
 }
 

@@ -1,4 +1,4 @@
-//! What is read of a file: opened without waiting, known to be a regular file, never more than a limit.
+//! Reads regular files: opened without blocking, checked to be regular, and never beyond a limit.
 //! It changes nothing.
 
 use std::io::{Read as _, Seek as _, SeekFrom, Write};
@@ -12,7 +12,7 @@ use toolcall::{Digest, FileBody, HostError};
 use super::errors::{host_error, not_a_file_error};
 use super::path_walk::EntryLocation;
 
-/// A part of a file, and how large the whole was.
+/// A part of a file, and the size of the whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePart {
     /// The bytes that were read.
@@ -21,16 +21,16 @@ pub struct FilePart {
     pub size: u64,
 }
 
-/// A regular file that is open for reading. As long as it is, no other file gets its number.
+/// A regular file that is open for reading. While it is open, no other file gets its inode.
 #[derive(Debug)]
 pub(super) struct OpenFile {
     /// The file.
     pub(super) file: File,
-    /// What it was when it was opened.
+    /// Its metadata when it was opened.
     pub(super) metadata: Metadata,
 }
 
-/// Which file it is and in which state, as far as the system keeps count.
+/// Identifies a file and its version by device, inode, size and times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileFingerprint {
     file: (u64, u64),
@@ -51,8 +51,8 @@ impl From<&Metadata> for FileFingerprint {
 }
 
 impl EntryLocation {
-    /// Opens what is there, if it is a regular file. To open a pipe or a device can have effects
-    /// of its own, so what was found is looked at before, and what was opened after.
+    /// Opens a regular file. Opening a pipe or a device can have side effects, so the type is checked
+    /// before opening and again after.
     pub(super) fn open(&self, requested: &Path) -> Result<OpenFile, HostError> {
         let missing = || HostError::Missing(requested.to_owned());
         require_regular_file(self.found.as_ref().ok_or_else(missing)?, requested)?;
@@ -67,7 +67,7 @@ impl EntryLocation {
         Ok(OpenFile { file, metadata })
     }
 
-    /// Fails if the name no longer leads to this very file in this very state.
+    /// Fails if the name no longer leads to the same file in the same version.
     pub(super) fn require_unchanged(
         &self,
         known: &Metadata,
@@ -92,7 +92,8 @@ pub(super) fn require_regular_file(metadata: &Metadata, requested: &Path) -> Res
 }
 
 impl OpenFile {
-    /// Reads from a place on, at most so much: a file may grow while it is read.
+    /// Reads at most `limit` bytes from an offset. The limit matters because a file may grow while it
+    /// is read.
     pub(super) fn read_at(&mut self, from: u64, limit: u64) -> std::io::Result<FilePart> {
         let left = self.metadata.size().saturating_sub(from).min(limit);
         let mut bytes = Vec::with_capacity(usize::try_from(left).unwrap_or(0));
@@ -106,8 +107,7 @@ impl OpenFile {
         Ok(FilePart { bytes, size })
     }
 
-    /// What it holds, as far as it can be shown: what is too large to be read at once is known by
-    /// its size and digest only.
+    /// Returns the content, or only size and digest of a file that is larger than the limit.
     pub(super) fn body(&mut self, limit: u64) -> std::io::Result<FileBody> {
         let size = self.metadata.size();
         if size <= limit {
@@ -122,7 +122,7 @@ impl OpenFile {
         })
     }
 
-    /// Fails if the file is not as it was shown.
+    /// Fails if the content is not the expected one.
     pub(super) fn require_body(
         &mut self,
         before: &FileBody,
@@ -145,7 +145,7 @@ impl OpenFile {
     }
 }
 
-/// A digest that can be written to.
+/// A writer that only computes a digest.
 struct DigestWriter(Sha256);
 
 impl Write for DigestWriter {
@@ -159,7 +159,7 @@ impl Write for DigestWriter {
     }
 }
 
-/// Text if it is UTF-8, with everything that is in it; else only its size and digest.
+/// Returns bytes as text if they are UTF-8, else only their size and digest.
 pub(super) fn body(bytes: Vec<u8>) -> FileBody {
     match String::from_utf8(bytes) {
         Ok(text) => FileBody::Text(text.into()),
@@ -178,7 +178,7 @@ mod tests {
     use crate::local::Files;
     use crate::local::path_walk::{FinalSymlink, MissingDirectory};
 
-    /// Between the look at a file and its change, somebody else came.
+    /// Another process changes the file between its check and its change.
     #[test]
     fn a_file_that_changed_meanwhile_is_noticed() {
         let dir = tempfile::tempdir().unwrap();
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// What was found as a file is a link or a pipe by now.
+    /// What was a regular file when it was found is a symlink or a pipe when it is opened.
     #[test]
     fn what_was_swapped_before_it_was_opened_is_refused() {
         let dir = tempfile::tempdir().unwrap();

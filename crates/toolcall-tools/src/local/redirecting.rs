@@ -1,5 +1,5 @@
-//! Files of redirects: opened beneath the roots, as they are, to be handed to a program.
-//! Nothing but a regular file is opened, and none is emptied before that is known.
+//! Opens the files of redirects beneath the roots, to be passed to a program.
+//! It opens only regular files, and truncates none before it knows that.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,8 +14,8 @@ use super::path_walk::{EntryLocation, FinalSymlink, MissingDirectory};
 use super::reading::require_regular_file;
 
 impl Files {
-    /// Opens a regular file as a redirect does. A link stands for what it leads to; no folder is
-    /// made. What is written goes into the file itself, so every name of it shows the change.
+    /// Opens a regular file as a redirect of a shell does. Follows a symlink at the end of the path,
+    /// and creates no directory. Writes go into the file in place, so hard links show the change.
     pub fn open_redirect(&self, path: &Path, access: Access) -> Result<File, HostError> {
         let location = self.locate(path, FinalSymlink::Followed, MissingDirectory::Fail)?;
         match access {

@@ -1,5 +1,5 @@
-//! Long output kept in files of the state folder, one a call, readable by their owner only.
-//! A session reads back no spill but its own, and no call fills the disk.
+//! Stores long output in files of the state directory, one for each call, readable by the user only.
+//! A session cannot read the spills of another, and no call can fill the disk.
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
@@ -19,9 +19,9 @@ use super::errors::host_error;
 use super::reading::{FilePart, OpenFile};
 use super::temporary::random_name;
 
-/// How the name of every spill ends.
+/// The extension of spill files.
 const SUFFIX: &str = ".spill";
-/// What stays as it is in the path of an address.
+/// The characters that are not escaped in a `file://` URI.
 const UNESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')
@@ -29,8 +29,24 @@ const UNESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// The spills of one session. They outlive it: history and people go on to point at them until
-/// they are pruned.
+/// The spills of one session: long output, stored in files. They outlive the session, because the
+/// history and the user's links refer to them until they are pruned.
+///
+/// ```
+/// use toolcall::CallId;
+/// use toolcall_tools::local::Spills;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let state = tempfile::tempdir()?;
+/// let spills = Spills::new(&state.path().join("spills"), Spills::DEFAULT_CAP)?;
+/// let call = CallId::new("call-1");
+/// spills.keep(&call, b"first part, ")?;
+/// let spill = spills.keep(&call, b"second part")?;
+/// assert_eq!(spill.bytes, 23);
+/// assert!(spill.uri.starts_with("file://"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Spills {
     path: PathBuf,
@@ -40,7 +56,7 @@ pub struct Spills {
     calls: Mutex<HashMap<CallId, Arc<Mutex<CallSpill>>>>,
 }
 
-/// What is kept of one call.
+/// The spill of one call.
 #[derive(Debug)]
 struct CallSpill {
     name: String,
@@ -49,10 +65,11 @@ struct CallSpill {
 }
 
 impl Spills {
-    /// What is kept of one call where nothing else is said.
+    /// The default limit of the output stored for one call, in bytes.
     pub const DEFAULT_CAP: u64 = 256 * 1024 * 1024;
 
-    /// Keeps spills in this folder, at most `cap` bytes a call. The folder is made if need be.
+    /// Stores spills in this directory, at most `cap` bytes for each call. Creates the directory if
+    /// needed.
     pub fn new(dir: &Path, cap: u64) -> io::Result<Self> {
         let (path, dir) = open_private_directory(dir)?;
         Ok(Self {
@@ -64,7 +81,7 @@ impl Spills {
         })
     }
 
-    /// Keeps more of a call's output.
+    /// Appends to the spill of a call.
     pub fn keep(&self, call: &CallId, bytes: &[u8]) -> Result<Spill, HostError> {
         let spill = self.spill(call);
         let mut spill = spill.lock();
@@ -86,7 +103,7 @@ impl Spills {
         })
     }
 
-    /// Reads a spill of this session from a place on, at most `limit` bytes.
+    /// Reads at most `limit` bytes of a spill of this session, starting at offset `from`.
     pub fn read_spill(&self, path: &Path, from: u64, limit: u64) -> Result<FilePart, HostError> {
         let missing = || HostError::Missing(path.to_owned());
         let name = self.own_name(path).ok_or_else(missing)?;
@@ -98,19 +115,19 @@ impl Spills {
         opened.map_err(|error| host_error(path, error))
     }
 
-    /// Whether this session kept the spill at this path.
+    /// Whether the path is that of a spill of this session.
     pub fn owns(&self, path: &Path) -> bool {
         self.own_name(path).is_some()
     }
 
-    /// Removes spills that were last written before this moment, of other sessions too but none
-    /// of this one. It says how many.
+    /// Removes spills of other sessions that were last written before this time, and returns how
+    /// many.
     pub fn prune(&self, before: SystemTime) -> io::Result<usize> {
         let mut pruned = 0;
         for entry in self.dir.entries()? {
             match self.prune_one(&entry?, before) {
                 Ok(was_old) => pruned += usize::from(was_old),
-                // Another session prunes, too.
+                // Another session has just pruned it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -133,7 +150,7 @@ impl Spills {
         let mut calls = self.calls.lock();
         let number = calls.len();
         let fresh = || {
-            // A call's id is text from anywhere; a name of our own needs no cleaning.
+            // The id of a call is untrusted text, so the file name does not contain it.
             Arc::new(Mutex::new(CallSpill {
                 name: format!("{}-{number}{SUFFIX}", self.session),
                 bytes: 0,
@@ -143,7 +160,7 @@ impl Spills {
         calls.entry(call.clone()).or_insert_with(fresh).clone()
     }
 
-    /// What follows a write that failed would have a hole before it, so the spill ends there.
+    /// Appends to the file. After a failed write the spill ends, because the file would have a hole.
     fn write(&self, spill: &mut CallSpill, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() && spill.bytes > 0 {
             return Ok(());
@@ -171,7 +188,7 @@ impl Spills {
         self.dir.open_with(name, options)
     }
 
-    /// The name of the spill at this path, if this session kept it.
+    /// Returns the file name of the spill at this path, if it belongs to this session.
     fn own_name(&self, path: &Path) -> Option<String> {
         let name = path.strip_prefix(&self.path).ok()?.to_str()?;
         let calls: Vec<_> = self.calls.lock().values().cloned().collect();

@@ -1,5 +1,5 @@
-//! Where deleted things are put that no edit holds: folders, and files that are not text.
-//! It never changes them, and removes one for good only when it is pruned.
+//! The trash: deleted directories, and deleted files that are not text, which no edit can hold.
+//! It never changes them, and removes them permanently only when it is pruned.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -16,7 +16,8 @@ use super::moving::{is_another_device, move_tree};
 use super::path_walk::EntryLocation;
 use super::temporary::{random_name, rename_no_replace};
 
-/// A folder of the user's, outside of every session, in which deleted things wait.
+/// A directory for deleted files, outside of every session's roots. Pass it to
+/// [`Files::with_trash`](super::Files::with_trash).
 #[derive(Debug)]
 pub struct Trash {
     path: PathBuf,
@@ -25,17 +26,17 @@ pub struct Trash {
 }
 
 impl Trash {
-    /// What is copied where nothing else is said.
+    /// The default limit of what is copied from another file system, in bytes.
     pub const DEFAULT_CAP: u64 = 1024 * 1024 * 1024;
 
-    /// Puts things into this folder, which is made if need be. From another file system at most
-    /// `cap` bytes of one thing are copied.
+    /// Opens this directory as trash, and creates it if needed. Of a file or directory on another
+    /// file system at most `cap` bytes are copied.
     pub fn open(dir: &Path, cap: u64) -> io::Result<Self> {
         let (path, dir) = open_private_directory(dir)?;
         Ok(Self { path, dir, cap })
     }
 
-    /// Takes something away from where it is, and says where it is now.
+    /// Moves a file or directory to the trash, and returns its new path.
     pub(super) fn take(&self, location: &EntryLocation, path: &Path) -> Result<PathBuf, HostError> {
         let name = OsString::from(new_item_name());
         match rename_no_replace(&location.dir, &location.name, &self.dir, &name) {
@@ -61,7 +62,7 @@ impl Trash {
         copied.map_err(|error| host_error(path, error))
     }
 
-    /// Removes for good what was taken before this moment, and says how many things that were.
+    /// Permanently removes what was deleted before this time, and returns how many items.
     pub fn prune(&self, before: SystemTime) -> io::Result<usize> {
         let mut pruned = 0;
         for entry in self.dir.entries()? {
@@ -75,7 +76,7 @@ impl Trash {
     }
 }
 
-/// Removes whatever it is.
+/// Removes a file, or a directory with everything in it.
 pub(super) fn remove(dir: &Dir, name: &OsStr) -> io::Result<()> {
     if dir.symlink_metadata(name)?.is_dir() {
         dir.remove_dir_all(name)
@@ -84,7 +85,8 @@ pub(super) fn remove(dir: &Dir, name: &OsStr) -> io::Result<()> {
     }
 }
 
-/// A move keeps the times of a thing, so its name tells when it came.
+/// Returns a new name with the current time in it: a move keeps the times of a file, so its name has
+/// to say when it was deleted.
 fn new_item_name() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let seconds = now.map_or(0, |now| now.as_secs());

@@ -1,4 +1,4 @@
-//! The names in a folder, read through its handle, a bounded number at a time.
+//! Reads the names in a directory through its handle, a bounded number at a time.
 //! It opens nothing and sorts nothing.
 
 use std::ffi::{CStr, CString};
@@ -7,14 +7,14 @@ use std::os::fd::BorrowedFd;
 
 use rustix::fs::FileType;
 
-/// One name, and what the folder says it stands for.
+/// A name and its type as the directory lists it.
 #[derive(Clone, Debug)]
 pub(super) struct EntryName {
     pub(super) text: CString,
     pub(super) kind: FileType,
 }
 
-/// Whether a folder has more names.
+/// Whether a directory has more names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReadProgress {
     More,
@@ -22,10 +22,10 @@ pub(super) enum ReadProgress {
 }
 
 impl EntryName {
-    /// The two that stand for folders above are none.
+    /// `None` for `.` and `..`, and for names that are not valid.
     fn new(text: &CStr, kind: FileType) -> Option<Self> {
         let is_own = text != c"." && text != c"..";
-        // The system does not make such names; a file system in user space could.
+        // The kernel creates no such names, but a FUSE file system could.
         let is_single = !text.to_bytes().contains(&b'/') && !text.is_empty();
         (is_own && is_single).then(|| Self {
             text: text.to_owned(),
@@ -37,7 +37,7 @@ impl EntryName {
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) struct NameReader<'a>(rustix::fs::RawDir<'a, BorrowedFd<'a>>);
 
-/// Reads through the handle itself, which costs one call less than a stream of its own.
+/// Reads from the handle itself, which takes one system call less than `rustix::fs::Dir`.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 impl<'a> NameReader<'a> {
     pub(super) fn of(dir: BorrowedFd<'a>, buffer: &'a mut Vec<u8>) -> io::Result<Self> {

@@ -1,5 +1,5 @@
-//! Which names ignore files hide: `.ignore`, `.gitignore` and `.git/info/exclude`, nearest first.
-//! It reads nothing but these, through the handle of their folder, and follows no link to them.
+//! The rules of ignore files: `.ignore`, `.gitignore` and `.git/info/exclude`, nearest first.
+//! It reads no other file, opens them through the handle of their directory, and follows no symlink.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -14,19 +14,19 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 
 use super::names::EntryName;
 
-/// No person writes more rules than fit here; what is behind is not read.
+/// How much of an ignore file is read.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// What rules say of a name.
+/// What the rules say about a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RuleMatch {
     Nothing,
     Hide,
-    /// Named as an exception: shown even where its name begins with a dot.
+    /// An exception (`!name`): shown even if its name begins with a dot.
     Show,
 }
 
-/// Which ignore files a folder seems to have.
+/// Which ignore files a directory may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct IgnoreFiles {
     ignore: bool,
@@ -35,7 +35,7 @@ pub(super) struct IgnoreFiles {
 }
 
 impl IgnoreFiles {
-    /// Whatever there is: each has to be tried.
+    /// Unknown, so each file has to be tried.
     pub(super) const UNKNOWN: IgnoreFiles = IgnoreFiles {
         ignore: true,
         gitignore: true,
@@ -52,7 +52,7 @@ impl IgnoreFiles {
     }
 }
 
-/// The rules of a folder, and those of the folders above it.
+/// The rules of a directory and of the directories above it.
 #[derive(Debug)]
 pub(super) struct IgnoreRules {
     above: Option<Arc<IgnoreRules>>,
@@ -62,7 +62,7 @@ pub(super) struct IgnoreRules {
 }
 
 impl IgnoreRules {
-    /// With what the files of this folder add; those of the folders above, where they add nothing.
+    /// Adds the rules of a directory to those above it. Returns those above if it adds none.
     pub(super) fn with_directory(
         above: Option<Arc<IgnoreRules>>,
         dir: BorrowedFd<'_>,
@@ -94,7 +94,7 @@ impl IgnoreRules {
         self.ignore.is_empty() && self.gitignore.is_empty() && self.exclude.is_empty()
     }
 
-    /// What the nearest rule says; `.ignore` goes before `.gitignore` at whatever level.
+    /// Returns what the nearest rule says. `.ignore` takes precedence over `.gitignore` of any level.
     pub(super) fn evaluate(&self, path: &Path, kind: super::Kind) -> RuleMatch {
         let is_dir = kind == super::Kind::Folder;
         let first = |of: fn(&IgnoreRules) -> &Gitignore| {
@@ -123,7 +123,7 @@ impl RuleMatch {
     }
 }
 
-/// A rule that makes no sense hides nothing.
+/// Parses an ignore file. Invalid rules are skipped.
 fn parse(root: &Path, text: &str) -> Gitignore {
     if text.is_empty() {
         return Gitignore::empty();
@@ -142,7 +142,7 @@ fn read_exclude(dir: BorrowedFd<'_>) -> Option<String> {
     read(info.as_fd(), c"exclude")
 }
 
-/// The beginning of a regular file, as far as it is text.
+/// Reads the beginning of a regular file, as far as it is text.
 fn read(dir: BorrowedFd<'_>, name: &CStr) -> Option<String> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = openat(dir, name, flags, Mode::empty()).ok()?;
@@ -154,14 +154,14 @@ fn read(dir: BorrowedFd<'_>, name: &CStr) -> Option<String> {
     let mut file = File::from(opened).take(MAX_BYTES);
     file.read_to_end(&mut bytes).ok()?;
     if bytes.len() as u64 == MAX_BYTES {
-        // The last line may be cut, and half a rule is another rule.
+        // The last line may be cut off, and half a rule is a different rule.
         let end = bytes.iter().rposition(|byte| *byte == b'\n');
         bytes.truncate(end.unwrap_or(0));
     }
     Some(valid_text(bytes))
 }
 
-/// What is before the first line that is no text.
+/// Returns the lines before the first one that is not UTF-8.
 fn valid_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
         let valid = error.utf8_error().valid_up_to();

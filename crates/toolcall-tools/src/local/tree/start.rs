@@ -1,5 +1,5 @@
-//! Where a walk begins: a folder beneath a root, or one file, with the rules of the folders above it.
-//! It takes a path at its word and follows no link on the way there.
+//! The start of a walk: a directory beneath a root, or one file, with the ignore rules above it.
+//! It expects a resolved path and follows no symlink.
 
 use std::ffi::CString;
 use std::ops::ControlFlow;
@@ -16,23 +16,23 @@ use super::{Found, Kind, Visitor};
 use crate::local::Files;
 use crate::local::errors::{host_error, outside_error, path_error};
 
-/// A folder, or a file in one, that is held.
+/// An open directory in which a walk starts, or one file in it.
 #[derive(Debug)]
 pub(crate) struct Start {
     pub(super) dir: OwnedFd,
-    /// Where the folder is.
+    /// The path of the directory.
     pub(super) path: PathBuf,
     pub(super) rules: Option<Arc<IgnoreRules>>,
-    /// The one file that is meant.
+    /// The file, if the walk is about one.
     file: Option<CString>,
 }
 
 impl Files {
-    /// Opens what a walk begins with. The path is one that [`Files::resolve`] gave; if it leads
-    /// through a link by now, somebody changed it since.
+    /// Opens the start of a walk. The path comes from [`Files::resolve`]; if it leads through a
+    /// symlink, it was changed since, and this fails.
     pub(crate) fn start(&self, path: &Path) -> Result<Start, HostError> {
         let (root, rest) = self.roots.find(path).ok_or_else(|| outside_error(path))?;
-        // A handle of its own: how far a folder was read belongs to the handle.
+        // A separate handle, because the read position of a directory belongs to its handle.
         let dir =
             open_directory(&*root.dir, c".").map_err(|error| host_error(path, error.into()))?;
         let mut start = Start {
@@ -85,12 +85,12 @@ impl Start {
         Ok(())
     }
 
-    /// Whether one file is meant.
+    /// Whether the walk is about one file.
     pub(crate) fn is_file(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Visits the one file, if one is meant.
+    /// Visits the file, if the walk is about one.
     pub(crate) fn visit_file(&self, visitor: &mut impl Visitor) -> ControlFlow<()> {
         let Some(name) = &self.file else {
             return ControlFlow::Continue(());
@@ -107,7 +107,7 @@ impl Start {
     }
 }
 
-/// Opens a folder by its one name, never through a link.
+/// Opens a directory by a single name, never through a symlink.
 pub(super) fn open_directory(
     parent: impl AsFd,
     name: impl rustix::path::Arg,

@@ -1,5 +1,5 @@
-//! One thread of a walk: it reads the names of folders, judges each, and visits those that are wanted.
-//! It opens by single names beneath handles only, and never through a link.
+//! One thread of a walk: it reads directories, decides about each entry, and visits the wanted ones.
+//! It opens single names beneath handles only, and never through a symlink.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -17,32 +17,32 @@ use super::start::open_directory;
 use super::workers::Workers;
 use super::{Found, Ignored, Kind, MAX_DEPTH, Passed, Visitor};
 
-/// A process may often hold no more than 1024 handles, and others need some.
+/// How many handles are kept open: the limit of a process is often 1024, and others need some.
 const MAX_OPEN_HANDLES: usize = 128;
-/// So many names of one folder are held at a time.
+/// How many names of one directory are held at a time.
 const NAMES_PER_READ: usize = 8 * 1024;
-/// So many names are visited in one piece of work.
+/// How many names one work item visits.
 const NAMES_PER_VISIT: usize = 32;
-/// So many names are looked at in one walk.
+/// How many names one walk looks at.
 const MAX_NAMES: u64 = 2_000_000;
 
-/// What is left to do.
+/// A piece of work that any thread can do.
 pub(super) enum WorkItem {
-    /// Read the names of a folder in another; of the start itself without one.
+    /// Read the names of a subdirectory, or of the start directory if `None`.
     Scan(Option<(Arc<ScannedDirectory>, EntryName)>),
-    /// Visit some names in a folder.
+    /// Visit some entries of a directory.
     Visit(Arc<ScannedDirectory>, Vec<(EntryName, Kind)>),
 }
 
-/// What becomes of a name.
+/// What to do with an entry.
 struct EntryActions {
     is_shown: bool,
     is_entered: bool,
 }
 
-/// A folder whose names were read.
+/// A directory whose names were read.
 pub(super) struct ScannedDirectory {
-    /// Without one it is opened again, name by name from the start.
+    /// If `None`, the directory is opened again from the start, name by name.
     handle: Option<Arc<CountedHandle>>,
     path: PathBuf,
     /// 0 for the start.
@@ -50,7 +50,7 @@ pub(super) struct ScannedDirectory {
     rules: Option<Arc<IgnoreRules>>,
 }
 
-/// A handle that is counted.
+/// An open directory, counted while it is open.
 struct CountedHandle {
     dir: OwnedFd,
     open_handles: Arc<AtomicUsize>,
@@ -62,15 +62,15 @@ impl Drop for CountedHandle {
     }
 }
 
-/// One thread.
+/// One thread of a walk.
 pub(super) struct Worker<'a, V> {
     workers: &'a Workers<'a>,
     visitor: V,
     pending: Vec<WorkItem>,
     passed: Passed,
-    /// Room to read names into.
+    /// The buffer that names are read into.
     buffer: Vec<u8>,
-    /// The path that is looked at.
+    /// The path of the current entry.
     path: Vec<u8>,
 }
 
@@ -86,9 +86,9 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
     }
 
-    /// A thread leaves when all have nothing to do, or when the walk is over for all.
+    /// Works until no thread has any work left, or the walk is over.
     pub(super) fn work(mut self) -> (V, Passed) {
-        while let Some(work) = self.pending.pop().or_else(|| self.workers.take()) {
+        while let Some(work) = self.pending.pop().or_else(|| self.workers.next_work()) {
             self.share();
             if self.is_over() || self.act(work).is_break() {
                 break;
@@ -113,11 +113,12 @@ impl<'a, V: Visitor> Worker<'a, V> {
         self.workers.is_over() || (self.workers.walk.is_cancelled)()
     }
 
-    /// The older half is the larger: it lies higher in the tree.
+    /// Gives half of its work to idle threads: the older half, which lies higher in the tree and so
+    /// is larger.
     fn share(&mut self) {
         if self.pending.len() > 1 && self.workers.idle.load(Ordering::Relaxed) > 0 {
             let half = self.pending.len().div_ceil(2);
-            self.workers.give(self.pending.drain(..half));
+            self.workers.share_work(self.pending.drain(..half));
         }
     }
 
@@ -198,7 +199,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
     }
 
-    /// What is to be visited, what is to be entered, and what is passed by.
+    /// Decides about each name, and queues the entries to visit and the directories to enter.
     fn queue_names(
         &mut self,
         dir: &Arc<ScannedDirectory>,
@@ -218,7 +219,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         self.begin_path(dir);
         for name in chunk.drain(..) {
             let Some(kind) = kind_of(&name, handle.dir.as_fd()) else {
-                continue; // Gone by now.
+                continue; // It is gone.
             };
             let actions = self.decide(dir, &name, kind);
             if actions.is_entered {
@@ -310,7 +311,8 @@ impl<'a, V: Visitor> Worker<'a, V> {
         Path::new(std::ffi::OsStr::from_bytes(rest))
     }
 
-    /// The handle of a folder; one that was let go is found again from the start, name by name.
+    /// Returns the handle of a directory. One that was closed is opened again from the start, name by
+    /// name.
     fn handle(&self, dir: &ScannedDirectory) -> io::Result<Arc<CountedHandle>> {
         if let Some(handle) = &dir.handle {
             return Ok(handle.clone());
@@ -338,7 +340,7 @@ fn is_hidden(dir: &ScannedDirectory, path: &Path, name: &EntryName, kind: Kind) 
     }
 }
 
-/// Not every file system says what a name stands for.
+/// Returns the type of an entry. Not every file system lists it with the name.
 fn kind_of(name: &EntryName, dir: BorrowedFd<'_>) -> Option<Kind> {
     Kind::of(name.kind).or_else(|| {
         let stat = statat(dir, &*name.text, AtFlags::SYMLINK_NOFOLLOW).ok()?;

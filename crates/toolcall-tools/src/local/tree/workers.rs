@@ -1,5 +1,5 @@
-//! The threads that walk a tree together: each works on its own list and hands half of it to who has none.
-//! It holds a bounded number of handles and names, whatever the tree.
+//! The threads that walk a tree together: each has its own work and gives half of it to idle threads.
+//! It holds a bounded number of handles and names, however large the tree is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use super::start::Start;
 use super::worker::{WorkItem, Worker};
 use super::{Passed, Visitor, Walk};
 
-/// More threads than this only wait for the disk and each other.
+/// More threads than this would only wait for the disk and each other.
 const MAX_THREADS: usize = 12;
 
 impl Walk<'_> {
@@ -62,7 +62,7 @@ impl Passed {
     }
 }
 
-/// What the threads share.
+/// The state that the threads share.
 pub(super) struct Workers<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) start: &'a Start,
@@ -105,8 +105,8 @@ impl<'a> Workers<'a> {
         self.shared.lock().busy -= 1;
     }
 
-    /// Waits for work, or until nobody has any.
-    pub(super) fn take(&self) -> Option<WorkItem> {
+    /// Waits for work; returns `None` when no thread has any or the walk is over.
+    pub(super) fn next_work(&self) -> Option<WorkItem> {
         let mut shared = self.shared.lock();
         shared.busy -= 1;
         self.idle.fetch_add(1, Ordering::Relaxed);
@@ -126,13 +126,14 @@ impl<'a> Workers<'a> {
         }
     }
 
-    pub(super) fn give(&self, work: impl Iterator<Item = WorkItem>) {
+    pub(super) fn share_work(&self, work: impl Iterator<Item = WorkItem>) {
         self.shared.lock().work.extend(work);
         self.work_available.notify_all();
     }
 
     fn end(&self) {
-        let _ordered_with_those_who_begin_to_wait = self.shared.lock();
+        // Under the lock, so that a thread that is about to wait does not miss it.
+        let _shared = self.shared.lock();
         self.is_over.store(true, Ordering::Relaxed);
         self.work_available.notify_all();
     }
@@ -142,7 +143,7 @@ impl<'a> Workers<'a> {
     }
 }
 
-/// Whoever leaves, in whatever way, leaves nobody waiting.
+/// Ends the walk for all threads when one of them returns or panics, so that none waits for ever.
 struct EndWalkOnDrop<'a>(&'a Workers<'a>);
 
 impl Drop for EndWalkOnDrop<'_> {
