@@ -99,8 +99,8 @@ pub(crate) fn apply(text: &str, edits: &[Edit]) -> Result<EditedText, EditError>
         text: text.to_owned(),
         first_line: u32::MAX,
     };
-    for (place, edit) in edits.iter().enumerate() {
-        let number = place + 1;
+    for (index, edit) in edits.iter().enumerate() {
+        let number = index + 1;
         match edit {
             Edit::Replace {
                 old_text,

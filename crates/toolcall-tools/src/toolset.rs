@@ -86,7 +86,7 @@ pub enum ToolsetError {
     #[error("the folders of the session cannot be opened")]
     Roots(#[source] io::Error),
     /// A directory in the state directory cannot be used.
-    #[error("`{}` cannot be used to keep things", path.display())]
+    #[error("the state directory `{}` cannot be used", path.display())]
     State {
         /// The directory.
         path: PathBuf,

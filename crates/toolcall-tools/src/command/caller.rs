@@ -21,7 +21,7 @@ use super::processes;
 use super::protocol::{CommandReport, JobRequest, MAX_REPORT_BYTES};
 use super::supervisor::{SUPERVISE, Supervisor};
 
-/// A supervisor that was told to stop gets twice the grace and this long before it is killed.
+/// A stopped supervisor gets twice the grace and this long before it is killed.
 const SUPERVISOR_TIMEOUT: Duration = Duration::from_secs(8);
 /// How long to go on killing the processes that a dead supervisor left behind.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);

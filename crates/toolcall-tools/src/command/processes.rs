@@ -38,7 +38,7 @@ impl ProcessInfo {
     fn parse(pid: Pid, stat: &str) -> Option<Self> {
         let (_, rest) = stat.rsplit_once(')')?;
         let fields: Vec<_> = rest.split_ascii_whitespace().collect();
-        let number = |place: usize| fields.get(place)?.parse().ok();
+        let number = |index: usize| fields.get(index)?.parse().ok();
         let threads: u64 = fields.get(17)?.parse().ok()?;
         // A process whose first thread has ended shows as a zombie while other threads still run.
         let state = match (*fields.first()?, threads) {

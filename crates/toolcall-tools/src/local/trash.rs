@@ -52,8 +52,8 @@ impl Trash {
             return Err(path_error(
                 path,
                 format_args!(
-                    "has {size} bytes and lies on another file system than deleted things are \
-                     kept on, where at most {} bytes are copied",
+                    "has {size} bytes and is on another file system than the trash, to which at \
+                     most {} bytes are copied",
                     self.cap
                 ),
             ));

@@ -99,8 +99,8 @@ impl<'a, V: Visitor> Worker<'a, V> {
 
     fn act(&mut self, work: WorkItem) -> ControlFlow<()> {
         match work {
-            WorkItem::Scan(place) => {
-                if self.scan(place.as_ref()).is_err() {
+            WorkItem::Scan(subdir) => {
+                if self.scan(subdir.as_ref()).is_err() {
                     self.passed.unreadable += 1;
                 }
                 ControlFlow::Continue(())
@@ -122,17 +122,17 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
     }
 
-    fn scan(&mut self, place: Option<&(Arc<ScannedDirectory>, EntryName)>) -> io::Result<()> {
-        let handle = self.enter(place)?;
+    fn scan(&mut self, subdir: Option<&(Arc<ScannedDirectory>, EntryName)>) -> io::Result<()> {
+        let handle = self.enter(subdir)?;
         let mut buffer = std::mem::take(&mut self.buffer);
-        let read = self.read_names(place, &handle, &mut buffer);
+        let read = self.read_names(subdir, &handle, &mut buffer);
         self.buffer = buffer;
         read
     }
 
     fn read_names(
         &mut self,
-        place: Option<&(Arc<ScannedDirectory>, EntryName)>,
+        subdir: Option<&(Arc<ScannedDirectory>, EntryName)>,
         handle: &Arc<CountedHandle>,
         buffer: &mut Vec<u8>,
     ) -> io::Result<()> {
@@ -143,7 +143,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
             ReadProgress::End => IgnoreFiles::among(&chunk),
             ReadProgress::More => IgnoreFiles::UNKNOWN,
         };
-        let dir = Arc::new(self.scanned_directory(place, handle, present));
+        let dir = Arc::new(self.scanned_directory(subdir, handle, present));
         loop {
             self.queue_names(&dir, handle, &mut chunk);
             if rest == ReadProgress::End || self.passed.too_many || self.is_over() {
@@ -155,9 +155,9 @@ impl<'a, V: Visitor> Worker<'a, V> {
 
     fn enter(
         &self,
-        place: Option<&(Arc<ScannedDirectory>, EntryName)>,
+        subdir: Option<&(Arc<ScannedDirectory>, EntryName)>,
     ) -> io::Result<Arc<CountedHandle>> {
-        let dir = match place {
+        let dir = match subdir {
             None => open_directory(&self.workers.start.dir, c".")?,
             Some((parent, name)) => open_directory(self.handle(parent)?.as_fd(), &*name.text)?,
         };
@@ -172,12 +172,12 @@ impl<'a, V: Visitor> Worker<'a, V> {
 
     fn scanned_directory(
         &self,
-        place: Option<&(Arc<ScannedDirectory>, EntryName)>,
+        subdir: Option<&(Arc<ScannedDirectory>, EntryName)>,
         handle: &Arc<CountedHandle>,
         present: IgnoreFiles,
     ) -> ScannedDirectory {
         let start = self.workers.start;
-        let (path, depth, above) = match place {
+        let (path, depth, above) = match subdir {
             None => (start.path.clone(), 0, &start.rules),
             Some((parent, name)) => {
                 let name = std::ffi::OsStr::from_bytes(name.text.to_bytes());
@@ -223,8 +223,8 @@ impl<'a, V: Visitor> Worker<'a, V> {
             };
             let actions = self.decide(dir, &name, kind);
             if actions.is_entered {
-                let place = (dir.clone(), name.clone());
-                self.pending.push(WorkItem::Scan(Some(place)));
+                let subdir = (dir.clone(), name.clone());
+                self.pending.push(WorkItem::Scan(Some(subdir)));
             }
             if actions.is_shown {
                 batch.push((name, kind));

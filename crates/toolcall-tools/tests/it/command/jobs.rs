@@ -1,5 +1,5 @@
-//! Commands in the background: looked at, stopped, bounded, and ended with their session.
-//! Their ends are awaited, never guessed.
+//! Background commands: read, stopped, limited in number, and ended with their session.
+//! Their ends are awaited; no test waits for a clock.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl JobsFixture {
             .start(&command, &call, &RecordingConsole::approved())
     }
 
-    /// Looks until everything that was seen contains a text.
+    /// Reads new output until what was read contains a text.
     async fn see(&self, id: JobId, text: &str) -> String {
         let mut seen = String::new();
         while !seen.contains(text) {
@@ -102,7 +102,7 @@ async fn a_stopped_job_tells_how_it_ended() {
     let stopped = JobStatus::Stopped(Exit::Code(5));
     assert_eq!(session.jobs.stop(id).await, Ok(stopped));
     let printed = session.jobs.output(id).unwrap().text;
-    // Some shells add a word about the child that ended.
+    // Some shells add a line about the child that ended.
     assert!(printed.ends_with("bye\n"), "{printed}");
     #[cfg(target_os = "linux")]
     session.fixture.assert_nothing_is_left();
@@ -148,7 +148,7 @@ async fn a_session_takes_its_jobs_with_it() {
     assert!(!session.fixture.left().is_empty());
     let JobsFixture { fixture, jobs } = session;
     drop(jobs);
-    // Its supervisors do the rest; this runtime has nothing to do with it.
+    // The supervisors do the rest, without this runtime.
     tokio::task::yield_now().await;
     fixture.assert_nothing_is_left();
 }

@@ -1,5 +1,5 @@
-//! Redirects open what lies beneath the roots, and nothing else.
-//! What is outside is compared before and after.
+//! Redirects open files beneath the roots, and nothing else.
+//! Files outside are compared before and after.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,5 +1,5 @@
-//! What runs, what is printed, how it ended, and what programs find around them.
-//! Both ways of running are held to the same table.
+//! Running commands: what they print, how they end, and their environment.
+//! Runs with and without a supervisor are checked against the same table.
 
 use expect_test::{Expect, expect};
 use toolcall::{BoxFuture, Effect, Exit, HostError, Judge, RuleName};
@@ -21,7 +21,7 @@ async fn check(texts: &[&str], expect: Expect) {
         for text in texts {
             let console = RecordingConsole::new();
             let command = fixture.understood(text);
-            // A host hands it on like this.
+            // As a host calls it.
             let run: BoxFuture<'_, _> = Box::pin(commands.run(&command, &console));
             let ended = run.await;
             let root = fixture.root().display().to_string();
@@ -98,7 +98,7 @@ async fn variables_of_a_call_reach_its_command() {
     );
 }
 
-/// What a person is shown for such a text is the text; silence is no yes to it.
+/// The user is shown such a command as its text; without a decision it does not run.
 #[tokio::test]
 async fn what_is_unclear_runs_only_if_it_was_allowed() {
     let fixture = CommandFixture::new();
@@ -130,7 +130,7 @@ async fn what_is_unclear_runs_only_if_it_was_allowed() {
 async fn programs_see_their_three_streams_and_no_terminal() {
     let fixture = CommandFixture::new();
     let listed = "ls /proc/self/fd | tr '\\n' ' '";
-    // The fourth is the folder that is listed.
+    // The fourth is the directory that `ls` lists.
     let (ended, printed) = fixture.run(listed).await;
     assert_eq!((ended, &*printed), (Ok(Exit::Code(0)), "0 1 2 3 "));
     let (_, printed) = fixture.run("echo a > /dev/tty").await;

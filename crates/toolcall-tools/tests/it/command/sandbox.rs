@@ -1,5 +1,5 @@
-//! What a sandbox refuses and what it lets through, on kernels that have one.
-//! Elsewhere a command that was to run in one must not run.
+//! What a sandbox refuses and what it permits, on kernels that support it.
+//! On other kernels a command that is to run in a sandbox must not run.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -12,7 +12,7 @@ use toolcall_tools::command::{Commands, Network, Sandbox};
 use crate::command::fixture::{CommandFixture, RecordingConsole};
 use crate::command::trees::supervisor_of;
 
-/// A sandboxed runner, unless this kernel has no sandbox.
+/// Returns a sandboxed runner, or `None` if this kernel has no sandbox.
 async fn sandboxed(fixture: &CommandFixture, sandbox: Sandbox) -> Option<Commands> {
     let commands = fixture.commands().with_sandbox(sandbox);
     let (ended, _) = fixture.run_with(&commands, "true").await;
@@ -89,7 +89,7 @@ async fn the_folder_for_temporary_files_is_private_and_goes() {
     assert_ne!(again.trim(), lines[1], "every command has its own");
 }
 
-/// What it starts in the sandbox is this test itself, whose role is the address of a listener.
+/// Starts this test itself in the sandbox, with the address of a listener as its role.
 #[tokio::test]
 async fn there_is_a_network_only_if_it_is_allowed() {
     if let Some(address) = role() {
@@ -129,7 +129,7 @@ fn try_the_network(address: &str) {
     println!("TCP {tcp}, UDP {udp}, here {here}");
 }
 
-/// What is outside cannot be signalled, so a command cannot get rid of its supervisor.
+/// Processes outside cannot be signalled, so a command cannot kill its supervisor.
 #[tokio::test]
 async fn a_supervisor_is_out_of_reach() {
     let fixture = CommandFixture::new();
@@ -198,7 +198,7 @@ async fn without_a_supervisor_there_is_no_sandbox_and_no_command() {
     assert!(!fixture.root().join("made").exists());
 }
 
-/// What was gained before a program starts cannot be had by starting it.
+/// Starting a setuid program gains no privileges.
 #[tokio::test]
 async fn there_are_no_new_privileges() {
     let fixture = CommandFixture::new();

@@ -1,5 +1,5 @@
-//! Hostile trees of processes, and every way in which a command can come to its end.
-//! After each, no process carries the mark of the command.
+//! Hostile process trees, and every way in which a command can end.
+//! Afterwards no process with the command's marker is left.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use toolcall_testkit::process::{MARK, Process, again, marked, role};
 
 use crate::command::fixture::{CommandFixture, PATIENT, RecordingConsole};
 
-/// Every tree says `ready` when it stands. `@` is where the last of it goes on or ends.
+/// Process trees. Each prints `ready` when it is complete; `@` is replaced by its last command.
 const TREES: [(&str, &str); 9] = [
     (
         "a plain child that holds the output",
@@ -51,7 +51,7 @@ const TREES: [(&str, &str); 9] = [
     ),
 ];
 
-/// How a tree comes to its end.
+/// How a process tree ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Natural,
@@ -63,7 +63,7 @@ enum End {
 
 async fn end(fixture: &CommandFixture, tree: &str, end: End) -> Option<Result<Exit, HostError>> {
     let last = match end {
-        // It ends as soon as it is told that everything stands.
+        // Ends by itself once the test has seen `ready`.
         End::Natural => "until [ -e go ]; do sleep 0.01; done; exit 3",
         End::Stopped | End::Dropped | End::SupervisorKilled | End::ExecutorKilled => "sleep 1000",
     };
@@ -88,7 +88,7 @@ async fn end(fixture: &CommandFixture, tree: &str, end: End) -> Option<Result<Ex
     }
 }
 
-/// The executor: it does not carry the mark, and its child does.
+/// Returns the executor: the parent, without the marker, of a process with the marker.
 pub(crate) fn executor_of(fixture: &CommandFixture) -> Pid {
     let name = |pid: &Pid| std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
     let is_executor = |pid: &Pid| name(pid).is_ok_and(|name| name.starts_with("toolcall-executor"));
@@ -96,12 +96,12 @@ pub(crate) fn executor_of(fixture: &CommandFixture) -> Pid {
     let ids = marked
         .iter()
         .filter_map(|id| Pid::from_raw(id.cast_signed()));
-    // Some of them may be gone by now.
+    // Some of them may have exited.
     let found = ids.filter_map(parent).find(is_executor);
     found.expect("it is there")
 }
 
-/// The process that started the executor.
+/// Returns the process that started the executor.
 pub(crate) fn supervisor_of(fixture: &CommandFixture) -> Pid {
     parent(executor_of(fixture)).expect("it is there")
 }
@@ -118,7 +118,7 @@ async fn nothing_outlives_a_command_that_ends() {
         let fixture = CommandFixture::new();
         let ended = end(&fixture, tree, End::Natural).await;
         assert_eq!(ended, Some(Ok(Exit::Code(3))), "{name}");
-        // Not only soon: when the end is told, they are gone.
+        // Not only soon after: they are gone when the end is reported.
         assert_eq!(fixture.left(), [0; 0], "{name}");
         fixture.assert_nothing_is_left();
     }
@@ -175,7 +175,7 @@ async fn nothing_outlives_a_command_that_kills_its_executor() {
     }
 }
 
-/// Those who left the command's group are told to end like those in it, and get the same time.
+/// Processes that left the command's group are signalled like those in it, and get the same grace.
 #[tokio::test]
 async fn a_stray_gets_its_grace() {
     let fixture = CommandFixture::new();
@@ -187,7 +187,7 @@ async fn a_stray_gets_its_grace() {
     let stop = async {
         console.shows("ready").await;
         console.stop();
-        // The stray's own child hears nothing of it, and would be waited for.
+        // The stray's own child ignores the signal, and would be waited for.
         console.shows("tidied").await;
         fixture.left().iter().for_each(|id| {
             let pid = Pid::from_raw(id.cast_signed()).unwrap();
@@ -199,7 +199,7 @@ async fn a_stray_gets_its_grace() {
     assert_eq!(fixture.left(), [0; 0]);
 }
 
-/// A caller that is killed has no chance to clean up, so this test is the caller of itself.
+/// A killed caller cannot clean up, so this test starts itself as the caller.
 #[tokio::test]
 async fn nothing_outlives_a_caller_that_is_killed() {
     if let Some(tree) = role() {
@@ -207,7 +207,7 @@ async fn nothing_outlives_a_caller_that_is_killed() {
         let console = RecordingConsole::approved();
         let command = fixture.unclear(&tree);
         let run = fixture.commands();
-        // What it prints shows the one who kills it that the tree stands.
+        // Its output shows the parent test that the tree is complete.
         let run = run.run(&command, &console);
         let tell = async {
             console.shows("ready").await;
@@ -238,7 +238,7 @@ fn wait_for_ready(output: std::process::ChildStdout) {
     assert!(lines.any(|line| line.unwrap().ends_with("ready")));
 }
 
-/// Without a supervisor less is promised: what stays in the command's group goes.
+/// Without a supervisor, only processes that stay in the command's group are ended.
 #[tokio::test]
 async fn a_group_ends_without_a_supervisor_too() {
     let fixture = CommandFixture::new();

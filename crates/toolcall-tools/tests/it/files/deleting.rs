@@ -1,5 +1,5 @@
-//! What is put away instead of being destroyed: folders, and files that are not text.
-//! Nothing is deleted that is not as it was shown, and nothing that cannot be kept.
+//! Deleting to the trash: directories, and files that are not text.
+//! Nothing is deleted that differs from what the edit shows, or that cannot be stored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use toolcall_tools::local::{Files, Trash};
 
 use crate::ground::{Ground, message, read};
 
-/// Files whose deleted things go to a bin beside the root.
+/// Files with a trash next to the root.
 fn with_trash(fixture: &Ground) -> (Files, PathBuf) {
     let place = fixture.at("/w/bin");
     let trash = Trash::open(&place, Trash::DEFAULT_CAP).unwrap();
     (fixture.files().with_trash(trash), place)
 }
 
-/// Deletes what is there as it is there now.
+/// Deletes what is at a path, with its current content as the expected one.
 fn delete(files: &Files, path: &Path) -> PathBuf {
     let before = files.inspect(path).unwrap();
     let applied = files.apply(&FileEdit::deleted(path, before)).unwrap();
@@ -53,7 +53,7 @@ fn what_is_no_text_is_put_away() {
         let path = fixture.path("f");
         fs::write(&path, bytes).unwrap();
         let files = if bytes.is_ascii() {
-            // Too large to be read at once.
+            // Larger than the read limit.
             &with_trash(&fixture).0.with_read_limit(2)
         } else {
             &files
@@ -75,7 +75,7 @@ fn what_changed_since_it_was_shown_stays() {
         let before = files.inspect(&path).unwrap();
         FileEdit::deleted(path, before)
     });
-    // Of the same size.
+    // The same size, other content.
     fs::write(fixture.path("f"), b"\xff2").unwrap();
     fixture.write("d/e/new", "");
     for edit in shown {
@@ -136,7 +136,7 @@ fn old_things_are_pruned() {
     assert_eq!(names(&place), [""; 0]);
 }
 
-/// A path that was judged leads through no link; one that does by now leads elsewhere.
+/// A resolved path leads through no symlink; one that does was changed since.
 #[test]
 fn what_was_swapped_for_a_link_is_refused() {
     let fixture = Ground::new();

@@ -26,7 +26,7 @@ fn path() -> impl Strategy<Value = String> {
     proptest::collection::vec(name, 1..4).prop_map(|names| names.join("/"))
 }
 
-/// Few different ones, so that a guess is often right.
+/// Few different bodies, so that the expected content is often right.
 fn body() -> impl Strategy<Value = String> {
     "[xy]"
 }
@@ -65,7 +65,7 @@ proptest! {
     }
 }
 
-/// What fails leaves the tree as it was.
+/// Applies an operation to the model. A failure leaves the tree as it was.
 fn in_model(
     tree: &mut ModelTree,
     operation: &ModelOperation,
@@ -88,7 +88,7 @@ fn in_model(
     result
 }
 
-/// Somebody else makes links, by plain names in folders that are there.
+/// Creates a symlink as another process would: by a plain name in an existing directory.
 fn link_in_model(tree: &mut ModelTree, path: &str, target: &str) {
     let path_names: Vec<String> = path.split('/').map(str::to_owned).collect();
     let is_plain = !path_names.iter().any(|name| name.starts_with('.'));
@@ -131,7 +131,7 @@ fn link_on_disk(fixture: &Ground, path: &str, target: &str) {
     }
 }
 
-/// In the model an absolute link starts at the root.
+/// Converts a symlink target: in the model an absolute one starts at the root.
 fn on_disk_target(fixture: &Ground, target: &str) -> String {
     match target.strip_prefix('/') {
         Some(rest) => format!("{}/{rest}", fixture.root().display()),
@@ -157,7 +157,7 @@ fn model_error(error: HostError) -> ModelError {
     }
 }
 
-/// Everything in the root, as the model has it.
+/// Returns everything in the root as a model tree.
 fn whole(fixture: &Ground) -> ModelTree {
     let mut all = BTreeMap::new();
     let root = fixture.root();

@@ -1,14 +1,14 @@
-//! A tree of files in memory, as simple as can be: what `Files` must do, without handles and races.
+//! A simple model of `Files`: a tree of files in memory, without handles and races.
 //! It shares no code with what it is compared to.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// What a name leads to.
+/// An entry of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ModelNode {
     File(String),
     Folder,
-    /// Its text; an absolute one starts at the root.
+    /// A symlink with its target; an absolute target starts at the root.
     Link(String),
 }
 
@@ -21,13 +21,13 @@ pub(crate) enum ModelError {
     Other,
 }
 
-/// The names from the root to something.
+/// The names from the root to an entry.
 pub(crate) type NamePath = Vec<String>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ModelTree(pub(crate) BTreeMap<NamePath, ModelNode>);
 
-/// Whether folders on the way are made, and whether a link at the end is followed.
+/// Whether missing directories are created, and whether a symlink at the end is followed.
 #[derive(Clone, Copy)]
 pub(crate) struct LookupMode {
     makes_folders: bool,
@@ -48,7 +48,7 @@ const MAKING: LookupMode = LookupMode {
 };
 
 impl ModelTree {
-    /// Where a path leads. The root itself and what ends like a folder are no places for a file.
+    /// Resolves a path. The root and a path that ends like a directory are errors.
     fn find(&mut self, path: &str, mode: LookupMode) -> Result<NamePath, ModelError> {
         let mut ahead: VecDeque<String> = split(path);
         let mut here = NamePath::new();
@@ -166,7 +166,7 @@ impl ModelTree {
     }
 }
 
-/// A dot says that a folder is meant; in the middle it says nothing.
+/// Splits a path into names. A dot at the end means a directory; elsewhere it has no effect.
 fn split(path: &str) -> VecDeque<String> {
     let names = path.split('/').filter(|name| !name.is_empty());
     names.map(str::to_owned).collect()

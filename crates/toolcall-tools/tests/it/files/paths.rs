@@ -1,5 +1,5 @@
-//! Where paths lead, and what is read there.
-//! Nothing here changes a file through `Files`.
+//! Resolving paths and reading files.
+//! It changes no file through `Files`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -176,7 +176,7 @@ fn a_file_over_the_limit_is_named_with_its_size() {
     );
 }
 
-/// Its size is given as nothing, and it would go on for ever.
+/// A file of procfs reports size 0 and may never end.
 #[test]
 fn a_file_that_hides_its_size_is_bounded() {
     let files = open(&["/proc/self".into()]).with_read_limit(2);
@@ -227,7 +227,7 @@ fn the_innermost_root_is_taken_and_leads_on_to_the_others() {
     ] {
         assert_eq!(files.read(&fixture.path(asked)), Ok(text(body)), "{asked}");
     }
-    // Which of the two handles it is shows only now.
+    // Only after a move does it show which of the two handles is used.
     fs::rename(fixture.path("sub/inner"), fixture.path("moved")).unwrap();
     assert_eq!(files.read(&fixture.path("sub/inner/f")), Ok(text("inner")));
 }

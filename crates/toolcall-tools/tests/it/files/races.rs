@@ -1,5 +1,5 @@
-//! A mutator swaps folders, files and links while others use the files beneath the root.
-//! Whatever comes first, no byte outside is read or changed.
+//! A mutator swaps directories, files and symlinks while workers use the files beneath the root.
+//! In any order of events, no byte outside is read or changed.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -14,10 +14,10 @@ use toolcall_tools::local::Files;
 
 use crate::ground::Ground;
 
-/// How many operations; a number in `TOOLCALL_RACES` asks for another.
+/// The number of operations; `TOOLCALL_RACES` overrides it.
 const OPERATIONS: usize = 20_000;
 const WORKERS: usize = 3;
-/// Pairs of names that are exchanged: what belongs there, and a way out.
+/// Pairs of names that are swapped: the real one, and one that leads outside.
 const SWAPS: [(&str, &str); 5] = [
     ("d", "d-out"),
     ("a/b", "a/b-out"),
@@ -35,12 +35,12 @@ fn nothing_outside_is_read_or_changed_in_a_race() {
     assert_eq!(fixture.outside(), outside);
     assert_eq!(left_behind(&fixture), Vec::<PathBuf>::new());
     println!("{tally:?}");
-    // Otherwise nothing was raced.
+    // Otherwise there was no race.
     assert!(tally.naive.into_inner() > 0 && tally.outside.into_inner() > 0);
     assert!(tally.read.into_inner() > 0 && tally.changed.into_inner() > 0);
 }
 
-/// What a redirect opens is handed to a program, which writes into it as it likes.
+/// The file of a redirect is passed to a program, which writes to it freely.
 #[test]
 fn no_redirect_leads_outside_in_a_race() {
     let fixture = Ground::new();
@@ -53,7 +53,7 @@ fn no_redirect_leads_outside_in_a_race() {
     assert!(tally.read.into_inner() > 0 && tally.changed.into_inner() > 0);
 }
 
-/// Of those who add or move to one name at once, one does.
+/// Of several workers that add or move to one name at once, exactly one succeeds.
 #[test]
 fn a_name_is_given_once() {
     let fixture = Ground::new();
@@ -74,7 +74,7 @@ fn a_name_is_given_once() {
     assert_eq!(left_behind(&fixture), Vec::<PathBuf>::new());
 }
 
-/// Of those who were shown the same, one changes it: nothing that was written is lost unseen.
+/// Of several workers with the same expected content, exactly one changes it: no write is lost.
 #[test]
 fn what_was_shown_is_changed_once() {
     let fixture = Ground::new();
@@ -103,7 +103,7 @@ fn count_up(files: &Files, path: &Path) -> Result<(), HostError> {
         .map(drop)
 }
 
-/// Does it with all of them, none before all are ready.
+/// Runs all of them at once: none starts before all are ready.
 fn at_once<T: Sync, R: Send>(
     with: &[T],
     act: impl Fn(&T) -> Result<R, HostError> + Sync,
@@ -134,11 +134,11 @@ struct Tally {
     changed: AtomicUsize,
     outside: AtomicUsize,
     failed: AtomicUsize,
-    /// How often the same path, opened by its name, did lead out.
+    /// How often the same path, opened by its name, led outside.
     naive: AtomicUsize,
 }
 
-/// The same names outside as inside, so that every way out leads to something.
+/// Creates the same names outside as inside, so that every path that leads outside finds a file.
 fn lay_out(fixture: &Ground) {
     for path in ["f", "x", "c/f", "b/c/f", "b/f"] {
         let outside = fixture.at("/w/outside").join(path);
@@ -156,7 +156,7 @@ fn lay_out(fixture: &Ground) {
     fixture.link("inner", "a/b");
 }
 
-/// One operation of one worker, whose turn it is for the so-manieth time.
+/// Runs one operation of one worker; `turn` counts the worker's operations.
 type Operation = fn(&Files, &Path, usize, usize, &Tally);
 
 fn race(fixture: &Ground, operations: usize, operate: Operation) -> Tally {
@@ -182,8 +182,8 @@ fn race(fixture: &Ground, operations: usize, operate: Operation) -> Tally {
     tally
 }
 
-/// There and back, each in one step: a path leads out about half of the time. A swap that finds
-/// its own way swapped fails, and the next one is tried.
+/// Swaps names back and forth, each in one step, so that a path leads outside about half of the time.
+/// A swap whose own path is swapped fails, and the next one is tried.
 fn mutate(fixture: &Ground, is_done: &AtomicBool) {
     for (one, other) in SWAPS.into_iter().cycle() {
         let (one, other) = (fixture.path(one), fixture.path(other));
@@ -196,7 +196,7 @@ fn mutate(fixture: &Ground, is_done: &AtomicBool) {
     }
 }
 
-/// Ways that lead out about half of the time.
+/// Paths that lead outside about half of the time.
 const PATHS: [&str; 6] = [
     "d/f",
     "a/b/c/f",
@@ -268,7 +268,7 @@ fn operate(files: &Files, root: &Path, worker: usize, turn: usize, tally: &Tally
     }
 }
 
-/// Changes what it read, as an edit does.
+/// Reads a file and changes that content, as an edit does.
 fn rewrite(files: &Files, path: &Path) -> Result<(), HostError> {
     let before = files.read(path)?;
     seen(before.clone());
@@ -305,14 +305,14 @@ fn tick(tally: &Tally, success: &AtomicUsize, result: Result<(), HostError>) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What a tool without handles would have read.
+/// Reads a path by its name, as a tool without handles would.
 fn look_naively(path: &Path, tally: &Tally) {
     if fs::read(path).is_ok_and(|bytes| bytes == b"CANARY") {
         tally.naive.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Temporary files that nobody removed.
+/// Returns temporary files that were not removed.
 fn left_behind(fixture: &Ground) -> Vec<PathBuf> {
     let all = snapshot(&fixture.root()).into_keys();
     all.filter(|path| path.to_string_lossy().contains(".toolcall-"))

@@ -1,5 +1,5 @@
-//! Long output: kept, capped, read back by its own session, pruned.
-//! It asserts nothing about where the state folder is.
+//! Spills: stored, capped, read back by their own session, pruned.
+//! It asserts nothing about where the state directory is.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,7 +14,7 @@ fn folder() -> TempDir {
     TempDir::with_prefix("state ä%").unwrap()
 }
 
-/// Reads an address as anybody else would.
+/// Decodes the URI as any other program would.
 fn path_of(spill: &Spill) -> PathBuf {
     let path = spill.uri.strip_prefix("file://").unwrap();
     assert!(path.is_ascii() && !path.contains(' '));

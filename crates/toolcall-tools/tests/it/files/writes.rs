@@ -1,5 +1,5 @@
-//! Changes to files: what they leave on the disk, and what they refuse.
-//! Every failure is checked to have left everything as it was.
+//! Changes to files: the result on the disk, and which changes are refused.
+//! Every failure must leave everything as it was.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -130,7 +130,7 @@ fn what_is_refused_changes_nothing() {
     });
 }
 
-/// Something of every kind.
+/// A tree with an entry of every type.
 fn things() -> Ground {
     let fixture = Ground::new();
     fixture.write("f", "now");
@@ -162,7 +162,8 @@ fn unchanged_by(fixture: &Ground, act: impl FnOnce()) {
     assert_eq!(fixture.outside(), outside);
 }
 
-/// Folders on the way to what failed were made and taken back, which shows in their parents' times.
+/// Removes the times from a snapshot: directories created for a failed change were removed again,
+/// which changes the times of their parents.
 fn without_times(mut all: BTreeMap<PathBuf, String>) -> BTreeMap<PathBuf, String> {
     for line in all.values_mut() {
         let words = line.split(' ').enumerate();
@@ -185,7 +186,7 @@ fn a_changed_file_keeps_its_rights_but_runs_as_nobody_else() {
         set_mode(&path, before);
         let edit = FileEdit::modified(&path, "1", "2");
         let result = fixture.files().apply(&edit);
-        // Who may not read a file cannot know that it is as it was; root may.
+        // Without permission to read a file its content cannot be checked; root can read it.
         if result.is_ok() {
             assert_eq!((read(&path).as_str(), mode(&path)), ("2", after));
         }
@@ -269,7 +270,7 @@ fn files_folders_and_links_are_moved() {
     assert_eq!(target, fixture.at("/w/outside"));
 }
 
-/// Found by the model: the folder was moved as if it had been named.
+/// Found by the model test: the directory was moved as if it had been named.
 #[test]
 fn what_is_above_something_is_not_moved_by_that_name() {
     let fixture = Ground::new();
@@ -293,7 +294,7 @@ fn a_move_from_root_to_root() {
     assert_eq!(names(&fixture.root()), [""; 0]);
 }
 
-/// A folder on another file system, where there is one.
+/// A directory on another file system, if there is one.
 pub(crate) fn another_device(fixture: &Ground) -> Option<tempfile::TempDir> {
     let device = |path: &Path| fs::metadata(path).unwrap().dev();
     let mut candidates = ["/dev/shm", "/tmp", "/var/tmp"].into_iter();

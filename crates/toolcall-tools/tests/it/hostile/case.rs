@@ -1,5 +1,5 @@
-//! One hostile case: its set-up made for real, its input made fit for our tools.
-//! It calls nothing.
+//! One hostile case: creates its set-up on the disk and converts its input for our tools.
+//! It calls no tool.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::hostile::fixture::{CANARY, HostileFixture};
 
-/// A case on its own ground.
+/// A case with its own fixture.
 pub(crate) struct Case {
     pub(crate) id: String,
     pub(crate) fixture: HostileFixture,
@@ -34,7 +34,7 @@ impl Case {
         }
     }
 
-    /// The tool as we call it.
+    /// Returns our name of the tool.
     pub(crate) fn tool(&self) -> &str {
         match self.input["tool"].as_str().unwrap() {
             "delete" => "delete_file",
@@ -44,7 +44,7 @@ impl Case {
         }
     }
 
-    /// The input as our tool takes it.
+    /// Returns the input in the form of our tool.
     pub(crate) fn input(&self) -> Value {
         let args = &self.input["args"];
         let path = || self.located(&args["path"]);
@@ -64,7 +64,7 @@ impl Case {
         }
     }
 
-    /// The command or title of a case that is about how things are shown.
+    /// Returns the command or title of a case about how text is displayed.
     pub(crate) fn shown_text(&self) -> &str {
         self.input["command_or_title"].as_str().unwrap()
     }
@@ -84,7 +84,8 @@ impl Case {
     }
 }
 
-/// A relative path as it is; an absolute one in the ground. System folders are the real ones.
+/// Returns a relative path as it is, and an absolute one within the fixture; `/proc` and `/dev` are
+/// the real ones.
 fn located(fixture: &HostileFixture, path: &str) -> PathBuf {
     if path.starts_with('/') && !path.starts_with("/proc") && !path.starts_with("/dev") {
         fixture.at(path)
@@ -117,7 +118,7 @@ fn build(fixture: &HostileFixture, kind: &str, what: &Value) {
     }
 }
 
-/// The table writes `s` for a secret.
+/// Replaces `s`, which stands for a secret in the table.
 fn content(text: &str) -> &str {
     match text {
         "s" => CANARY,
@@ -125,7 +126,7 @@ fn content(text: &str) -> &str {
     }
 }
 
-/// `\xff` and the like as the byte.
+/// Decodes `\xff` and the like to bytes.
 fn unescaped(name: &str) -> OsString {
     let mut pieces = name.split("\\x");
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
@@ -137,8 +138,8 @@ fn unescaped(name: &str) -> OsString {
     OsString::from_vec(bytes)
 }
 
-/// The folder may be closed already, in which case only root gets the link made: it is refused
-/// either way.
+/// Creates a symlink. The directory may be inaccessible already, so that only root can create it;
+/// the call is refused either way.
 fn link_despite_rights(target: &Path, path: &Path) {
     match symlink(target, path) {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {}

@@ -1,5 +1,5 @@
-//! A temporary piece of the file system with canaries outside of its root, and the tools on it.
-//! It records what is told and what is on the disk; it judges nothing.
+//! A temporary directory with canaries outside of its root, and calls of the real tools on it.
+//! It records what is reported and what is on the disk; it asserts nothing.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use toolcall_testkit::tools::text_of;
 use toolcall_tools::command::Supervisor;
 use toolcall_tools::{Toolset, ToolsetConfig};
 
-/// Nothing that a model or a person gets may hold this.
+/// The content of files outside, which no model and no user may get.
 pub(crate) const CANARY: &str = "CANARY-that-nobody-may-read";
 
-/// A ground with more around the root, and a directory for what the tools keep.
+/// A root with more files outside, and a state directory.
 pub(crate) struct HostileFixture {
     fixture: crate::ground::Ground,
     state: TestDir,
@@ -31,7 +31,7 @@ impl std::ops::Deref for HostileFixture {
     }
 }
 
-/// What came of a call.
+/// The outcome of a call, with every question and event.
 pub(crate) struct CallRecord {
     pub(crate) outcome: Outcome,
     pub(crate) questions: Vec<Arc<Question>>,
@@ -65,7 +65,7 @@ impl HostileFixture {
         Toolset::open(settings).unwrap()
     }
 
-    /// Makes a call with the tools of this root. Whoever is asked says yes.
+    /// Makes a call with the tools of this root. Every question is answered with yes.
     pub(crate) async fn call(&self, policy: impl Policy, tool: &str, input: Value) -> CallRecord {
         let toolset = self.toolset(&[self.root()]);
         self.call_with(&toolset, policy, tool, input).await
@@ -116,24 +116,24 @@ impl CallRecord {
         self.outcome.ending().is_success()
     }
 
-    /// Why it did not go well, or nothing.
+    /// Returns why the call failed, or an empty text.
     pub(crate) fn reason(&self) -> String {
         self.outcome.ending().reason().unwrap_or_default()
     }
 
-    /// What the model gets, as text.
+    /// Returns the text that the model gets.
     pub(crate) fn for_model(&self) -> String {
         text_of(&self.outcome.for_model().content)
     }
 
-    /// Everything that anybody gets of the call.
+    /// Returns everything that model, user and client get of the call.
     pub(crate) fn everything(&self) -> String {
         let (model, call) = (self.for_model(), &self.outcome.call);
         let events = self.events.join("\n");
         format!("{model}\n{call:?}\n{:?}\n{events}", self.questions)
     }
 
-    /// The lines that a person is shown before they answer, and the title.
+    /// Returns the title, and the lines that the user is shown with a question.
     pub(crate) fn lines_for_people(&self) -> Vec<String> {
         let mut lines = vec![self.outcome.call.title().to_owned()];
         for question in &self.questions {

@@ -1,4 +1,4 @@
-//! What each case about titles, output and processes is to show.
+//! The assertions of each case about titles, output and processes.
 //! A case that is not named here fails.
 
 use std::fs;
@@ -32,12 +32,12 @@ pub(crate) async fn judge(name: &str, case: &Case) -> Verdict {
     }
 }
 
-/// Runs a command with a person's yes.
+/// Runs a command that the user approved.
 async fn run(case: &Case, input: Value) -> CallRecord {
     case.fixture.call(AskAll, "run_command", input).await
 }
 
-/// What people see has nothing hidden in it; what the model asked for is kept as it was.
+/// Text shown to the user contains no hidden characters; the model's request is stored unchanged.
 async fn title(case: &Case) -> Verdict {
     let text = case.shown_text();
     for (tool, input) in [
@@ -59,8 +59,8 @@ async fn title(case: &Case) -> Verdict {
     Verdict::Passed
 }
 
-/// The bytes are kept for a terminal; what a client is told without one has no escapes, which the
-/// tests of the wire show.
+/// The bytes are preserved for a terminal. Clients without one get no escapes; the tests of
+/// `toolcall-acp` check that.
 async fn escapes(case: &Case) -> Verdict {
     let record = run(case, case.input()).await;
     assert!(record.is_completed(), "{}", record.reason());
@@ -85,7 +85,7 @@ async fn flood(case: &Case) -> Verdict {
     Verdict::Passed
 }
 
-/// The command of a case with a mark, and a second to end in.
+/// The command of a case with a marker, and a timeout of a second.
 fn timed(case: &Case, mark: &str) -> Value {
     let mut input = case.input();
     input["timeout"] = 1.into();
@@ -128,7 +128,7 @@ async fn will_not_end(case: &Case) -> Verdict {
     Verdict::Passed
 }
 
-/// We set no limit of memory, so the command brings its own. That it ran out is its failure.
+/// We set no memory limit, so the command sets its own. Exceeding it fails the command.
 async fn out_of_memory(case: &Case) -> Verdict {
     let before = Process::own().peak_memory();
     let input = case.input();
@@ -150,8 +150,8 @@ async fn out_of_memory(case: &Case) -> Verdict {
     Verdict::Passed
 }
 
-/// The table's programs may not be here, and one of them would look for a host; a shell shows the
-/// same: no terminal, and nothing that asks.
+/// The table's programs may not be installed, and one of them would use the network; a shell shows
+/// the same: no terminal, and no prompt.
 async fn nobody_to_ask(case: &Case) -> Verdict {
     let command = "(: </dev/tty) 2>&1; cat; echo $GIT_TERMINAL_PROMPT ${SSH_ASKPASS-unset}";
     let record = run(case, json!({"command": command, "timeout": 60})).await;
@@ -174,7 +174,7 @@ async fn signal(case: &Case) -> Verdict {
     Verdict::Passed
 }
 
-/// Only the three, and the folder that the program itself reads.
+/// Only the three streams, and the directory that the program itself reads.
 async fn no_foreign_files(case: &Case) -> Verdict {
     let record = run(case, case.input()).await;
     assert!(record.is_completed(), "{}", record.reason());
@@ -185,7 +185,7 @@ async fn no_foreign_files(case: &Case) -> Verdict {
     Verdict::Passed
 }
 
-/// What is shown is what is written, to the byte.
+/// What is shown is what is written, byte for byte.
 async fn hidden_in_an_edit(case: &Case) -> Verdict {
     let path = case.fixture.path("a");
     fs::write(&path, "x\n").unwrap();

@@ -1,4 +1,4 @@
-//! What each case about paths is to show.
+//! The assertions of each case about paths.
 //! A case that is not named here fails.
 
 use std::fs;
@@ -24,7 +24,7 @@ use crate::hostile::fixture::{CANARY, CallRecord};
 const PROTECTED: &str = "protected names belong to the policy";
 const MIB: u64 = 1024 * 1024;
 
-/// Judges a case, and that nothing outside was changed or told.
+/// Checks a case, and that nothing outside was changed or disclosed.
 pub(crate) async fn judge(name: &str, case: &Case) -> Verdict {
     let outside = case.fixture.outside();
     let verdict = shows(name, case).await;
@@ -35,10 +35,10 @@ pub(crate) async fn judge(name: &str, case: &Case) -> Verdict {
 async fn shows(name: &str, case: &Case) -> Verdict {
     match &name[..3] {
         "001" | "003" | "005" | "007" | "037" | "091" | "114" => refused(case, "is outside").await,
-        // It is worked out by the letter before anybody judges it, and what was judged is opened.
+        // The path is normalized before the policy sees it, and the same path is opened.
         "008" => refused(case, "proj/k` does not exist").await,
         "009" => refused(case, "too many links").await,
-        // Who may pass closed folders comes to the link that leads outside.
+        // Root may enter the closed directory, and reaches the symlink that leads outside.
         "010" => refused(case, "locked").await,
         "036" => refused(case, "too long").await,
         "038" | "040" => refused(case, "does not exist").await,
@@ -87,7 +87,7 @@ fn assert_refused(record: &CallRecord, because: &str) {
     assert_no_canary(record);
 }
 
-/// Although everything is allowed, the call fails, nothing is told and nothing changes.
+/// Although everything is allowed, the call fails, discloses nothing and changes nothing.
 async fn refused(case: &Case, because: &str) -> Verdict {
     let inside = case.fixture.inside();
     assert_refused(&allowed(case).await, because);
@@ -95,7 +95,7 @@ async fn refused(case: &Case, because: &str) -> Verdict {
     Verdict::Passed
 }
 
-/// By its own name, and through a link in the root.
+/// By its own name, and through a symlink in the root.
 async fn magic_link(case: &Case) -> Verdict {
     assert_refused(&allowed(case).await, "is outside");
     let through_link = case
@@ -105,7 +105,7 @@ async fn magic_link(case: &Case) -> Verdict {
     Verdict::Passed
 }
 
-/// Also where somebody made `/dev` a root.
+/// Also if the user made `/dev` a root.
 async fn device(case: &Case) -> Verdict {
     let toolset = case.fixture.toolset(&[case.fixture.root(), "/dev".into()]);
     let link = names(&case.fixture.root()).remove(0);
@@ -123,7 +123,7 @@ async fn device(case: &Case) -> Verdict {
     Verdict::Passed
 }
 
-/// The table's link starts at the root; a real one starts at its folder.
+/// In the table a symlink starts at the root; a real one starts at its directory.
 async fn link_is_shown(case: &Case) -> Verdict {
     let fixture = &case.fixture;
     fs::remove_file(fixture.path("src/link.txt")).unwrap();
@@ -155,7 +155,7 @@ fn edited(content: &Content) -> Option<&Path> {
     }
 }
 
-/// While a session goes on, its root becomes a link to everything.
+/// During a session its root is replaced by a symlink to `/`.
 async fn root_replaced(case: &Case) -> Verdict {
     let fixture = &case.fixture;
     let toolset = fixture.toolset(&[fixture.root()]);
@@ -172,7 +172,7 @@ async fn root_replaced(case: &Case) -> Verdict {
     Verdict::Passed
 }
 
-/// A policy that denies one folder of the root, by where paths lead.
+/// A policy that denies one directory of the root, by resolved paths.
 fn denying(folder: PathBuf) -> impl Policy {
     move |intent: &Intent, _: &SessionContext| {
         let is_denied = intent.touches.iter().any(|touch| match touch {
@@ -190,8 +190,8 @@ fn denying(folder: PathBuf) -> impl Policy {
     }
 }
 
-/// What is protected and how it is named is for the policy; that it sees where a path leads is for
-/// us.
+/// Which paths are protected is tested with the policy; here, that the policy sees the resolved
+/// path.
 async fn denied_through_a_link(case: &Case, folder: &str) -> Verdict {
     let fixture = &case.fixture;
     fs::create_dir_all(fixture.path(folder)).unwrap();
@@ -233,7 +233,7 @@ async fn new_line_in_a_name(case: &Case) -> Verdict {
         record.for_model()
     );
     assert_nothing_hidden(&record);
-    // Nor does it make a line of its own in the answer.
+    // Nor does it add a line to the result.
     let forged = |line: &str| line.starts_with("Approved");
     assert!(
         !record.for_model().lines().any(forged),
@@ -290,7 +290,7 @@ async fn huge(case: &Case) -> Verdict {
     Verdict::Passed
 }
 
-/// However much is written meanwhile, a bounded beginning is read, or its size is told.
+/// However much is written meanwhile, a bounded beginning is read, or the size is reported.
 async fn growing(case: &Case) -> Verdict {
     const MOST: u64 = 128 * MIB;
     let path = case.fixture.path("log");
@@ -355,7 +355,7 @@ async fn delete_folder_with_link(case: &Case) -> Verdict {
     delete_link(case).await
 }
 
-/// They are not written out one by one: 24 pairs would be sixteen million patterns.
+/// The alternatives are not expanded: 24 pairs would be sixteen million patterns.
 async fn many_alternatives(case: &Case) -> Verdict {
     let before = Process::own().peak_memory();
     fs::write(case.fixture.path(&"ab".repeat(12)), "x").unwrap();
