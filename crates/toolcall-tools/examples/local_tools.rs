@@ -1,5 +1,7 @@
-//! The built-in tools on this machine: one call of `list_directory` in the current folder.
-//! It reads and changes nothing else.
+//! The built-in tools on this machine: lists the current directory with `list_directory`.
+//! It changes no file.
+//!
+//! `cargo run -p toolcall-tools --example local_tools`
 
 use serde_json::json;
 use toolcall::{AskDangerous, Engine, Registry, ToolRequest};
@@ -9,7 +11,7 @@ use toolcall_tools::{Toolset, ToolsetConfig};
 type Done = Result<(), Box<dyn std::error::Error>>;
 
 fn main() -> Done {
-    // First in `main`: a process that was started to supervise a command does that and never returns.
+    // First in `main`: in a process that was started to supervise a command, this never returns.
     let supervisor = Supervisor::enter()?;
     tokio::runtime::Runtime::new()?.block_on(list(supervisor))
 }

@@ -103,7 +103,7 @@ struct SupervisorProcess {
     child: Child,
     /// Closing this stops the command.
     input: Option<ChildStdin>,
-    reports: ChildStderr,
+    stderr: ChildStderr,
     report: Vec<u8>,
     leftovers: LeftoverProcesses,
     timeout: Duration,
@@ -140,7 +140,7 @@ impl SupervisedCommand {
             .map(|isolation| (&isolation.temp_dir).into());
         let process = SupervisorProcess {
             input: Some(child.stdin.take().ok_or_else(gone)?),
-            reports: child.stderr.take().ok_or_else(gone)?,
+            stderr: child.stderr.take().ok_or_else(gone)?,
             report: Vec::new(),
             leftovers: LeftoverProcesses {
                 session: session.ok_or_else(gone)?,
@@ -186,7 +186,7 @@ impl SupervisorProcess {
     /// Reads the report until every writer has closed it.
     async fn read_report(&mut self) {
         let mut piece = [0; 1024];
-        while let Ok(read @ 1..) = self.reports.read(&mut piece).await {
+        while let Ok(read @ 1..) = self.stderr.read(&mut piece).await {
             let room = (MAX_REPORT_BYTES as usize).saturating_sub(self.report.len());
             self.report.extend_from_slice(&piece[..read.min(room)]);
         }

@@ -106,10 +106,9 @@ impl JobRequest {
         let mut line = serde_json::to_vec(self)?;
         line.push(b'\n');
         if line.len() as u64 > MAX_JOB_BYTES {
-            Err(io::Error::other("the command is too long"))
-        } else {
-            Ok(line)
+            return Err(io::Error::other("the command is too long"));
         }
+        Ok(line)
     }
 
     /// Reads a job; returns its line, too. An incomplete line is an error.

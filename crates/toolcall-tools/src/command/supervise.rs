@@ -139,14 +139,14 @@ impl Supervision {
 
     /// Waits for the next event and records it.
     fn next_event(&mut self, within: Duration) -> Option<SupervisorEvent> {
-        let events = self.events.recv_timeout(within).ok()?;
-        match &events {
+        let event = self.events.recv_timeout(within).ok()?;
+        match &event {
             SupervisorEvent::Stop => {}
             SupervisorEvent::Report(report_bytes) => self.report_bytes = Some(report_bytes.clone()),
             SupervisorEvent::ExecutorExited(status) => self.status = Some(*status),
             SupervisorEvent::NoDescendants => self.has_no_descendants = true,
         }
-        Some(events)
+        Some(event)
     }
 
     /// Returns how long to wait for the executor, which gives its programs the grace twice.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-/// Opens a directory that only the user can read, and creates it if needed. Returns its absolute
-/// path, too.
+/// Opens a directory and returns its absolute path, too. Creates it if it is missing, accessible to
+/// the user only.
 pub(super) fn open_private_directory(dir: &Path) -> io::Result<(PathBuf, Dir)> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true).mode(0o700).create(dir)?;

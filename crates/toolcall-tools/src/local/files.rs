@@ -162,13 +162,10 @@ impl Files {
         let part = opened.read_at(0, wanted);
         let FilePart { bytes, size } = part.map_err(|error| host_error(path, error))?;
         if size > limit {
-            Err(path_error(
-                path,
-                format_args!("has {size} bytes, more than {limit}"),
-            ))
-        } else {
-            Ok(body(bytes))
+            let why = format_args!("has {size} bytes, more than {limit}");
+            return Err(path_error(path, why));
         }
+        Ok(body(bytes))
     }
 
     /// Reads at most `limit` bytes of a regular file, starting at offset `from`.

@@ -97,7 +97,7 @@ impl BackgroundJob {
 
 /// The status of a job whose task is gone without one: it ended together with its runtime.
 fn lost_status() -> JobStatus {
-    JobStatus::Failed("it was ended together with what carried it".into())
+    JobStatus::Failed("it was ended together with the runtime that ran it".into())
 }
 
 fn status_of(ended: Result<Exit, String>, control: JobControl) -> JobStatus {

@@ -100,11 +100,10 @@ impl ModelTree {
     pub(crate) fn add(&mut self, path: &str, body: &str) -> Result<(), ModelError> {
         let path_names = self.find(path, MAKING)?;
         if self.0.contains_key(&path_names) {
-            Err(ModelError::Exists)
-        } else {
-            self.0.insert(path_names, ModelNode::File(body.into()));
-            Ok(())
+            return Err(ModelError::Exists);
         }
+        self.0.insert(path_names, ModelNode::File(body.into()));
+        Ok(())
     }
 
     pub(crate) fn modify(
@@ -113,13 +112,12 @@ impl ModelTree {
         before: &str,
         after: &str,
     ) -> Result<(), ModelError> {
-        if self.read(path)? == before {
-            let path_names = self.find(path, READING)?;
-            self.0.insert(path_names, ModelNode::File(after.into()));
-            Ok(())
-        } else {
-            Err(ModelError::Changed)
+        if self.read(path)? != before {
+            return Err(ModelError::Changed);
         }
+        let path_names = self.find(path, READING)?;
+        self.0.insert(path_names, ModelNode::File(after.into()));
+        Ok(())
     }
 
     pub(crate) fn delete(&mut self, path: &str, before: &str) -> Result<(), ModelError> {
@@ -132,11 +130,10 @@ impl ModelTree {
                 target == before || self.read(path).is_ok_and(|body| body == before)
             }
         };
-        if is_same {
-            drop(self.0.remove(&path_names))
-        } else {
+        if !is_same {
             return Err(ModelError::Changed);
         }
+        self.0.remove(&path_names);
         Ok(())
     }
 
