@@ -69,8 +69,8 @@ async fn a_job_is_looked_at_and_ends() {
 #[tokio::test]
 async fn long_output_is_held_at_both_ends_and_kept_whole() {
     let mut session = JobsFixture::new();
-    let folder = tempfile::tempdir().unwrap();
-    let spills = Arc::new(Spills::new(folder.path(), Spills::DEFAULT_CAP).unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let spills = Arc::new(Spills::new(dir.path(), Spills::DEFAULT_CAP).unwrap());
     session.jobs = Jobs::new(session.fixture.commands()).with_spills(spills.clone());
     let id = session.start("seq 100000").unwrap();
     let ended = JobStatus::Ended(Exit::Code(0));

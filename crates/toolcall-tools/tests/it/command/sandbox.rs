@@ -170,8 +170,8 @@ async fn a_killed_supervisor_leaves_no_folder_behind() {
     let (ended, ()) = tokio::join!(run, kill);
     ended.unwrap_err();
     let printed = console.text();
-    let folder = printed.split(' ').next().unwrap();
-    assert!(folder.starts_with('/') && !fs::exists(folder).unwrap());
+    let dir = printed.split(' ').next().unwrap();
+    assert!(dir.starts_with('/') && !fs::exists(dir).unwrap());
     fixture.assert_nothing_is_left();
 }
 

@@ -18,7 +18,7 @@ enum ModelOperation {
     Modify(String, String, String),
     Delete(String, String),
     Move(String, String),
-    Link(String, String),
+    Symlink(String, String),
 }
 
 fn path() -> impl Strategy<Value = String> {
@@ -44,7 +44,7 @@ fn operation() -> impl Strategy<Value = ModelOperation> {
         2 => (path(), body(), body()).prop_map(|(path, was, is)| ModelOperation::Modify(path, was, is)),
         2 => (path(), before()).prop_map(|(path, was)| ModelOperation::Delete(path, was)),
         2 => (path(), path()).prop_map(|(path, to)| ModelOperation::Move(path, to)),
-        2 => (path(), target()).prop_map(|(path, target)| ModelOperation::Link(path, target)),
+        2 => (path(), target()).prop_map(|(path, target)| ModelOperation::Symlink(path, target)),
     ]
 }
 
@@ -77,7 +77,7 @@ fn in_model(
         ModelOperation::Modify(path, was, is) => next.modify(path, was, is).map(|()| None),
         ModelOperation::Delete(path, was) => next.delete(path, was).map(|()| None),
         ModelOperation::Move(path, to) => next.rename(path, to).map(|()| None),
-        ModelOperation::Link(path, target) => {
+        ModelOperation::Symlink(path, target) => {
             link_in_model(&mut next, path, target);
             Ok(None)
         }
@@ -92,11 +92,11 @@ fn in_model(
 fn link_in_model(tree: &mut ModelTree, path: &str, target: &str) {
     let path_names: Vec<String> = path.split('/').map(str::to_owned).collect();
     let is_plain = !path_names.iter().any(|name| name.starts_with('.'));
-    let folder = &path_names[..path_names.len() - 1];
-    let has_folder =
-        (1..=folder.len()).all(|end| tree.0.get(&folder[..end]) == Some(&ModelNode::Folder));
-    if is_plain && has_folder && !tree.0.contains_key(&path_names) {
-        tree.0.insert(path_names, ModelNode::Link(target.into()));
+    let dir = &path_names[..path_names.len() - 1];
+    let has_directory =
+        (1..=dir.len()).all(|end| tree.0.get(&dir[..end]) == Some(&ModelNode::Directory));
+    if is_plain && has_directory && !tree.0.contains_key(&path_names) {
+        tree.0.insert(path_names, ModelNode::Symlink(target.into()));
     }
 }
 
@@ -105,7 +105,7 @@ fn on_disk(fixture: &Ground, operation: &ModelOperation) -> Result<Option<String
     let at = |path: &str| fixture.path(path);
     let edit = match operation {
         ModelOperation::Read(path) => return files.read(&at(path)).map(shown).map_err(model_error),
-        ModelOperation::Link(path, target) => {
+        ModelOperation::Symlink(path, target) => {
             link_on_disk(fixture, path, target);
             return Ok(None);
         }
@@ -124,8 +124,8 @@ fn link_on_disk(fixture: &Ground, path: &str, target: &str) {
     let full = fixture.path(path);
     let is_no_way_round = full
         .parent()
-        .and_then(|folder| folder.canonicalize().ok())
-        .is_some_and(|folder| Some(&*folder) == full.parent());
+        .and_then(|dir| dir.canonicalize().ok())
+        .is_some_and(|dir| Some(&*dir) == full.parent());
     if is_plain && is_no_way_round {
         let _ = std::os::unix::fs::symlink(on_disk_target(fixture, target), full);
     }
@@ -175,9 +175,9 @@ fn node(path: &Path, root: &Path) -> ModelNode {
     let metadata = fs::symlink_metadata(path).unwrap();
     if metadata.is_symlink() {
         let target = fs::read_link(path).unwrap().to_str().unwrap().to_owned();
-        ModelNode::Link(target.replace(root.to_str().unwrap(), ""))
+        ModelNode::Symlink(target.replace(root.to_str().unwrap(), ""))
     } else if metadata.is_dir() {
-        ModelNode::Folder
+        ModelNode::Directory
     } else {
         ModelNode::File(fs::read_to_string(path).unwrap())
     }

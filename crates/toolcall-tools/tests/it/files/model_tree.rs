@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ModelNode {
     File(String),
-    Folder,
+    Directory,
     /// A symlink with its target; an absolute target starts at the root.
-    Link(String),
+    Symlink(String),
 }
 
 /// How an operation fails.
@@ -30,20 +30,20 @@ pub(crate) struct ModelTree(pub(crate) BTreeMap<NamePath, ModelNode>);
 /// Whether missing directories are created, and whether a symlink at the end is followed.
 #[derive(Clone, Copy)]
 pub(crate) struct LookupMode {
-    makes_folders: bool,
+    creates_directories: bool,
     follows_last: bool,
 }
 
 const READING: LookupMode = LookupMode {
-    makes_folders: false,
+    creates_directories: false,
     follows_last: true,
 };
 const ITSELF: LookupMode = LookupMode {
-    makes_folders: false,
+    creates_directories: false,
     follows_last: false,
 };
-const MAKING: LookupMode = LookupMode {
-    makes_folders: true,
+const CREATING: LookupMode = LookupMode {
+    creates_directories: true,
     follows_last: false,
 };
 
@@ -63,7 +63,7 @@ impl ModelTree {
             }
             here.push(name);
             match self.0.get(&here) {
-                Some(ModelNode::Link(target)) if !ahead.is_empty() || mode.follows_last => {
+                Some(ModelNode::Symlink(target)) if !ahead.is_empty() || mode.follows_last => {
                     links += 1;
                     here.pop();
                     if target.starts_with('/') {
@@ -75,11 +75,11 @@ impl ModelTree {
                         .for_each(|name| ahead.push_front(name));
                 }
                 _ if ahead.is_empty() => return Ok(here),
-                Some(ModelNode::Folder) => {}
-                Some(ModelNode::File(_) | ModelNode::Link(_)) => return Err(ModelError::Other),
-                None if !mode.makes_folders => return Err(ModelError::Missing),
+                Some(ModelNode::Directory) => {}
+                Some(ModelNode::File(_) | ModelNode::Symlink(_)) => return Err(ModelError::Other),
+                None if !mode.creates_directories => return Err(ModelError::Missing),
                 None if ahead.iter().any(|name| name == "..") => return Err(ModelError::Missing),
-                None => drop(self.0.insert(here.clone(), ModelNode::Folder)),
+                None => drop(self.0.insert(here.clone(), ModelNode::Directory)),
             }
             if links > 40 {
                 return Err(ModelError::Other);
@@ -92,13 +92,13 @@ impl ModelTree {
         let path_names = self.find(path, READING)?;
         match self.0.get(&path_names) {
             Some(ModelNode::File(body)) => Ok(body.clone()),
-            Some(ModelNode::Folder | ModelNode::Link(_)) => Err(ModelError::Other),
+            Some(ModelNode::Directory | ModelNode::Symlink(_)) => Err(ModelError::Other),
             None => Err(ModelError::Missing),
         }
     }
 
     pub(crate) fn add(&mut self, path: &str, body: &str) -> Result<(), ModelError> {
-        let path_names = self.find(path, MAKING)?;
+        let path_names = self.find(path, CREATING)?;
         if self.0.contains_key(&path_names) {
             return Err(ModelError::Exists);
         }
@@ -124,9 +124,9 @@ impl ModelTree {
         let path_names = self.find(path, ITSELF)?;
         let is_same = match self.0.get(&path_names).cloned() {
             None => return Err(ModelError::Missing),
-            Some(ModelNode::Folder) => return Err(ModelError::Other),
+            Some(ModelNode::Directory) => return Err(ModelError::Other),
             Some(ModelNode::File(body)) => body == before,
-            Some(ModelNode::Link(target)) => {
+            Some(ModelNode::Symlink(target)) => {
                 target == before || self.read(path).is_ok_and(|body| body == before)
             }
         };
@@ -142,7 +142,7 @@ impl ModelTree {
         if !self.0.contains_key(&from) {
             return Err(ModelError::Missing);
         }
-        let to = self.find(to, MAKING)?;
+        let to = self.find(to, CREATING)?;
         if self.0.contains_key(&to) {
             return Err(ModelError::Exists);
         }

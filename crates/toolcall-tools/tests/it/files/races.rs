@@ -236,7 +236,7 @@ fn seen_file(mut file: fs::File) {
 
 fn operate(files: &Files, root: &Path, worker: usize, turn: usize, tally: &Tally) {
     let path = root.join(PATHS[turn / 7 % PATHS.len()]);
-    let own = |folder: &str| root.join(folder).join(format!("own-{worker}"));
+    let own = |dir: &str| root.join(dir).join(format!("own-{worker}"));
     match turn % 7 {
         0 => count(tally, files.read(&path).map(seen)),
         1 => count(

@@ -298,9 +298,9 @@ fn a_move_from_root_to_root() {
 pub(crate) fn another_device(fixture: &Ground) -> Option<tempfile::TempDir> {
     let device = |path: &Path| fs::metadata(path).unwrap().dev();
     let mut candidates = ["/dev/shm", "/tmp", "/var/tmp"].into_iter();
-    candidates.find_map(|folder| {
-        let folder = tempfile::tempdir_in(folder).ok()?;
-        (device(folder.path()) != device(&fixture.root())).then_some(folder)
+    candidates.find_map(|dir| {
+        let dir = tempfile::tempdir_in(dir).ok()?;
+        (device(dir.path()) != device(&fixture.root())).then_some(dir)
     })
 }
 

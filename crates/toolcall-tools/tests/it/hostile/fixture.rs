@@ -44,13 +44,13 @@ impl HostileFixture {
             fixture: crate::ground::Ground::new(),
             state: TestDir::create(),
         };
-        for folder in [
+        for dir in [
             "/etc/cron.d",
             "/home/u/.config",
             "/w/other/sub",
             "/w/elsewhere",
         ] {
-            fixture.mkdir(folder);
+            fixture.mkdir(dir);
         }
         for file in ["/etc/passwd", "/etc/hostname", "/w/outside/canary"] {
             fs::write(fixture.at(file), CANARY).unwrap();

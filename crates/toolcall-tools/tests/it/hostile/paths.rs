@@ -173,13 +173,13 @@ async fn root_replaced(case: &Case) -> Verdict {
 }
 
 /// A policy that denies one directory of the root, by resolved paths.
-fn denying(folder: PathBuf) -> impl Policy {
+fn denying(dir: PathBuf) -> impl Policy {
     move |intent: &Intent, _: &SessionContext| {
         let is_denied = intent.touches.iter().any(|touch| match touch {
             Touch::Reads(path) | Touch::Writes(path) | Touch::Deletes(path) => {
-                path.starts_with(&folder)
+                path.starts_with(&dir)
             }
-            Touch::Moves { from, to } => from.starts_with(&folder) || to.starts_with(&folder),
+            Touch::Moves { from, to } => from.starts_with(&dir) || to.starts_with(&dir),
             Touch::Runs(_) | Touch::Reaches(_) | Touch::Unknown => false,
         });
         if is_denied {
@@ -192,11 +192,11 @@ fn denying(folder: PathBuf) -> impl Policy {
 
 /// Which paths are protected is tested with the policy; here, that the policy sees the resolved
 /// path.
-async fn denied_through_a_link(case: &Case, folder: &str) -> Verdict {
+async fn denied_through_a_link(case: &Case, dir: &str) -> Verdict {
     let fixture = &case.fixture;
-    fs::create_dir_all(fixture.path(folder)).unwrap();
+    fs::create_dir_all(fixture.path(dir)).unwrap();
     let inside = fixture.inside();
-    let policy = denying(fixture.path(folder));
+    let policy = denying(fixture.path(dir));
     let record = fixture.call(policy, case.tool(), case.input()).await;
     assert_refused(&record, "this folder is denied");
     assert_eq!(fixture.inside(), inside);
@@ -318,9 +318,9 @@ async fn move_to_another_device(case: &Case) -> Verdict {
     let fixture = &case.fixture;
     let device = |path: &Path| fs::metadata(path).unwrap().dev();
     let mut candidates = ["/dev/shm", "/tmp", "/var/tmp"].into_iter();
-    let other = candidates.find_map(|folder| {
-        let folder = tempfile::tempdir_in(folder).ok()?;
-        (device(folder.path()) != device(&fixture.root())).then_some(folder)
+    let other = candidates.find_map(|dir| {
+        let dir = tempfile::tempdir_in(dir).ok()?;
+        (device(dir.path()) != device(&fixture.root())).then_some(dir)
     });
     let Some(other) = other else {
         return Verdict::Skipped("there is one file system only");
