@@ -1,5 +1,7 @@
-//! The built-in tools on this machine: one call of `list_directory` in the current folder.
-//! It reads and changes nothing else.
+//! The built-in tools on this machine: lists the current directory with `list_directory`.
+//! It changes no file.
+//!
+//! `cargo run -p toolcall-tools --example local_tools`
 
 use serde_json::json;
 use toolcall::{AskDangerous, Engine, Registry, ToolRequest};
@@ -9,23 +11,23 @@ use toolcall_tools::{Toolset, ToolsetConfig};
 type Done = Result<(), Box<dyn std::error::Error>>;
 
 fn main() -> Done {
-    // First in `main`: a process that was started to supervise a command does that and never returns.
+    // First in `main`: in a process that was started to supervise a command, this never returns.
     let supervisor = Supervisor::enter()?;
     tokio::runtime::Runtime::new()?.block_on(list(supervisor))
 }
 
 async fn list(supervisor: Supervisor) -> Done {
-    let folder = std::env::current_dir()?;
+    let dir = std::env::current_dir()?;
     let state = std::env::temp_dir().join("toolcall-example");
-    let mut settings = ToolsetConfig::new(vec![folder.clone()], state);
-    settings.supervisor = Some(supervisor);
-    let kit = Toolset::open(settings)?;
+    let mut config = ToolsetConfig::new(vec![dir.clone()], state);
+    config.supervisor = Some(supervisor);
+    let toolset = Toolset::open(config)?;
     let mut tools = Registry::new();
-    kit.add_to(&mut tools)?;
-    let engine = Engine::builder(tools).cwd(folder).host(kit.host());
+    toolset.add_to(&mut tools)?;
+    let engine = Engine::builder(tools).cwd(dir).host(toolset.host());
     let engine = engine.policy(AskDangerous).build();
     let request = ToolRequest::new("list_directory", json!({"path": "."}));
     println!("{:#?}", engine.run(request).await.for_model().content);
-    kit.close().await;
+    toolset.close().await;
     Ok(())
 }

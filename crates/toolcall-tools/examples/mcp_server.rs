@@ -1,5 +1,5 @@
-//! Uses an MCP server: starts it, lists its tools, and calls each once with the least that it takes.
-//! Everything is allowed here, so it is for servers that one trusts.
+//! Uses an MCP server: starts it, lists its tools, and calls each once with minimal input.
+//! It allows every call, so use it only with servers that you trust.
 //!
 //! `cargo run -p toolcall-tools --example mcp_server -- https://example.com/mcp`
 //! `cargo run -p toolcall-tools --example mcp_server -- npx -y @modelcontextprotocol/server-everything`
@@ -10,14 +10,15 @@ use toolcall_tools::mcp::{Address, Launch, Program, ServerSettings, Servers, Sur
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let Some((first, rest)) = words.split_first() else {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some((first, rest)) = args.split_first() else {
         println!("name a server: its address, or its command");
         return Ok(());
     };
-    let launch: Launch = match first.starts_with("http") {
-        true => Address::new(first.parse()?, []).into(),
-        false => Program::new(first, rest.iter().map(String::as_str), []).into(),
+    let launch: Launch = if first.starts_with("http") {
+        Address::new(first.parse()?, []).into()
+    } else {
+        Program::new(first, rest.iter().map(String::as_str), []).into()
     };
     let surroundings = Surroundings::new(vec![std::env::current_dir()?], std::env::vars_os());
     let registry = SharedRegistry::new(Registry::new());
@@ -34,7 +35,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let engine = Engine::builder(registry.clone()).policy(AllowAll).build();
     for tool in registry.snapshot().definitions() {
-        let request = ToolRequest::new(tool.name.clone(), least(&tool.input_schema));
+        let request = ToolRequest::new(tool.name.clone(), minimal_input(&tool.input_schema));
         let outcome = engine.run(request).await;
         println!("{}: {:?}", tool.name, outcome.for_model().content);
     }
@@ -42,8 +43,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The least that a schema of the usual sort takes.
-fn least(schema: &Value) -> Value {
+/// Returns the smallest input that matches a common schema.
+fn minimal_input(schema: &Value) -> Value {
     let required = schema["required"].as_array().into_iter().flatten();
     let members = required.filter_map(|name| {
         let name = name.as_str()?;
@@ -60,7 +61,7 @@ fn value_of(schema: &Value) -> Value {
         Some("number" | "integer") => json!(1),
         Some("boolean") => json!(true),
         Some("array") => json!([]),
-        Some("object") => least(schema),
+        Some("object") => minimal_input(schema),
         Some(_) | None => json!("text"),
     }
 }

@@ -1,9 +1,9 @@
-//! Commands of this machine: supervised, sandboxed on request, bounded, in the background too.
-//! Whether a command may run was settled before; here nothing of it outlives the one who started it.
+//! Runs commands on this machine: supervised, sandboxed on request, in the foreground or background.
+//! It decides nothing about permission, and no process of a command outlives its supervisor.
 //!
-//! With a [`Supervisor`] every command gets a process of its own that adopts whatever the command
-//! starts and ends all of it: when the command ends, when it is stopped, and when the agent dies. A
-//! program that wants one calls [`Supervisor::enter`] first in its `main`:
+//! With a [`Supervisor`], every command gets a supervising process that adopts each process the
+//! command starts and ends all of them: when the command ends, when it is stopped, and when the agent
+//! dies. To use one, call [`Supervisor::enter`] first in `main`:
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -11,7 +11,7 @@
 //! use toolcall_tools::local::Files;
 //!
 //! fn main() -> std::io::Result<()> {
-//!     // Started as a supervisor, the process does that job here and never returns.
+//!     // In a process that was started as a supervisor, this call never returns.
 //!     let supervisor = Supervisor::enter()?;
 //!     let files = Arc::new(Files::open(&["/home/me/project".into()])?);
 //!     let commands = Commands::new(files)
@@ -37,7 +37,7 @@ mod supervisor;
 #[cfg(feature = "mcp")]
 pub(crate) use caller::Mark;
 pub use caller::is_inside_a_command;
-pub use environment::of_commands;
+pub use environment::command_environment;
 pub use jobs::{JobError, JobId, JobOutput, JobStatus, Jobs};
 pub use runner::{Commands, DEFAULT_GRACE};
 pub use sandbox::{Network, Sandbox};

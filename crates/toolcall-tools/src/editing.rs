@@ -1,5 +1,5 @@
-//! Edits of a text: exact replacements and insertions of lines, one after the other.
-//! Pure; where a text is not found once and only once it says so and guesses nothing.
+//! Edits of a text: exact replacements and insertions of lines, applied in order.
+//! It reads no file and never guesses: a text that is not found exactly once is an error.
 
 mod nearest;
 
@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
-use nearest::nearest;
+use nearest::nearest_line_hint;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
-/// More places are not listed.
-const MOST_PLACES: usize = 8;
+/// How many line numbers an error lists.
+const MAX_LISTED_LINES: usize = 8;
 
 /// One change to a text.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
@@ -49,11 +49,11 @@ pub(crate) enum Edit {
     },
 }
 
-/// An edited text.
+/// A text after its edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Edited {
+pub(crate) struct EditedText {
     pub(crate) text: String,
-    /// The first line that any edit touched, from 1.
+    /// The first line that an edit changed, counted from 1.
     pub(crate) first_line: u32,
 }
 
@@ -78,33 +78,39 @@ pub(crate) enum EditError {
         lines: String,
         all: &'static str,
     },
-    #[error("edit {edit}: there is no line {line}; the file has {lines} lines, so give 1 to {}", lines + 1)]
+    #[error("edit {edit}: there is no line {line}; the file has {}, so give 1 to {}", counted_lines(*lines), lines + 1)]
     NoSuchLine {
         edit: usize,
         line: usize,
         lines: usize,
     },
     #[error("edit {edit}: give only one of `line`, `before` and `after`")]
-    TwoPlaces { edit: usize },
+    ConflictingPositions { edit: usize },
 }
 
-/// Makes every edit, or none.
-pub(crate) fn apply(text: &str, edits: &[Edit]) -> Result<Edited, EditError> {
-    let mut edited = Edited {
+fn counted_lines(lines: usize) -> String {
+    let noun = if lines == 1 { "line" } else { "lines" };
+    format!("{lines} {noun}")
+}
+
+/// Applies every edit in order, or none if one of them fails.
+pub(crate) fn apply(text: &str, edits: &[Edit]) -> Result<EditedText, EditError> {
+    let mut edited = EditedText {
         text: text.to_owned(),
         first_line: u32::MAX,
     };
-    for (place, edit) in edits.iter().enumerate() {
-        let number = place + 1;
+    for (index, edit) in edits.iter().enumerate() {
+        let number = index + 1;
         match edit {
             Edit::Replace {
                 old_text,
                 new_text,
                 all,
             } => {
-                let count = match all {
-                    true => Count::Any,
-                    false => Count::One,
+                let count = if *all {
+                    Occurrences::Any
+                } else {
+                    Occurrences::One
                 };
                 edited.replace(number, old_text, new_text, count)?;
             }
@@ -114,9 +120,9 @@ pub(crate) fn apply(text: &str, edits: &[Edit]) -> Result<Edited, EditError> {
                 before,
                 after,
             } => {
-                let spot = Spot::new(*line, before.as_deref(), after.as_deref());
-                let spot = spot.ok_or(EditError::TwoPlaces { edit: number })?;
-                edited.insert(number, new_text, &spot)?;
+                let position = InsertPosition::new(*line, before.as_deref(), after.as_deref());
+                let position = position.ok_or(EditError::ConflictingPositions { edit: number })?;
+                edited.insert(number, new_text, &position)?;
             }
         }
     }
@@ -124,76 +130,81 @@ pub(crate) fn apply(text: &str, edits: &[Edit]) -> Result<Edited, EditError> {
     Ok(edited)
 }
 
-/// How often a text may be there.
+/// How often the text to replace may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Count {
+enum Occurrences {
     One,
     Any,
 }
 
-/// Where lines go.
-enum Spot<'a> {
+/// Where new lines are inserted.
+enum InsertPosition<'a> {
     Line(usize),
     Before(&'a str),
     After(&'a str),
     End,
 }
 
-impl<'a> Spot<'a> {
+impl<'a> InsertPosition<'a> {
     fn new(line: Option<usize>, before: Option<&'a str>, after: Option<&'a str>) -> Option<Self> {
         match (line, before, after) {
-            (None, None, None) => Some(Spot::End),
-            (Some(line), None, None) => Some(Spot::Line(line)),
-            (None, Some(anchor), None) => Some(Spot::Before(anchor)),
-            (None, None, Some(anchor)) => Some(Spot::After(anchor)),
+            (None, None, None) => Some(InsertPosition::End),
+            (Some(line), None, None) => Some(InsertPosition::Line(line)),
+            (None, Some(anchor), None) => Some(InsertPosition::Before(anchor)),
+            (None, None, Some(anchor)) => Some(InsertPosition::After(anchor)),
             (_, _, _) => None,
         }
     }
 }
 
-impl Edited {
+impl EditedText {
     fn replace(
         &mut self,
         edit: usize,
         old: &str,
         new: &str,
-        count: Count,
+        count: Occurrences,
     ) -> Result<(), EditError> {
         let old = self.find(edit, "oldText", old, count)?;
-        let new = self.with_its_line_breaks(new, &old);
-        self.touch(self.text.find(&*old).unwrap_or(0));
+        let new = self.match_line_breaks(new, &old);
+        self.record_change(self.text.find(&*old).unwrap_or(0));
         self.text = match count {
-            Count::One => self.text.replacen(&*old, &new, 1),
-            Count::Any => self.text.replace(&*old, &new),
+            Occurrences::One => self.text.replacen(&*old, &new, 1),
+            Occurrences::Any => self.text.replace(&*old, &new),
         };
         Ok(())
     }
 
-    fn insert(&mut self, edit: usize, new: &str, spot: &Spot<'_>) -> Result<(), EditError> {
-        let at = match spot {
-            Spot::Line(line) => self.start_of_line(edit, *line)?,
-            Spot::Before(anchor) => {
-                let anchor = self.find(edit, "before", anchor, Count::One)?;
+    fn insert(
+        &mut self,
+        edit: usize,
+        new: &str,
+        position: &InsertPosition<'_>,
+    ) -> Result<(), EditError> {
+        let at = match position {
+            InsertPosition::Line(line) => self.start_of_line(edit, *line)?,
+            InsertPosition::Before(anchor) => {
+                let anchor = self.find(edit, "before", anchor, Occurrences::One)?;
                 let at = self.text.find(&*anchor).unwrap_or(0);
                 self.text[..at]
                     .rfind('\n')
                     .map_or(self.start(), |end| end + 1)
             }
-            Spot::After(anchor) => {
-                let anchor = self.find(edit, "after", anchor, Count::One)?;
+            InsertPosition::After(anchor) => {
+                let anchor = self.find(edit, "after", anchor, Occurrences::One)?;
                 let end = self.text.find(&*anchor).unwrap_or(0) + anchor.len();
                 self.end_of_line(end)
             }
-            Spot::End => self.text.len(),
+            InsertPosition::End => self.text.len(),
         };
-        self.put(at, new);
+        self.insert_lines(at, new);
         Ok(())
     }
 
-    /// Puts whole lines at the beginning of a line, or behind the last.
-    fn put(&mut self, at: usize, new: &str) {
+    /// Inserts whole lines at the start of a line, or after the last one.
+    fn insert_lines(&mut self, at: usize, new: &str) {
         let line_break = if self.has_crlf() { "\r\n" } else { "\n" };
-        let mut lines = self.with_its_line_breaks(new, "");
+        let mut lines = self.match_line_breaks(new, "");
         if !lines.ends_with('\n') {
             lines += line_break;
         }
@@ -201,21 +212,22 @@ impl Edited {
         if follows_open_line {
             lines.insert_str(0, line_break);
         }
-        self.touch(at);
+        self.record_change(at);
         self.text.insert_str(at, &lines);
     }
 
-    fn touch(&mut self, at: usize) {
+    fn record_change(&mut self, at: usize) {
         let line = self.text[..at].matches('\n').count() + 1;
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         self.first_line = self.first_line.min(line);
     }
 
-    /// Behind the byte order mark, if there is one.
+    /// Returns the offset after the byte order mark, or 0 without one.
     fn start(&self) -> usize {
-        match self.text.starts_with(BYTE_ORDER_MARK) {
-            true => BYTE_ORDER_MARK.len_utf8(),
-            false => 0,
+        if self.text.starts_with(BYTE_ORDER_MARK) {
+            BYTE_ORDER_MARK.len_utf8()
+        } else {
+            0
         }
     }
 
@@ -231,7 +243,7 @@ impl Edited {
         }
     }
 
-    /// Behind the line break of the line in which something ends.
+    /// Returns the offset after the line break of the line that contains `end`.
     fn end_of_line(&self, end: usize) -> usize {
         if self.text[..end].ends_with('\n') {
             return end;
@@ -240,13 +252,13 @@ impl Edited {
         rest.map_or(self.text.len(), |at| end + at + 1)
     }
 
-    /// The text as it stands in the file: models write `\n` where the file has `\r\n`.
+    /// Returns `wanted` as the file spells it: models write `\n` where the file has `\r\n`.
     fn find(
         &self,
         edit: usize,
         field: &'static str,
         wanted: &str,
-        count: Count,
+        count: Occurrences,
     ) -> Result<String, EditError> {
         if wanted.is_empty() {
             return Err(EditError::Empty { edit, field });
@@ -257,23 +269,23 @@ impl Edited {
         let found = found.ok_or_else(|| EditError::NotFound {
             edit,
             field,
-            hint: nearest(&self.text, wanted),
+            hint: nearest_line_hint(&self.text, wanted),
         })?;
         let times = self.text.matches(&*found).count();
         match count {
-            Count::One if times > 1 => Err(self.not_unique(edit, field, &found, times)),
-            Count::One | Count::Any => Ok(found),
+            Occurrences::One if times > 1 => Err(self.not_unique(edit, field, &found, times)),
+            Occurrences::One | Occurrences::Any => Ok(found),
         }
     }
 
     fn not_unique(&self, edit: usize, field: &'static str, found: &str, count: usize) -> EditError {
-        let places = self.text.match_indices(found).take(MOST_PLACES);
+        let places = self.text.match_indices(found).take(MAX_LISTED_LINES);
         let lines = places.map(|(at, _)| self.text[..at].matches('\n').count() + 1);
         let mut lines = lines
             .map(|line| line.to_string())
             .collect::<Vec<_>>()
             .join(", ");
-        if count > MOST_PLACES {
+        if count > MAX_LISTED_LINES {
             lines += ", …";
         }
         let all = match field {
@@ -289,19 +301,21 @@ impl Edited {
         }
     }
 
-    /// New text with the line breaks of the file, or of what it replaces.
-    fn with_its_line_breaks(&self, new: &str, replaced: &str) -> String {
-        let is_crlf = match replaced.contains('\n') {
-            true => replaced.contains("\r\n"),
-            false => self.has_crlf(),
+    /// Converts new text to the line breaks of the text it replaces, or else of the file.
+    fn match_line_breaks(&self, new: &str, replaced: &str) -> String {
+        let is_crlf = if replaced.contains('\n') {
+            replaced.contains("\r\n")
+        } else {
+            self.has_crlf()
         };
-        match is_crlf && !new.contains("\r\n") {
-            true => new.replace('\n', "\r\n"),
-            false => new.to_owned(),
+        if is_crlf && !new.contains("\r\n") {
+            new.replace('\n', "\r\n")
+        } else {
+            new.to_owned()
         }
     }
 
-    /// Whether lines end in `\r\n` here: the first one tells.
+    /// Whether the file uses `\r\n`, judged by its first line.
     fn has_crlf(&self) -> bool {
         let first = self.text.find('\n');
         first.is_some_and(|at| self.text[..at].ends_with('\r'))

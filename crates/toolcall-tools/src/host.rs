@@ -1,5 +1,5 @@
-//! This machine as a host: files beneath the roots, supervised commands, spilled output.
-//! It does what it is told within these bounds; permission was settled before.
+//! The host that acts on this machine: files beneath the roots, supervised commands, spilled output.
+//! It decides nothing about permission: the engine does that before it calls a host.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use toolcall::{
 use crate::command::Commands;
 use crate::local::{Files, Spills};
 
-/// This machine.
+/// The host that acts on this machine. [`Toolset`](crate::Toolset) builds one; build it yourself to
+/// run your own tools on it.
 #[derive(Debug)]
 pub struct LocalHost {
     files: Arc<Files>,
@@ -21,7 +22,8 @@ pub struct LocalHost {
 }
 
 impl LocalHost {
-    /// Puts it together. The files should refuse links: an engine resolves paths before.
+    /// A host of these parts. The files should refuse symlinks ([`Files::refusing_symlinks`]), because
+    /// the engine has resolved every path before.
     pub fn new(files: Arc<Files>, spills: Arc<Spills>, commands: Commands) -> Self {
         Self {
             files,
@@ -30,15 +32,15 @@ impl LocalHost {
         }
     }
 
-    /// Files may be slow, so they are used where waiting is allowed.
-    fn with_files<T: Send + 'static>(
+    /// Runs a file operation on a thread that may block.
+    fn blocking<T: Send + 'static>(
         &self,
-        act: impl FnOnce(&Files) -> Result<T, HostError> + Send + 'static,
+        operation: impl FnOnce(&Files) -> Result<T, HostError> + Send + 'static,
     ) -> BoxFuture<'_, Result<T, HostError>> {
         let files = self.files.clone();
         Box::pin(async move {
-            let acted = spawn_blocking(move || act(&files)).await;
-            acted.unwrap_or_else(|broken| Err(HostError::Other(broken.to_string().into())))
+            let result = spawn_blocking(move || operation(&files)).await;
+            result.unwrap_or_else(|error| Err(HostError::Other(error.to_string().into())))
         })
     }
 }
@@ -46,22 +48,22 @@ impl LocalHost {
 impl Host for LocalHost {
     fn resolve<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<PathBuf, HostError>> {
         let path = path.to_owned();
-        self.with_files(move |files| files.resolve(&path))
+        self.blocking(move |files| files.resolve(&path))
     }
 
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
         let path = path.to_owned();
-        self.with_files(move |files| files.read(&path))
+        self.blocking(move |files| files.read(&path))
     }
 
     fn inspect<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
         let path = path.to_owned();
-        self.with_files(move |files| files.inspect(&path))
+        self.blocking(move |files| files.inspect(&path))
     }
 
     fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>> {
         let edit = edit.clone();
-        self.with_files(move |files| files.apply(&edit))
+        self.blocking(move |files| files.apply(&edit))
     }
 
     fn run<'a>(

@@ -1,12 +1,13 @@
-//! This machine, as a host offers it: files beneath the session's roots, a place for long output.
-//! It never opens a path of a caller but through a directory handle that is held.
+//! Files on this machine: those beneath the roots of a session, long output, and deleted files.
+//! It opens a caller's path only through directory handles that it holds, never by name.
 
 mod changes;
-mod failure;
+mod directories;
+mod errors;
 mod files;
-mod folders;
 mod inspecting;
 mod moving;
+mod path_walk;
 mod reading;
 mod redirecting;
 mod roots;
@@ -14,11 +15,10 @@ mod spill;
 mod temporary;
 mod trash;
 pub(crate) mod tree;
-mod walk;
 
 pub use files::{Durability, Files};
 pub use reading::FilePart;
 pub use roots::RootId;
 pub use spill::Spills;
-pub(crate) use temporary::fresh_name;
+pub(crate) use temporary::random_name;
 pub use trash::Trash;

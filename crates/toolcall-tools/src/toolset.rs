@@ -1,5 +1,5 @@
-//! Everything that the tools of one session use, put together: files, spills, commands, the web.
-//! It opens what it is told to and decides nothing about permission.
+//! Assembles what the tools of one session use: files, spills, trash, commands, the web, MCP servers.
+//! It opens only what its configuration names and decides nothing about permission.
 
 use std::io;
 use std::path::PathBuf;
@@ -25,33 +25,44 @@ use crate::tools::{Fetch, WebSearch};
 #[cfg(feature = "web")]
 use crate::web::{FetchSettings, SearchSettings, WebError};
 
-/// How long spills and deleted things are kept.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long spills and deleted files are kept.
+const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// What a session's tools are made from.
+/// The configuration of a [`Toolset`].
+///
+/// ```
+/// use toolcall_tools::ToolsetConfig;
+/// use toolcall_tools::command::{Network, Sandbox};
+///
+/// let mut config = ToolsetConfig::new(vec!["/home/me/project".into()], "/home/me/.local/state/agent");
+/// config.sandbox = Some(Sandbox::new(Network::Refused));
+/// ```
 #[derive(Clone, Debug)]
 pub struct ToolsetConfig {
-    /// The folders that the session works in, absolute; the first is its own.
+    /// Absolute paths of the directories that the session works in; the first is its working
+    /// directory.
     pub roots: Vec<PathBuf>,
-    /// A folder of the user's for long output and deleted things, outside of the roots.
+    /// A directory for long output and deleted files, outside of the roots.
     pub state: PathBuf,
-    /// What supervises commands. Without it they are ended less surely.
+    /// The supervisor of commands. Without one, processes that leave a command's process group
+    /// survive it.
     pub supervisor: Option<Supervisor>,
-    /// The sandbox that commands run in, if they run in one.
+    /// The sandbox that commands run in, if any. It needs a supervisor.
     pub sandbox: Option<Sandbox>,
-    /// How pages are fetched.
+    /// The settings of the tool `fetch`.
     #[cfg(feature = "web")]
     pub fetch: FetchSettings,
-    /// Where the web is searched. Without it there is no tool for that.
+    /// The search service. Without one there is no tool `web_search`.
     #[cfg(feature = "web")]
     pub search: Option<SearchSettings>,
-    /// Servers whose tools the session has, too: only those that somebody trusts.
+    /// MCP servers whose tools join the session: only those that the user trusts.
     #[cfg(feature = "mcp")]
     pub servers: Vec<ServerSettings>,
 }
 
 impl ToolsetConfig {
-    /// These roots, this folder for what is kept, and nothing special.
+    /// A configuration with these roots and this state directory, and defaults for the rest: no
+    /// supervisor, no sandbox, no search, no servers.
     pub fn new(roots: Vec<PathBuf>, state: impl Into<PathBuf>) -> Self {
         Self {
             roots,
@@ -68,35 +79,35 @@ impl ToolsetConfig {
     }
 }
 
-/// Why the tools of a session cannot be put together.
+/// Why a [`Toolset`] cannot be opened or its tools cannot be registered.
 #[derive(Debug, Error)]
 pub enum ToolsetError {
     /// A root cannot be opened.
     #[error("the folders of the session cannot be opened")]
     Roots(#[source] io::Error),
-    /// The state folder cannot be used.
-    #[error("`{}` cannot be used to keep things", path.display())]
+    /// A directory in the state directory cannot be used.
+    #[error("the state directory `{}` cannot be used", path.display())]
     State {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
-    /// The search is not set up as it should be.
+    /// The search service is misconfigured.
     #[cfg(feature = "web")]
     #[error("the web cannot be searched")]
     Search(#[from] WebError),
     /// A tool could not be registered.
     #[error(transparent)]
     Registry(#[from] RegistryError),
-    /// The servers cannot be used together.
+    /// The MCP servers cannot be used together.
     #[error(transparent)]
     #[cfg(feature = "mcp")]
     Servers(#[from] ServersError),
 }
 
-/// The tools of one session, and the host that they act on. Dropped, it ends what still runs in
-/// the background.
+/// The tools of one session and the host that they act on. Dropping it ends commands that still
+/// run in the background. The [crate documentation](crate) has an example.
 #[derive(Debug)]
 pub struct Toolset {
     files: Arc<Files>,
@@ -114,25 +125,26 @@ pub struct Toolset {
 }
 
 impl Toolset {
-    /// Opens everything. What was kept too long ago goes.
-    pub fn open(settings: ToolsetConfig) -> Result<Self, ToolsetError> {
+    /// Opens the roots and the state directory, and removes spills and deleted files that are more
+    /// than 30 days old.
+    pub fn open(config: ToolsetConfig) -> Result<Self, ToolsetError> {
         let in_state = |name: &str, source| ToolsetError::State {
-            path: settings.state.join(name),
+            path: config.state.join(name),
             source,
         };
-        let place = settings.state.join("deleted");
-        let bin =
-            Trash::open(&place, Trash::DEFAULT_CAP).map_err(|error| in_state("deleted", error))?;
-        let spills = Spills::new(&settings.state.join("spills"), Spills::DEFAULT_CAP);
+        let trash_dir = config.state.join("deleted");
+        let trash = Trash::open(&trash_dir, Trash::DEFAULT_CAP)
+            .map_err(|error| in_state("deleted", error))?;
+        let spills = Spills::new(&config.state.join("spills"), Spills::DEFAULT_CAP);
         let spills = Arc::new(spills.map_err(|error| in_state("spills", error))?);
-        prune(&bin, &spills);
-        let files = Files::open(&settings.roots).map_err(ToolsetError::Roots)?;
-        let files = Arc::new(files.refusing_links().with_bin(bin));
+        prune(&trash, &spills);
+        let files = Files::open(&config.roots).map_err(ToolsetError::Roots)?;
+        let files = Arc::new(files.refusing_symlinks().with_trash(trash));
         let mut commands = Commands::new(files.clone());
-        if let Some(supervisor) = settings.supervisor {
+        if let Some(supervisor) = config.supervisor {
             commands = commands.with_supervisor(supervisor);
         }
-        if let Some(sandbox) = settings.sandbox {
+        if let Some(sandbox) = config.sandbox {
             commands = commands.with_sandbox(sandbox);
         }
         let jobs = Jobs::new(commands.clone()).with_spills(spills.clone());
@@ -143,22 +155,22 @@ impl Toolset {
             host: Arc::new(host),
             jobs: Arc::new(jobs),
             #[cfg(feature = "web")]
-            fetch: settings.fetch,
+            fetch: config.fetch,
             #[cfg(feature = "web")]
-            search: settings.search,
+            search: config.search,
             #[cfg(feature = "mcp")]
-            roots: settings.roots,
+            roots: config.roots,
             #[cfg(feature = "mcp")]
-            servers: settings.servers,
+            servers: config.servers,
         })
     }
 
-    /// What the engine of the session acts on.
+    /// Returns the host for the session's engine.
     pub fn host(&self) -> Arc<dyn Host> {
         self.host.clone()
     }
 
-    /// Adds every tool.
+    /// Registers every tool except those of MCP servers.
     pub fn add_to(&self, tools: &mut Registry) -> Result<(), ToolsetError> {
         let (files, jobs) = (&self.files, &self.jobs);
         tools
@@ -183,8 +195,8 @@ impl Toolset {
         Ok(())
     }
 
-    /// The servers, which nobody started yet. What they offer comes into this registry, which has
-    /// the other tools already.
+    /// Returns the MCP servers, not started yet. Once started, they add their tools to this registry,
+    /// which already holds the other tools.
     #[cfg(feature = "mcp")]
     pub fn servers(&self, tools: &SharedRegistry) -> Result<Servers, ToolsetError> {
         let surroundings = Surroundings::new(self.roots.clone(), std::env::vars_os());
@@ -192,16 +204,16 @@ impl Toolset {
         Ok(servers)
     }
 
-    /// Ends what still runs in the background, and waits until it is gone.
+    /// Ends every background command and waits until its processes are gone.
     pub async fn close(&self) {
         self.jobs.close().await;
     }
 }
 
-/// That something old cannot be removed is no reason not to work; it is tried again next time.
-fn prune(bin: &Trash, spills: &Spills) {
-    if let Some(before) = SystemTime::now().checked_sub(KEPT) {
-        let _ = bin.prune(before);
+/// Removes what is past its retention. A failure is ignored: the next session tries again.
+fn prune(trash: &Trash, spills: &Spills) {
+    if let Some(before) = SystemTime::now().checked_sub(RETENTION) {
+        let _ = trash.prune(before);
         let _ = spills.prune(before);
     }
 }

@@ -1,50 +1,43 @@
-//! Some lines of a text that comes in pieces: from a line on, at most so many, at most so long.
-//! It holds no more than it shows.
+//! A range of lines from a text that arrives in pieces, limited in lines and bytes.
+//! It stores no more than it returns.
 
-/// What is wanted of a text, and what was found of it so far.
+/// A range of lines, and what has arrived of it so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     first: usize,
-    most_lines: usize,
-    most_bytes: usize,
-    /// The line that the next byte belongs to, from 1.
+    max_lines: usize,
+    max_bytes: usize,
+    /// The line that the next byte belongs to, counted from 1.
     line: usize,
     is_inside_line: bool,
     bytes: Vec<u8>,
-    /// How many of the bytes belong to lines that are whole.
+    /// How many of the bytes belong to complete lines.
     whole: usize,
-    cut: Cut,
-}
-
-/// Whether the last line is whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cut {
-    No,
-    Yes,
+    is_cut: bool,
 }
 
 impl Window {
-    /// From this line on, at most so many lines and bytes.
-    pub(crate) fn new(first: usize, most_lines: usize, most_bytes: usize) -> Self {
+    /// A window that starts at line `first`, with at most this many lines and bytes.
+    pub(crate) fn new(first: usize, max_lines: usize, max_bytes: usize) -> Self {
         Self {
             first: first.max(1),
-            most_lines,
-            most_bytes,
+            max_lines,
+            max_bytes,
             line: 1,
             is_inside_line: false,
             bytes: Vec::new(),
             whole: 0,
-            cut: Cut::No,
+            is_cut: false,
         }
     }
 
-    /// Takes more of the text.
+    /// Adds the next piece of the text.
     pub(crate) fn take(&mut self, mut bytes: &[u8]) -> &mut Self {
         while !bytes.is_empty() && !self.is_full() {
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let (piece, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 1));
             if self.line >= self.first {
-                self.keep(piece);
+                self.append(piece);
             }
             if self.is_full() {
                 break;
@@ -59,50 +52,51 @@ impl Window {
         self
     }
 
-    /// A line that does not fit is left for the next time, unless it is the first: that is cut.
-    fn keep(&mut self, piece: &[u8]) {
-        let room = self.most_bytes - self.bytes.len();
+    /// Stores a piece. A line that does not fit is left out for the next window, unless it is the
+    /// first line: that one is cut off.
+    fn append(&mut self, piece: &[u8]) {
+        let room = self.max_bytes - self.bytes.len();
         self.bytes
             .extend_from_slice(&piece[..piece.len().min(room)]);
         if piece.len() <= room {
             return;
         }
         if self.whole == 0 {
-            self.cut = Cut::Yes;
+            self.is_cut = true;
             self.line += 1;
         } else {
             self.bytes.truncate(self.whole);
         }
         self.is_inside_line = false;
-        self.most_lines = self.line - self.first;
+        self.max_lines = self.line - self.first;
     }
 
-    /// Whether no more of the text is wanted.
+    /// Whether the window needs no more of the text.
     pub(crate) fn is_full(&self) -> bool {
-        self.line >= self.first.saturating_add(self.most_lines)
+        self.line >= self.first.saturating_add(self.max_lines)
     }
 
-    /// The first line that was wanted.
+    /// Returns the number of the first requested line.
     pub(crate) fn first(&self) -> usize {
         self.first
     }
 
-    /// The last line that was found; before the first where there was none.
+    /// Returns the number of the last line found, or `first() - 1` if there was none.
     pub(crate) fn last(&self) -> usize {
         self.lines_seen().max(self.first - 1)
     }
 
-    /// How many lines there were until now.
+    /// Returns how many lines of the text have arrived.
     pub(crate) fn lines_seen(&self) -> usize {
         self.line - 1 + usize::from(self.is_inside_line)
     }
 
-    /// Whether the last line is longer than what is shown of it.
+    /// Whether the last line was cut off.
     pub(crate) fn is_cut(&self) -> bool {
-        self.cut == Cut::Yes
+        self.is_cut
     }
 
-    /// What was found. A line may end inside a character where it was cut.
+    /// Returns the bytes of the window. A line that was cut off may end inside a character.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -115,11 +109,11 @@ mod tests {
 
     use super::*;
 
-    fn seen(text: &str, window: &Window) -> String {
+    fn shown(text: &str, window: &Window) -> String {
         let lines = format!("{} to {}", window.first(), window.last());
-        let shown = String::from_utf8_lossy(window.bytes()).into_owned();
+        let bytes = String::from_utf8_lossy(window.bytes()).into_owned();
         let cut = if window.is_cut() { " cut" } else { "" };
-        format!("{text:?}: {lines} {shown:?}{cut}\n")
+        format!("{text:?}: {lines} {bytes:?}{cut}\n")
     }
 
     #[test]
@@ -138,9 +132,9 @@ mod tests {
             ("a\na long line\nb\n", 1, 9, 4),
             ("a\na long line\nb\n", 2, 9, 4),
         ];
-        let told = rows.map(|(text, first, lines, bytes)| {
+        let windows = rows.map(|(text, first, lines, bytes)| {
             let mut window = Window::new(first, lines, bytes);
-            seen(text, window.take(text.as_bytes()))
+            shown(text, window.take(text.as_bytes()))
         });
         expect![[r#"
             "": 1 to 0 ""
@@ -156,11 +150,11 @@ mod tests {
             "a\na long line\nb\n": 1 to 1 "a\n"
             "a\na long line\nb\n": 2 to 2 "a lo" cut
         "#]]
-        .assert_eq(&told.concat());
+        .assert_eq(&windows.concat());
     }
 
     proptest! {
-        /// However a text comes in pieces, the same is shown of it.
+        /// The window does not depend on how the text is split into pieces.
         #[test]
         fn pieces_make_no_difference(
             text in "[ab\n]{0,40}",
@@ -172,7 +166,7 @@ mod tests {
             let mut pieces = Window::new(first, lines, bytes);
             let (one, two) = text.as_bytes().split_at(at.min(text.len()));
             pieces.take(one).take(two);
-            prop_assert_eq!(seen(&text, &whole), seen(&text, &pieces));
+            prop_assert_eq!(shown(&text, &whole), shown(&text, &pieces));
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The supervisor of commands as a program of its own, for programs that cannot be started again.
+//! The supervisor of commands as a separate program, for agents that cannot start themselves again.
 //! It does nothing unless toolcall starts it.
 
 #[cfg(unix)]
 fn main() {
-    // Started by toolcall, it does not return.
+    // Does not return if toolcall started this process.
     drop(toolcall_tools::command::Supervisor::enter());
     eprintln!("this program supervises commands; toolcall starts it");
     std::process::exit(2);

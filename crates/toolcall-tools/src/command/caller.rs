@@ -1,5 +1,5 @@
-//! The caller's side of a supervised command: it hands over the job, the output and the wish to end.
-//! It copies no output but to the one who asked for it, and leaves nothing behind if a supervisor dies.
+//! The caller's side of a supervised command: starts the supervisor, sends the job, stops it, reads the report.
+//! If the supervisor dies, it kills the processes of the command that are left; it reports output to the caller only.
 
 use std::ffi::OsString;
 use std::io;
@@ -18,29 +18,30 @@ use toolcall::text::clean_line;
 use toolcall_shell::OutputPipe;
 
 use super::processes;
-use super::protocol::{Job, LONGEST_REPORT, Report};
+use super::protocol::{CommandReport, JobRequest, MAX_REPORT_BYTES};
 use super::supervisor::{SUPERVISE, Supervisor};
 
-/// A supervisor that was told to end has, besides two graces, this long before it is given up.
-const PATIENCE: Duration = Duration::from_secs(8);
-/// How long is tried to kill what a supervisor left behind when it was killed.
-const LONGEST_SWEEP: Duration = Duration::from_secs(5);
-/// A process that forks and ends, again and again, is not seen by every look.
-const LOOKS_IN_VAIN: usize = 50;
-/// How much of a reason is told.
-const LONGEST_REASON: usize = 600;
+/// A stopped supervisor gets twice the grace and this long before it is killed.
+const SUPERVISOR_TIMEOUT: Duration = Duration::from_secs(8);
+/// How long to go on killing the processes that a dead supervisor left behind.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+/// How many scans in a row must find nothing: a process that forks and exits over and over is
+/// missed by some.
+const EMPTY_SCANS_NEEDED: usize = 50;
+/// Longer reasons are cut off.
+const MAX_REASON_CHARS: usize = 600;
 
-/// The variable that every process of a command carries.
-const MARK: &str = "TOOLCALL_COMMAND";
+/// The environment variable that marks every process of a command.
+const MARKER_VARIABLE: &str = "TOOLCALL_COMMAND";
 
-/// Whether this very program was started by a command that a call ran. What only people should do
-/// is refused then; a command that takes the mark off is not stopped by this.
+/// Whether this program was started by a command of a tool call. Refuse then what only the user
+/// should do, such as changing the policy. A command that removes the variable is not detected.
 pub fn is_inside_a_command() -> bool {
-    std::env::var_os(MARK).is_some()
+    std::env::var_os(MARKER_VARIABLE).is_some()
 }
 
-/// What every process of a command carries in its environment, so that it can be found again even
-/// if its supervisor is killed.
+/// An environment variable with a value unique to one command. Its processes inherit it, so they
+/// are found even if their supervisor is killed.
 #[derive(Clone)]
 pub(crate) struct Mark {
     pub(crate) name: OsString,
@@ -50,74 +51,79 @@ pub(crate) struct Mark {
 impl Mark {
     pub(crate) fn new() -> Self {
         Self {
-            name: MARK.into(),
-            value: crate::local::fresh_name().trim_start_matches('.').into(),
+            name: MARKER_VARIABLE.into(),
+            value: crate::local::random_name().trim_start_matches('.').into(),
         }
     }
 
-    fn entry(&self) -> Vec<u8> {
+    fn environment_entry(&self) -> Vec<u8> {
         let parts = [self.name.as_os_str(), "=".as_ref(), &self.value];
         parts.map(|part| part.as_encoded_bytes()).concat()
     }
 
-    /// Kills every process that carries the mark, until nobody does.
+    /// Kills every process that has the variable, until none is left.
     #[cfg(feature = "mcp")]
     pub(crate) fn sweep(&self) {
-        let mark = self.entry();
-        sweep(|process| process.carries(&mark));
+        let mark = self.environment_entry();
+        kill_until_gone(|process| process.has_variable(&mark));
     }
 }
 
-/// Runs a job under supervision.
+/// Runs a job under a supervisor and passes its output to `print`.
 pub(super) async fn run(
     supervisor: &Supervisor,
-    job: &Job,
+    job: &JobRequest,
     mark: &Mark,
     mut print: impl FnMut(&[u8]),
     stop: impl Future<Output = ()>,
 ) -> Result<Exit, String> {
-    let in_words = |error: io::Error| error.to_string();
-    let line = job.line().map_err(in_words)?;
-    let (mut output, writer) = OutputPipe::new().map_err(in_words)?;
-    let started = Supervised::start(supervisor, job, mark, writer);
-    let mut supervised = started.map_err(|error| cannot_start(supervisor, &error))?;
-    let work = supervised.carry(&line, stop);
+    let to_message = |error: io::Error| error.to_string();
+    let line = job.to_line().map_err(to_message)?;
+    let (mut output, writer) = OutputPipe::new().map_err(to_message)?;
+    let started = SupervisedCommand::start(supervisor, job, mark, writer);
+    let mut command = started.map_err(|error| start_error(supervisor, &error))?;
+    let work = command.run(&line, stop);
     let ended = output.during(work, &mut print).await;
     output.rest(&mut print);
     ended
 }
 
-fn cannot_start(supervisor: &Supervisor, error: &io::Error) -> String {
+fn start_error(supervisor: &Supervisor, error: &io::Error) -> String {
     let program = supervisor.program().display();
     format!("the supervisor `{program}` cannot be started: {error}")
 }
 
-/// A supervisor that runs. Dropped, it is told to end its command, and watched while it does.
-struct Supervised {
-    /// Gone once it was reaped.
-    process: Option<Process>,
+/// A running supervisor. Dropping it stops the command in the background.
+struct SupervisedCommand {
+    /// `None` once the process was reaped.
+    process: Option<SupervisorProcess>,
 }
 
-struct Process {
+struct SupervisorProcess {
     child: Child,
-    /// As long as this is open, the command goes on.
+    /// Closing this stops the command.
     input: Option<ChildStdin>,
-    reports: ChildStderr,
-    said: Vec<u8>,
-    remains: Remains,
-    patience: Duration,
+    stderr: ChildStderr,
+    report: Vec<u8>,
+    leftovers: LeftoverProcesses,
+    timeout: Duration,
 }
 
-/// What is left of a command if its supervisor was killed.
+/// How to find the processes of a command whose supervisor was killed.
 #[derive(Clone)]
-struct Remains {
+struct LeftoverProcesses {
     session: i32,
     mark: Vec<u8>,
-    folder: Option<PathBuf>,
+    temp_dir: Option<PathBuf>,
 }
 
-impl Supervised {
-    fn start(supervisor: &Supervisor, job: &Job, mark: &Mark, output: OwnedFd) -> io::Result<Self> {
+impl SupervisedCommand {
+    fn start(
+        supervisor: &Supervisor,
+        job: &JobRequest,
+        mark: &Mark,
+        output: OwnedFd,
+    ) -> io::Result<Self> {
         let mut child = Command::new(supervisor.program())
             .arg0("toolcall-supervisor")
             .arg(SUPERVISE)
@@ -128,17 +134,20 @@ impl Supervised {
             .spawn()?;
         let gone = || io::Error::other("it has no streams");
         let session = child.id().and_then(|id| i32::try_from(id).ok());
-        let folder = job.walls.as_ref().map(|walls| (&walls.folder).into());
-        let process = Process {
+        let temp_dir = job
+            .isolation
+            .as_ref()
+            .map(|isolation| (&isolation.temp_dir).into());
+        let process = SupervisorProcess {
             input: Some(child.stdin.take().ok_or_else(gone)?),
-            reports: child.stderr.take().ok_or_else(gone)?,
-            said: Vec::new(),
-            remains: Remains {
+            stderr: child.stderr.take().ok_or_else(gone)?,
+            report: Vec::new(),
+            leftovers: LeftoverProcesses {
                 session: session.ok_or_else(gone)?,
-                mark: mark.entry(),
-                folder,
+                mark: mark.environment_entry(),
+                temp_dir,
             },
-            patience: job.grace * 2 + PATIENCE,
+            timeout: job.grace * 2 + SUPERVISOR_TIMEOUT,
             child,
         };
         Ok(Self {
@@ -146,8 +155,8 @@ impl Supervised {
         })
     }
 
-    /// Hands over the job and waits for the report; what is stopped gets its time to end.
-    async fn carry(&mut self, line: &[u8], stop: impl Future<Output = ()>) -> Result<Exit, String> {
+    /// Sends the job and waits for the report. A stopped command gets its grace.
+    async fn run(&mut self, line: &[u8], stop: impl Future<Output = ()>) -> Result<Exit, String> {
         let Some(process) = &mut self.process else {
             return Err("the supervisor is gone".to_owned());
         };
@@ -155,9 +164,9 @@ impl Supervised {
             biased;
             () = stop => {
                 process.input = None;
-                process.hear_out_in_time().await;
+                process.read_report_with_timeout().await;
             }
-            () = process.hand_over(line) => {}
+            () = process.send_job(line) => {}
         }
         let report = process.finish().await;
         self.process = None;
@@ -165,95 +174,96 @@ impl Supervised {
     }
 }
 
-impl Process {
-    async fn hand_over(&mut self, line: &[u8]) {
+impl SupervisorProcess {
+    async fn send_job(&mut self, line: &[u8]) {
         if let Some(input) = &mut self.input {
-            // One that does not read it says why, or nothing, which is found then.
+            // If the supervisor does not read the job, its report or its absence says why.
             input.write_all(line).await.ok();
         }
-        self.hear_out().await;
+        self.read_report().await;
     }
 
-    /// Reads the report, until nobody can add to it.
-    async fn hear_out(&mut self) {
+    /// Reads the report until every writer has closed it.
+    async fn read_report(&mut self) {
         let mut piece = [0; 1024];
-        while let Ok(read @ 1..) = self.reports.read(&mut piece).await {
-            let room = (LONGEST_REPORT as usize).saturating_sub(self.said.len());
-            self.said.extend_from_slice(&piece[..read.min(room)]);
+        while let Ok(read @ 1..) = self.stderr.read(&mut piece).await {
+            let room = (MAX_REPORT_BYTES as usize).saturating_sub(self.report.len());
+            self.report.extend_from_slice(&piece[..read.min(room)]);
         }
     }
 
-    async fn hear_out_in_time(&mut self) {
-        // Without a report in time, what follows treats it as killed.
-        drop(timeout(self.patience, self.hear_out()).await);
+    async fn read_report_with_timeout(&mut self) {
+        // Without a report in time, `finish` treats the supervisor as dead.
+        drop(timeout(self.timeout, self.read_report()).await);
     }
 
-    /// The report; or, if the supervisor died without one, an end for all that it left behind.
-    /// It is reaped last: until then its id, which is that of its session, means no other.
+    /// Returns how the command ended. If the supervisor died without a report, kills what it left
+    /// behind first. The supervisor is reaped last, so that no other process can get its id, which
+    /// is also the id of its session.
     async fn finish(&mut self) -> Result<Exit, String> {
-        let report = Report::read(&self.said);
+        let report = CommandReport::parse(&self.report);
         if report.is_none() {
             self.child.start_kill().ok();
-            let remains = self.remains.clone();
-            drop(spawn_blocking(move || remains.end()).await);
+            let leftovers = self.leftovers.clone();
+            drop(spawn_blocking(move || leftovers.kill()).await);
         }
         let status = self.child.wait().await;
-        let ended = report.map_or_else(|| Err(self.why_it_died(&status)), Result::from);
-        // The command has ways to put words into its executor's mouth.
-        ended.map_err(|why| clean_line(&why, LONGEST_REASON))
+        let ended = report.map_or_else(|| Err(self.death_reason(&status)), Result::from);
+        // A command can make its executor report any text.
+        ended.map_err(|why| clean_line(&why, MAX_REASON_CHARS))
     }
 
-    fn why_it_died(&self, status: &io::Result<std::process::ExitStatus>) -> String {
+    fn death_reason(&self, status: &io::Result<std::process::ExitStatus>) -> String {
         let how = match status {
             Ok(status) => status.to_string(),
             Err(error) => error.to_string(),
         };
-        let said = String::from_utf8_lossy(&self.said);
-        let said = said.trim();
+        let report = String::from_utf8_lossy(&self.report);
+        let report = report.trim();
         format!(
-            "the command's supervisor ended before it ({how}); what could be found of it was ended. {said}"
+            "the command's supervisor ended before it ({how}); what could be found of it was ended. {report}"
         )
     }
 }
 
-impl Drop for Supervised {
+impl Drop for SupervisedCommand {
     fn drop(&mut self) {
         let Some(mut process) = self.process.take() else {
             return;
         };
-        // This alone ends the command; the rest is for a supervisor that was killed or halted.
+        // This alone stops the command; the rest handles a supervisor that was killed or suspended.
         process.input = None;
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move {
-                process.hear_out_in_time().await;
+                process.read_report_with_timeout().await;
                 process.finish().await.ok();
             });
         }
     }
 }
 
-impl Remains {
-    /// Kills what still carries the command's mark or is in its session, until nothing does.
-    fn end(&self) {
-        sweep(|process| self.includes(process));
-        if let Some(folder) = &self.folder {
-            // It was made by the supervisor, which may have got to removing it.
-            std::fs::remove_dir_all(folder).ok();
+impl LeftoverProcesses {
+    /// Kills every process of the command's session or with its variable, until none is left.
+    fn kill(&self) {
+        kill_until_gone(|process| self.contains(process));
+        if let Some(temp_dir) = &self.temp_dir {
+            // The supervisor created it and may have removed it.
+            std::fs::remove_dir_all(temp_dir).ok();
         }
     }
 
-    fn includes(&self, process: &processes::Process) -> bool {
-        process.session == self.session || process.carries(&self.mark)
+    fn contains(&self, process: &processes::ProcessInfo) -> bool {
+        process.session == self.session || process.has_variable(&self.mark)
     }
 }
 
-/// Kills what is meant until it is seen no more.
-fn sweep(is_meant: impl Fn(&processes::Process) -> bool) {
-    let until = Instant::now() + LONGEST_SWEEP;
-    let mut in_vain = 0;
-    while in_vain < LOOKS_IN_VAIN && Instant::now() < until {
-        in_vain = match processes::kill_each(&is_meant) {
-            0 => in_vain + 1,
+/// Kills every matching process until several scans in a row find none.
+fn kill_until_gone(is_target: impl Fn(&processes::ProcessInfo) -> bool) {
+    let until = Instant::now() + KILL_TIMEOUT;
+    let mut empty_scans = 0;
+    while empty_scans < EMPTY_SCANS_NEEDED && Instant::now() < until {
+        empty_scans = match processes::kill_matching(&is_target) {
+            0 => empty_scans + 1,
             _ => 0,
         };
     }

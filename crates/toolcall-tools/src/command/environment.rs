@@ -1,10 +1,10 @@
-//! The environment that commands find: the agent's own without its keys, made fit for programs that nobody answers.
-//! It sets no variable of the process itself.
+//! The environment of commands: the agent's own without its secrets, and set up for programs that run unattended.
+//! It changes no variable of this process.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// What is set for every command: nobody is there to page, to type a password or to see colours.
+/// Set for every command: there is no user to page, to type a password or to see colours.
 const SET: [(&str, &str); 4] = [
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
@@ -12,47 +12,59 @@ const SET: [(&str, &str); 4] = [
     ("TERM", "dumb"),
 ];
 
-const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// How many settings of `git` are in the environment.
-const GIT_COUNT: &str = "GIT_CONFIG_COUNT";
+/// The variable with the number of `git` settings in the environment.
+const GIT_CONFIG_COUNT: &str = "GIT_CONFIG_COUNT";
 
-/// What would open a window and wait for somebody.
+/// Removed: programs that would open a window and wait for the user.
 const UNSET: [&str; 2] = ["SSH_ASKPASS", "GIT_ASKPASS"];
 
-/// How the names of variables end that hold a key. Models bring theirs in the agent's environment, and what a command
-/// sees, a model can print. A call that needs one says so in its own `env`, where it is asked about.
-const KEYS: [&str; 4] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"];
+/// Endings of names of variables that hold secrets. Keys of model providers are in the agent's environment, and a model
+/// can print what a command sees. A call that needs one sets it in its own `env`, where the user is asked about it.
+const SECRET_SUFFIXES: [&str; 4] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"];
 
-/// The environment of commands, made from that of the agent.
-pub fn of_commands(
+/// Returns the environment of commands, derived from that of the agent: without secrets and pagers.
+///
+/// ```
+/// use std::ffi::OsStr;
+/// use toolcall_tools::command::command_environment;
+///
+/// let env = command_environment([
+///     ("PATH".into(), "/usr/bin".into()),
+///     ("NPM_TOKEN".into(), "secret".into()),
+/// ]);
+/// assert_eq!(env[OsStr::new("PATH")], "/usr/bin");
+/// assert!(!env.contains_key(OsStr::new("NPM_TOKEN")));
+/// ```
+pub fn command_environment(
     agent: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> BTreeMap<OsString, OsString> {
     let mut env: BTreeMap<_, _> = agent.into_iter().collect();
-    // Shells, too, look somewhere where nobody says where.
+    // Without a `PATH`, shells use a default, too.
     env.entry("PATH".into())
-        .or_insert_with(|| USUAL_PATH.into());
+        .or_insert_with(|| DEFAULT_PATH.into());
     for name in UNSET {
         env.remove(OsStr::new(name));
     }
-    env.retain(|name, _| !is_key(name));
+    env.retain(|name, _| !is_secret(name));
     env.extend(SET.map(|(name, value)| (name.into(), value.into())));
     refuse_bare_repositories(&mut env);
     env
 }
 
-fn is_key(name: &OsStr) -> bool {
+fn is_secret(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
-    KEYS.iter().any(|end| name.ends_with(end))
+    SECRET_SUFFIXES.iter().any(|end| name.ends_with(end))
 }
 
-/// A folder that looks like the inside of a repository brings its own settings, which may run
-/// anything, and any clone can hold such a folder. `git` uses it only where it is named.
+/// Makes `git` use a bare repository only if it is named. A directory that looks like one brings its
+/// own settings, which may run any program, and any clone can contain such a directory.
 fn refuse_bare_repositories(env: &mut BTreeMap<OsString, OsString>) {
-    let count = env.get(OsStr::new(GIT_COUNT));
+    let count = env.get(OsStr::new(GIT_CONFIG_COUNT));
     let count = count.and_then(|count| count.to_str()?.parse().ok());
     let at: u32 = count.unwrap_or(0);
-    env.insert(GIT_COUNT.into(), (at + 1).to_string().into());
+    env.insert(GIT_CONFIG_COUNT.into(), (at + 1).to_string().into());
     env.insert(
         format!("GIT_CONFIG_KEY_{at}").into(),
         "safe.bareRepository".into(),
@@ -72,7 +84,7 @@ mod tests {
             ("TERM", "xterm"),
             ("SSH_ASKPASS", "/usr/bin/window"),
         ];
-        let env = of_commands(agent.map(|(name, value)| (name.into(), value.into())));
+        let env = command_environment(agent.map(|(name, value)| (name.into(), value.into())));
         let shown: Vec<_> = env
             .iter()
             .map(|(name, value)| format!("{}={}", name.display(), value.display()))
@@ -93,7 +105,7 @@ mod tests {
             ("PGPASSWORD_FILE", "f"),
             ("DB_PASSWORD", "k"),
         ];
-        let env = of_commands(agent.map(|(name, value)| (name.into(), value.into())));
+        let env = command_environment(agent.map(|(name, value)| (name.into(), value.into())));
         let left = env
             .into_keys()
             .filter(|name| !name.to_string_lossy().starts_with("GIT_"));
@@ -108,7 +120,7 @@ mod tests {
             ("GIT_CONFIG_KEY_0", "user.name"),
             ("GIT_CONFIG_VALUE_0", "me"),
         ];
-        let env = of_commands(agent.map(|(name, value)| (name.into(), value.into())));
+        let env = command_environment(agent.map(|(name, value)| (name.into(), value.into())));
         let get = |name: &str| env.get(OsStr::new(name)).and_then(|value| value.to_str());
         assert_eq!(get("GIT_CONFIG_COUNT"), Some("2"));
         assert_eq!(get("GIT_CONFIG_KEY_0"), Some("user.name"));

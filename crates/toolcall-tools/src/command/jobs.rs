@@ -1,8 +1,8 @@
-//! Commands in the background of a session: started, looked at, stopped, and all ended with it.
-//! It holds a bounded number of them, each within a budget, and decides nothing about permission.
+//! The background commands of a session: started, read, stopped, and all ended with the session.
+//! It holds a bounded number of them, each with bounded output, and decides nothing about permission.
 
 mod job;
-mod printed;
+mod output_buffer;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,31 +13,39 @@ use parking_lot::Mutex;
 use thiserror::Error;
 use toolcall::{CallId, Command, Console, Exit, HostError, Spill};
 
-use self::job::Job;
-use super::runner::{Commands, runnable};
+use self::job::BackgroundJob;
+use super::runner::{Commands, runnable_parts};
 use crate::local::Spills;
 
-/// How many run at once.
-const MOST_RUNNING: usize = 16;
-/// How many that ended are kept for later looks.
-const MOST_ENDED: usize = 64;
+/// How many commands run at once.
+const MAX_RUNNING: usize = 16;
+/// How many ended commands can still be read.
+const MAX_ENDED: usize = 64;
 
-/// The background commands of one session. Dropped, it ends all of them.
+/// The background commands of one session. Dropping it ends all of them.
 #[derive(Debug)]
 pub struct Jobs {
     commands: Commands,
     spills: Option<Arc<Spills>>,
-    book: Mutex<Book>,
+    table: Mutex<JobTable>,
 }
 
-/// Every job that is known.
+/// The known jobs by id.
 #[derive(Debug, Default)]
-struct Book {
+struct JobTable {
     last: u64,
-    jobs: BTreeMap<JobId, Arc<Job>>,
+    jobs: BTreeMap<JobId, Arc<BackgroundJob>>,
 }
 
-/// A background command: `1`, `2` and so on, in the order in which they were started.
+/// The id of a background command: `1`, `2` and so on, in the order in which they were started.
+///
+/// ```
+/// use toolcall_tools::command::JobId;
+///
+/// let id: JobId = "2".parse()?;
+/// assert_eq!(id.to_string(), "2");
+/// # Ok::<(), toolcall_tools::command::JobError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(u64);
 
@@ -58,42 +66,43 @@ impl FromStr for JobId {
     }
 }
 
-/// How a background command is.
+/// The status of a background command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobStatus {
-    /// It runs.
+    /// It is running.
     Running,
     /// It ended by itself.
     Ended(Exit),
-    /// It was stopped, and ended like this.
+    /// It was stopped, with this exit status.
     Stopped(Exit),
-    /// It could not be run, or how it ended is not known: this is why.
+    /// It could not be run, or how it ended is unknown, for this reason.
     Failed(Arc<str>),
 }
 
-/// What a background command printed, as far as it is held.
+/// Output of a background command, shortened if it is long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobOutput {
-    /// The text, with a line in place of what is not held.
+    /// The text, with a line in place of what was left out.
     pub text: String,
-    /// How many bytes this is about: all so far, or those since the last look.
+    /// How many bytes the command printed: in all ([`Jobs::output`]), or since the last
+    /// [`Jobs::news`].
     pub bytes: u64,
-    /// How many of these are not in the text.
+    /// How many of these bytes the text leaves out.
     pub skipped: u64,
-    /// Where all of the command's output is kept, if it is long.
+    /// The file with all of the command's output, if it is long.
     pub spill: Option<Spill>,
-    /// How the command is.
+    /// The status of the command.
     pub status: JobStatus,
 }
 
-/// What cannot be done with a background command.
+/// Why a background command cannot be started or found.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum JobError {
-    /// There is none of this id.
+    /// There is no background command with this id.
     #[error("there is no background command `{0}`")]
     Unknown(String),
-    /// Too many run already.
-    #[error("{MOST_RUNNING} background commands run already; stop one of them first")]
+    /// Too many commands run already.
+    #[error("{MAX_RUNNING} background commands run already; stop one of them first")]
     TooMany,
     /// The command cannot be run.
     #[error(transparent)]
@@ -101,111 +110,111 @@ pub enum JobError {
 }
 
 impl Jobs {
-    /// Runs background commands with this runner.
+    /// No background commands yet; new ones are run by `commands`.
     pub fn new(commands: Commands) -> Self {
         Self {
             commands,
             spills: None,
-            book: Mutex::default(),
+            table: Mutex::default(),
         }
     }
 
-    /// Keeps long output there, under the call that started the command.
+    /// Stores long output in these spills, under the call that started the command.
     pub fn with_spills(mut self, spills: Arc<Spills>) -> Self {
         self.spills = Some(spills);
         self
     }
 
-    /// Starts a command. Of the console only the decision is asked: the command outlives its call.
-    /// It takes a tokio runtime around it.
+    /// Starts a command and returns its id. Only the decision of the console is used, because the
+    /// command outlives its call. Must be called within a tokio runtime.
     pub fn start(
         &self,
         command: &Command,
         call: &CallId,
         console: &dyn Console,
     ) -> Result<JobId, JobError> {
-        let parts = runnable(command, console)?;
-        let mut book = self.book.lock();
-        if book.running().count() >= MOST_RUNNING {
+        let parts = runnable_parts(command, console)?;
+        let mut table = self.table.lock();
+        if table.running().count() >= MAX_RUNNING {
             return Err(JobError::TooMany);
         }
-        book.forget_the_oldest();
-        book.last += 1;
-        let id = JobId(book.last);
+        table.remove_oldest_ended();
+        table.last += 1;
+        let id = JobId(table.last);
         let spills = self.spills.clone().map(|spills| (spills, call.clone()));
-        let job = Job::start(self.commands.clone(), parts, command.env.clone(), spills);
-        book.jobs.insert(id, job);
+        let job = BackgroundJob::start(self.commands.clone(), parts, command.env.clone(), spills);
+        table.jobs.insert(id, job);
         Ok(id)
     }
 
-    /// Every command that is known, oldest first.
+    /// Returns every known command with its status, oldest first.
     pub fn all(&self) -> Vec<(JobId, JobStatus)> {
-        let book = self.book.lock();
-        let jobs = book.jobs.iter();
+        let table = self.table.lock();
+        let jobs = table.jobs.iter();
         jobs.map(|(id, job)| (*id, job.status())).collect()
     }
 
-    /// How a command is.
+    /// Returns the status of a command.
     pub fn status(&self, id: JobId) -> Result<JobStatus, JobError> {
         Ok(self.find(id)?.status())
     }
 
-    /// What a command printed so far.
+    /// Returns what a command has printed so far.
     pub fn output(&self, id: JobId) -> Result<JobOutput, JobError> {
         Ok(self.find(id)?.output())
     }
 
-    /// What a command printed since this was last asked.
+    /// Returns what a command has printed since the last call of this method.
     pub fn news(&self, id: JobId) -> Result<JobOutput, JobError> {
         Ok(self.find(id)?.news())
     }
 
-    /// Waits until a command ended by itself or was stopped, and says how.
+    /// Waits until a command has ended or was stopped, and returns its status.
     pub async fn ended(&self, id: JobId) -> Result<JobStatus, JobError> {
         let job = self.find(id)?;
         Ok(job.ended().await)
     }
 
-    /// Ends a command with all that it started, and says how it ended. One that ended before stays
-    /// as it was.
+    /// Stops a command with every process it started, and returns its status. A command that has
+    /// already ended keeps its status.
     pub async fn stop(&self, id: JobId) -> Result<JobStatus, JobError> {
         let job = self.find(id)?;
         job.stop();
         Ok(job.ended().await)
     }
 
-    /// Ends all of them and waits until they are gone.
+    /// Stops every command and waits until all have ended.
     pub async fn close(&self) {
-        let running: Vec<_> = self.book.lock().running().cloned().collect();
+        let running: Vec<_> = self.table.lock().running().cloned().collect();
         running.iter().for_each(|job| job.stop());
         for job in running {
             job.ended().await;
         }
     }
 
-    fn find(&self, id: JobId) -> Result<Arc<Job>, JobError> {
-        let found = self.book.lock().jobs.get(&id).cloned();
+    fn find(&self, id: JobId) -> Result<Arc<BackgroundJob>, JobError> {
+        let found = self.table.lock().jobs.get(&id).cloned();
         found.ok_or_else(|| JobError::Unknown(id.to_string()))
     }
 }
 
 impl Drop for Jobs {
     fn drop(&mut self) {
-        self.book.lock().running().for_each(|job| job.abandon());
+        self.table.lock().running().for_each(|job| job.abort());
     }
 }
 
-impl Book {
-    fn running(&self) -> impl Iterator<Item = &Arc<Job>> {
+impl JobTable {
+    fn running(&self) -> impl Iterator<Item = &Arc<BackgroundJob>> {
         let jobs = self.jobs.values();
         jobs.filter(|job| job.status() == JobStatus::Running)
     }
 
-    /// Those that ended first in the order of their start go first.
-    fn forget_the_oldest(&mut self) {
-        let ended = |job: &Arc<Job>| job.status() != JobStatus::Running;
+    /// Makes room for one more ended job: removes the ended jobs that were started first.
+    fn remove_oldest_ended(&mut self) {
+        let ended = |job: &Arc<BackgroundJob>| job.status() != JobStatus::Running;
         let over: Vec<_> = self.jobs.iter().filter(|(_, job)| ended(job)).collect();
-        let excess = (over.len() + 1).saturating_sub(MOST_ENDED);
+        let excess = (over.len() + 1).saturating_sub(MAX_ENDED);
         let forgotten: Vec<_> = over.iter().take(excess).map(|(id, _)| **id).collect();
         for id in forgotten {
             self.jobs.remove(&id);

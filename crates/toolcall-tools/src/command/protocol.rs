@@ -1,5 +1,5 @@
-//! What a caller, a supervisor and an executor tell each other: a job and a report, a line of JSON each.
-//! It is plain data; nothing is started or opened here.
+//! The messages between caller, supervisor and executor: a job and a report, a line of JSON each.
+//! It is plain data: it starts no process and opens no file.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Read as _, Write as _};
@@ -13,44 +13,47 @@ use toolcall::{Exit, Join, Part, Redirect};
 use super::sandbox::Network;
 use crate::local::RootId;
 
-/// No job is longer; the system takes no arguments and variables of this size, either.
-const LONGEST_JOB: u64 = 32 * 1024 * 1024;
-/// No report is longer.
-pub(super) const LONGEST_REPORT: u64 = 16 * 1024;
+/// The limit of a job; the system accepts no arguments and variables of this size, either.
+const MAX_JOB_BYTES: u64 = 32 * 1024 * 1024;
+/// The limit of a report.
+pub(super) const MAX_REPORT_BYTES: u64 = 16 * 1024;
 
-/// A command, with all that it takes to run it.
+/// A command with everything needed to run it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Job {
-    pub(super) parts: Vec<Program>,
+pub(super) struct JobRequest {
+    pub(super) parts: Vec<JobPart>,
     pub(super) env: Vec<(OsString, OsString)>,
-    pub(super) roots: Vec<Root>,
-    /// Paths of redirects were resolved before.
-    pub(super) refuses_links: bool,
+    pub(super) roots: Vec<JobRoot>,
+    /// Set if the paths of redirects were resolved before.
+    #[serde(rename = "refuses_links")]
+    pub(super) refuses_symlinks: bool,
     pub(super) grace: Duration,
-    pub(super) walls: Option<Isolation>,
+    #[serde(rename = "walls")]
+    pub(super) isolation: Option<Isolation>,
 }
 
-/// A sandbox, as it is to be built.
+/// The sandbox of a command, with its paths.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Isolation {
     pub(super) writable: Vec<OsString>,
     pub(super) network: Network,
-    /// A folder that is made for the command and goes with it.
-    pub(super) folder: OsString,
+    /// The private `TMPDIR`, created for the command and removed with it.
+    #[serde(rename = "folder")]
+    pub(super) temp_dir: OsString,
 }
 
-/// A folder of the session.
+/// A root of the session.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Root {
+pub(super) struct JobRoot {
     path: OsString,
     device: u64,
     inode: u64,
 }
 
-impl From<RootId> for Root {
+impl From<RootId> for JobRoot {
     fn from(id: RootId) -> Self {
         Self {
             path: id.path.into(),
@@ -60,8 +63,8 @@ impl From<RootId> for Root {
     }
 }
 
-impl From<&Root> for RootId {
-    fn from(root: &Root) -> Self {
+impl From<&JobRoot> for RootId {
+    fn from(root: &JobRoot) -> Self {
         Self {
             path: root.path.clone().into(),
             device: root.device,
@@ -70,16 +73,16 @@ impl From<&Root> for RootId {
     }
 }
 
-/// How it ended, or why it did not run.
+/// How a command ended, or why it did not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Report {
+pub(super) enum CommandReport {
     #[serde(with = "ExitForm")]
     Ended(Exit),
     Failed(String),
 }
 
-impl From<Result<Exit, String>> for Report {
+impl From<Result<Exit, String>> for CommandReport {
     fn from(ended: Result<Exit, String>) -> Self {
         match ended {
             Ok(exit) => Self::Ended(exit),
@@ -88,30 +91,30 @@ impl From<Result<Exit, String>> for Report {
     }
 }
 
-impl From<Report> for Result<Exit, String> {
-    fn from(report: Report) -> Self {
+impl From<CommandReport> for Result<Exit, String> {
+    fn from(report: CommandReport) -> Self {
         match report {
-            Report::Ended(exit) => Ok(exit),
-            Report::Failed(why) => Err(why),
+            CommandReport::Ended(exit) => Ok(exit),
+            CommandReport::Failed(why) => Err(why),
         }
     }
 }
 
-impl Job {
-    /// The job as a line.
-    pub(super) fn line(&self) -> io::Result<Vec<u8>> {
+impl JobRequest {
+    /// Encodes the job as a line.
+    pub(super) fn to_line(&self) -> io::Result<Vec<u8>> {
         let mut line = serde_json::to_vec(self)?;
         line.push(b'\n');
-        match line.len() as u64 > LONGEST_JOB {
-            true => Err(io::Error::other("the command is too long")),
-            false => Ok(line),
+        if line.len() as u64 > MAX_JOB_BYTES {
+            return Err(io::Error::other("the command is too long"));
         }
+        Ok(line)
     }
 
-    /// The line of a job, and the job. A line that breaks off is none.
+    /// Reads a job; returns its line, too. An incomplete line is an error.
     pub(super) fn read(from: &mut impl BufRead) -> io::Result<(Vec<u8>, Self)> {
         let mut line = Vec::new();
-        from.take(LONGEST_JOB).read_until(b'\n', &mut line)?;
+        from.take(MAX_JOB_BYTES).read_until(b'\n', &mut line)?;
         if !line.ends_with(b"\n") {
             return Err(io::Error::other("it was stopped before it began"));
         }
@@ -120,24 +123,24 @@ impl Job {
     }
 }
 
-impl Report {
-    /// Says it where reports are read. Whoever is not there any more misses nothing.
-    pub(super) fn say(&self) {
+impl CommandReport {
+    /// Writes the report to standard error. If the reader is gone, nothing is lost.
+    pub(super) fn send(&self) {
         if let Ok(mut line) = serde_json::to_vec(self) {
             line.push(b'\n');
             io::stderr().write_all(&line).ok();
         }
     }
 
-    /// The report in what was said. A panic says something else.
-    pub(super) fn read(said: &[u8]) -> Option<Self> {
-        serde_json::from_slice(said).ok()
+    /// Parses a report. Other text, such as that of a panic, is `None`.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        serde_json::from_slice(text).ok()
     }
 }
 
 /// One program of the command.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Program(#[serde(with = "PartForm")] pub(super) Part);
+pub(super) struct JobPart(#[serde(with = "PartForm")] pub(super) Part);
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Part", deny_unknown_fields)]
@@ -159,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    fn job() -> Job {
+    fn job() -> JobRequest {
         let odd = OsString::from_vec(b"/a/\xff\n".to_vec());
         let file = |access| Target::File {
             path: odd.clone().into(),
@@ -178,38 +181,38 @@ mod tests {
                 redirect(Stream::Error, Target::Null),
             ],
         };
-        Job {
-            parts: vec![Program(part)],
+        JobRequest {
+            parts: vec![JobPart(part)],
             env: vec![("A".into(), odd.clone())],
-            roots: vec![Root {
+            roots: vec![JobRoot {
                 path: odd.clone(),
                 device: u64::MAX,
                 inode: 1,
             }],
-            refuses_links: true,
+            refuses_symlinks: true,
             grace: Duration::from_millis(1500),
-            walls: Some(Isolation {
+            isolation: Some(Isolation {
                 writable: vec![odd],
                 network: Network::Allowed,
-                folder: "/tmp/x".into(),
+                temp_dir: "/tmp/x".into(),
             }),
         }
     }
 
     #[test]
     fn a_job_arrives_as_it_was_sent() {
-        let line = job().line().unwrap();
+        let line = job().to_line().unwrap();
         assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
-        let (same, read) = Job::read(&mut &line[..]).unwrap();
+        let (same, read) = JobRequest::read(&mut &line[..]).unwrap();
         assert_eq!(same, line);
         assert_eq!(format!("{read:?}"), format!("{:?}", job()));
     }
 
     #[test]
     fn half_a_job_is_none() {
-        let line = job().line().unwrap();
+        let line = job().to_line().unwrap();
         for end in [0, 1, line.len() - 1] {
-            let why = Job::read(&mut &line[..end]).unwrap_err().to_string();
+            let why = JobRequest::read(&mut &line[..end]).unwrap_err().to_string();
             assert_eq!(why, "it was stopped before it began");
         }
     }
@@ -217,10 +220,10 @@ mod tests {
     #[test]
     fn reports_tell_codes_and_signals_apart() {
         for ended in [Ok(Exit::Code(9)), Ok(Exit::Signal(9)), Err("why".into())] {
-            let line = serde_json::to_vec(&Report::from(ended.clone())).unwrap();
-            let read = Report::read(&line).map(Result::from);
+            let line = serde_json::to_vec(&CommandReport::from(ended.clone())).unwrap();
+            let read = CommandReport::parse(&line).map(Result::from);
             assert_eq!(read, Some(ended));
         }
-        assert_eq!(Report::read(b"thread 'main' panicked"), None);
+        assert_eq!(CommandReport::parse(b"thread 'main' panicked"), None);
     }
 }

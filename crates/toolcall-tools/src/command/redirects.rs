@@ -1,5 +1,5 @@
-//! Redirects of commands open what lies beneath the roots, and nothing else.
-//! It is a bridge between the two crates and decides nothing of its own.
+//! Opens the files of redirects for `toolcall-shell`, beneath the roots only.
+//! It is an adapter and decides nothing itself.
 
 use std::fs::File;
 use std::io;
@@ -9,11 +9,11 @@ use toolcall::Access;
 
 use crate::local::Files;
 
-/// What opens the files of redirects beneath the roots.
-pub(super) struct Beneath<'a>(pub(super) &'a Files);
+/// Opens files of redirects beneath the roots.
+pub(super) struct RootedFiles<'a>(pub(super) &'a Files);
 
-impl toolcall_shell::Files for Beneath<'_> {
+impl toolcall_shell::Files for RootedFiles<'_> {
     fn open(&self, path: &Path, access: Access) -> io::Result<File> {
-        self.0.redirect(path, access).map_err(io::Error::other)
+        self.0.open_redirect(path, access).map_err(io::Error::other)
     }
 }

@@ -1,5 +1,5 @@
-//! Runs commands on this machine, each as it was read and no other way.
-//! A text that nobody understood runs only as a whole, and only if that was allowed.
+//! Runs commands on this machine, exactly as they were parsed.
+//! A text that was not understood never runs in parts: it runs in a shell, and only if it was allowed.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,28 +11,28 @@ use toolcall::{Command, Console, Exit, HostError, Part, Reading};
 use toolcall_shell::RunEnvironment;
 
 use super::caller::{self, Mark};
-use super::environment::of_commands;
-use super::protocol::{Isolation, Job, Program};
-use super::redirects::Beneath;
+use super::environment::command_environment;
+use super::protocol::{Isolation, JobPart, JobRequest};
+use super::redirects::RootedFiles;
 use super::sandbox::Sandbox;
 use super::supervisor::Supervisor;
 use crate::local::Files;
 
-/// How long a command may take to end after it was told to. It is less than what an engine gives
-/// a stopped call, so that how the command ended is still told.
+/// How long a stopped command may take to end before it is killed. It is shorter than the engine's
+/// grace for a stopped call, so that the call still reports how the command ended.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(1);
 
 /// Variables that a call adds to the environment of its command.
-pub(super) type Variables = BTreeMap<Arc<str>, Arc<str>>;
+pub(super) type CommandVariables = BTreeMap<Arc<str>, Arc<str>>;
 
-/// The runner of commands.
+/// Runs commands.
 ///
-/// With a supervisor, nothing of a command outlives it, whatever it does. Without one, commands
-/// run as children of this process: a program that leaves the command's process group (`setsid`)
-/// survives it, all of them survive if this process is killed, and they see its terminal.
+/// With a supervisor, no process of a command outlives it. Without one, commands run as children of
+/// this process: a program that leaves the command's process group (`setsid`) survives the command,
+/// all of them survive if this process is killed, and they have access to its terminal.
 ///
-/// Programs find `TOOLCALL_COMMAND` in their environment under a supervisor: a name that only the
-/// processes of this one command carry, by which they are found if somebody kills the supervisor.
+/// Under a supervisor, programs have `TOOLCALL_COMMAND` in their environment. Its value is unique to
+/// the command, so that its processes are found if the supervisor is killed.
 #[derive(Clone)]
 pub struct Commands {
     files: Arc<Files>,
@@ -43,25 +43,25 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Runs commands that redirect beneath these roots, in the environment of this process as
-    /// [`of_commands`] makes it fit.
+    /// A runner whose commands may redirect to files beneath these roots. Their environment is that
+    /// of this process, changed by [`command_environment`].
     pub fn new(files: Arc<Files>) -> Self {
         Self {
             files,
             supervisor: None,
             sandbox: None,
-            env: of_commands(std::env::vars_os()),
+            env: command_environment(std::env::vars_os()),
             grace: DEFAULT_GRACE,
         }
     }
 
-    /// Has every command supervised.
+    /// Runs every command under this supervisor.
     pub fn with_supervisor(mut self, supervisor: Supervisor) -> Self {
         self.supervisor = Some(supervisor);
         self
     }
 
-    /// Runs commands in this sandbox, or not at all. It takes a supervisor.
+    /// Runs commands in this sandbox, or not at all. Needs a supervisor.
     pub fn with_sandbox(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = Some(sandbox);
         self
@@ -73,26 +73,26 @@ impl Commands {
         self
     }
 
-    /// How long a command may take to end after it was told to.
+    /// Sets how long a stopped command may take to end before it is killed.
     pub fn with_grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
     }
 
-    /// Runs a command and hands on what it prints, as it comes, until it ended or was stopped.
-    /// Dropping the future ends it, too.
+    /// Runs a command until it ends or is stopped, and passes its output to the console as it
+    /// arrives. Dropping the future ends the command, too.
     pub async fn run(&self, command: &Command, console: &dyn Console) -> Result<Exit, HostError> {
-        let parts = runnable(command, console)?;
+        let parts = runnable_parts(command, console)?;
         let print = |bytes: &[u8]| console.print(bytes);
-        let ended = self.carry(parts, &command.env, print, console.stopped());
+        let ended = self.run_parts(parts, &command.env, print, console.stopped());
         ended.await.map_err(|why| not_runnable(command, why))
     }
 
-    /// Runs parts, in the way that was set up.
-    pub(super) async fn carry(
+    /// Runs the parts of a command, with supervisor and sandbox as configured.
+    pub(super) async fn run_parts(
         &self,
         parts: Vec<Part>,
-        variables: &Variables,
+        variables: &CommandVariables,
         print: impl FnMut(&[u8]) + Send,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<Exit, String> {
@@ -106,27 +106,27 @@ impl Commands {
             (None, Some(_)) => {
                 Err("the sandbox cannot be built: it takes a supervisor, and there is none".into())
             }
-            (None, None) => self.carry_here(&parts, &env, print, stop).await,
+            (None, None) => self.run_unsupervised(&parts, &env, print, stop).await,
         }
     }
 
-    async fn carry_here(
+    async fn run_unsupervised(
         &self,
         parts: &[Part],
         env: &BTreeMap<OsString, OsString>,
         print: impl FnMut(&[u8]) + Send,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<Exit, String> {
-        let surroundings = RunEnvironment {
+        let environment = RunEnvironment {
             env,
-            files: &Beneath(&self.files),
+            files: &RootedFiles(&self.files),
             grace: self.grace,
         };
-        let ended = toolcall_shell::run(parts, &surroundings, print, stop).await;
+        let ended = toolcall_shell::run(parts, &environment, print, stop).await;
         ended.map_err(|error| error.to_string())
     }
 
-    fn environment(&self, variables: &Variables) -> BTreeMap<OsString, OsString> {
+    fn environment(&self, variables: &CommandVariables) -> BTreeMap<OsString, OsString> {
         let mut env = self.env.clone();
         let variables = variables.iter();
         env.extend(variables.map(|(name, value)| ((&**name).into(), (&**value).into())));
@@ -138,34 +138,37 @@ impl Commands {
         parts: Vec<Part>,
         mut env: BTreeMap<OsString, OsString>,
         mark: &Mark,
-    ) -> Result<Job, String> {
-        let walls = self.sandbox.as_ref().map(|sandbox| walls(sandbox, mark));
-        if let Some(walls) = &walls {
-            env.insert("TMPDIR".into(), walls.folder.clone());
+    ) -> Result<JobRequest, String> {
+        let isolation = self
+            .sandbox
+            .as_ref()
+            .map(|sandbox| isolation(sandbox, mark));
+        if let Some(isolation) = &isolation {
+            env.insert("TMPDIR".into(), isolation.temp_dir.clone());
         }
         env.insert(mark.name.clone(), mark.value.clone());
         let roots = self.files.root_ids().map_err(|error| error.to_string())?;
-        Ok(Job {
-            parts: parts.into_iter().map(Program).collect(),
+        Ok(JobRequest {
+            parts: parts.into_iter().map(JobPart).collect(),
             env: env.into_iter().collect(),
             roots: roots.into_iter().map(Into::into).collect(),
-            refuses_links: self.files.refuses_links(),
+            refuses_symlinks: self.files.refuses_symlinks(),
             grace: self.grace,
-            walls,
+            isolation,
         })
     }
 }
 
-fn walls(sandbox: &Sandbox, mark: &Mark) -> Isolation {
+fn isolation(sandbox: &Sandbox, mark: &Mark) -> Isolation {
     let writable = sandbox.writable.iter();
     Isolation {
         writable: writable.map(|path| path.clone().into()).collect(),
         network: sandbox.network,
-        folder: std::env::temp_dir().join(&mark.value).into(),
+        temp_dir: std::env::temp_dir().join(&mark.value).into(),
     }
 }
 
-/// Without the environment: it may hold secrets.
+/// Leaves out the environment, which may hold secrets.
 impl fmt::Debug for Commands {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Commands")
@@ -177,14 +180,17 @@ impl fmt::Debug for Commands {
     }
 }
 
-/// What is to run: the parts that were understood; or, if it was allowed all the same, the very
-/// text in a shell.
-pub(super) fn runnable(command: &Command, console: &dyn Console) -> Result<Vec<Part>, HostError> {
+/// Returns what to run: the parts of a command that was understood, or else the text in a shell, if
+/// that was allowed.
+pub(super) fn runnable_parts(
+    command: &Command,
+    console: &dyn Console,
+) -> Result<Vec<Part>, HostError> {
     let decision = console.decision();
     let was_allowed = decision.is_some_and(|decision| decision.is_approval());
     match &command.reading {
         Reading::Understood(parts) => Ok(parts.clone()),
-        // Rules about parts cannot have said yes: there are none that were understood.
+        // No rule about parts can have allowed it: there are no parts.
         Reading::Unclear(_) if was_allowed => {
             let argv = ["/bin/sh", "-c", &command.text].map(str::to_owned);
             Ok(vec![Part::new(argv.to_vec(), &command.cwd)])

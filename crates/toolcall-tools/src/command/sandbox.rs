@@ -1,5 +1,5 @@
-//! The sandbox of a command as a value: what it may write, and whether it may use the network.
-//! Building it is the business of the process that is to be shut in.
+//! The settings of a sandbox: what a command may write, and whether it may use the network.
+//! It confines nothing itself: the process that executes the command enters the sandbox.
 
 #[cfg(all(target_os = "linux", feature = "sandbox"))]
 mod enforce;
@@ -11,40 +11,47 @@ use serde::{Deserialize, Serialize};
 #[cfg(all(target_os = "linux", feature = "sandbox"))]
 pub(super) use enforce::enforce;
 
-/// Isolation around a command and all that it starts, built by the kernel (Landlock and seccomp).
+/// Confines a command and every process it starts, enforced by the kernel (Landlock and seccomp).
 ///
-/// Writable are the roots of the session, a private `TMPDIR` that goes with the command,
-/// `/dev/null`, and what is listed here. Reading is free. There are no new privileges: a program
-/// with setuid runs as whoever starts it. If anything of that cannot be built, the command does
-/// not run.
+/// The command may write to the roots of the session, to a private `TMPDIR` that is removed with the
+/// command, to `/dev/null`, and to the paths listed here. It may read everything. It gains no
+/// privileges: a setuid program runs as the user who starts it. If any part of the sandbox cannot be
+/// built, the command does not run.
+///
+/// ```
+/// use toolcall_tools::command::{Network, Sandbox};
+///
+/// let sandbox = Sandbox::new(Network::Refused).with_writable("/home/me/.cache/cargo");
+/// assert_eq!(sandbox.writable.len(), 1);
+/// ```
 ///
 /// What it does not do:
-/// - A root is writable as a whole. Landlock cannot except `.git` or another folder in it, so what
-///   protects those is the question whether the command may run at all.
-/// - Landlock guards the content and the names of files. Rights, owners, times and extended
-///   attributes of files that belong to the user can still be changed.
-/// - Sockets in the file system stay within reach: a service that listens on one (of containers,
-///   of keys, of the desktop) does for the command what it does for the user.
+/// - A root is writable as a whole. Landlock cannot exempt `.git` or another directory in it, so
+///   only the question whether the command may run at all protects those.
+/// - Landlock protects the content and the names of files. The permissions, owners, times and
+///   extended attributes of the user's files can still be changed.
+/// - Unix sockets stay reachable: a service that listens on one (a container engine, a key agent,
+///   the desktop) does for the command what it does for the user.
 /// - Signals to processes outside are refused from Linux 6.12 on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sandbox {
-    /// Files and folders that may be written besides; each must be there.
+    /// Additional files and directories that may be written; each must exist.
     pub writable: Vec<PathBuf>,
-    /// Whether there is a network.
+    /// Whether the command may use the network.
     pub network: Network,
 }
 
 /// Whether a command may use the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Network {
-    /// No socket can be made but for processes of this machine.
+    /// Only Unix sockets can be created.
     Refused,
-    /// Like anybody else.
+    /// The network is not restricted.
     Allowed,
 }
 
 impl Sandbox {
-    /// A sandbox in which nothing is writable besides what always is.
+    /// A sandbox without additional writable paths.
     pub fn new(network: Network) -> Self {
         Self {
             writable: Vec::new(),
@@ -52,17 +59,17 @@ impl Sandbox {
         }
     }
 
-    /// Makes a file or a folder writable that is there.
+    /// Makes an existing file or directory writable.
     pub fn with_writable(mut self, path: impl Into<PathBuf>) -> Self {
         self.writable.push(path.into());
         self
     }
 }
 
-/// Refuses: no sandbox can be built on this system, or by this build.
+/// Always fails: this system or this build has no sandbox.
 #[cfg(not(all(target_os = "linux", feature = "sandbox")))]
 pub(super) fn enforce(
-    _walls: &super::protocol::Isolation,
+    _isolation: &super::protocol::Isolation,
     _files: &crate::local::Files,
 ) -> Result<(), String> {
     let why = if cfg!(target_os = "linux") {

@@ -1,4 +1,4 @@
-//! The process that supervises one command: it adopts what the command leaves behind and ends it.
+//! The process that supervises one command: it adopts every process of the command and ends them all.
 //! It reports only when no descendant is left, and never runs a program of the command itself.
 
 use std::fs::DirBuilder;
@@ -13,78 +13,81 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, setsid, wait};
 
-use super::processes::{Process, adopt_orphans, children_of, descendants, kill};
-use super::protocol::{Job, LONGEST_REPORT, Report};
+use super::processes::{ProcessInfo, adopt_orphans, children_of, descendants, kill};
+use super::protocol::{CommandReport, JobRequest, MAX_REPORT_BYTES};
 use super::supervisor::{EXECUTE, own_program};
 
-/// What a command left behind, when it ended by itself, has this long to end.
-const SHORT_GRACE: Duration = Duration::from_millis(200);
-/// Between two attempts to kill what is left.
-const PAUSE: Duration = Duration::from_millis(2);
-/// What cannot be killed in this time waits in the kernel for something that may never come.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long processes that a command left behind have to end after it ended by itself.
+const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
+/// The pause between two attempts to kill what is left.
+const KILL_INTERVAL: Duration = Duration::from_millis(2);
+/// A process that cannot be killed in this time is blocked in the kernel, perhaps for ever.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Reads the job, has it executed, ends what is left, reports, and is over.
+/// Reads the job, has it executed, ends what is left, sends the report, and exits.
 pub(super) fn supervise() -> ! {
-    let report = supervised().unwrap_or_else(|error| Report::Failed(error.to_string()));
-    report.say();
+    let report = run_job().unwrap_or_else(|error| CommandReport::Failed(error.to_string()));
+    report.send();
     exit(0)
 }
 
-fn supervised() -> io::Result<Report> {
-    // Whoever started the agent may have left files open for it; they are not the command's.
+fn run_job() -> io::Result<CommandReport> {
+    // The agent may have inherited open files; the command must not.
     close_fds::set_fds_cloexec(3, &[]);
-    // No terminal, and a session that names what belongs to the command.
+    // No terminal, and a session that identifies the processes of the command.
     setsid()?;
     adopt_orphans()?;
-    let (line, job) = Job::read(&mut io::stdin().lock())?;
-    let folder = job.walls.as_ref().map(|walls| Path::new(&walls.folder));
-    if let Some(folder) = folder {
-        let made = DirBuilder::new().mode(0o700).create(folder);
-        made.map_err(|error| no_folder(folder, &error))?;
+    let (line, job) = JobRequest::read(&mut io::stdin().lock())?;
+    let temp_dir = job
+        .isolation
+        .as_ref()
+        .map(|isolation| Path::new(&isolation.temp_dir));
+    if let Some(temp_dir) = temp_dir {
+        let made = DirBuilder::new().mode(0o700).create(temp_dir);
+        made.map_err(|error| temp_dir_error(temp_dir, &error))?;
     }
-    let report = Watch::start(&line, job.grace).and_then(Watch::carry);
-    if let Some(folder) = folder {
-        // Nobody is left who could use it; what cannot be removed is no reason to call it failed.
-        std::fs::remove_dir_all(folder).ok();
+    let report = Supervision::start(&line, job.grace).and_then(Supervision::run);
+    if let Some(temp_dir) = temp_dir {
+        // No process is left that could use it; a failure to remove it does not fail the command.
+        std::fs::remove_dir_all(temp_dir).ok();
     }
     report
 }
 
-/// Something that the supervisor waits for.
-enum News {
-    /// The caller wants an end, or is gone.
+/// An event that the supervisor waits for.
+enum SupervisorEvent {
+    /// The caller wants the command to stop, or is gone.
     Stop,
-    /// The executor said this, and nothing more will come.
-    Said(Vec<u8>),
-    /// The executor is over.
-    Over(WaitStatus),
-    /// There is no descendant left.
-    AllGone,
+    /// The complete report of the executor.
+    Report(Vec<u8>),
+    /// The executor exited.
+    ExecutorExited(WaitStatus),
+    /// No descendant is left.
+    NoDescendants,
 }
 
 /// Whether the command was stopped.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Course {
-    Runs,
-    Stopped { since: Instant },
+enum RunState {
+    Running,
+    Stopping { since: Instant },
 }
 
 /// A command under supervision.
-struct Watch {
-    news: Receiver<News>,
+struct Supervision {
+    events: Receiver<SupervisorEvent>,
     executor: Pid,
-    /// As long as this is open, the executor goes on.
+    /// Closing this stops the executor.
     input: Option<ChildStdin>,
     grace: Duration,
-    course: Course,
-    said: Option<Vec<u8>>,
+    state: RunState,
+    report_bytes: Option<Vec<u8>>,
     status: Option<WaitStatus>,
-    is_all_gone: bool,
+    has_no_descendants: bool,
 }
 
-impl Watch {
-    /// Starts the executor and hands it the job.
+impl Supervision {
+    /// Starts the executor and sends it the job.
     fn start(job: &[u8], grace: Duration) -> io::Result<Self> {
         let mut child = Command::new(own_program()?)
             .arg0("toolcall-executor")
@@ -94,69 +97,74 @@ impl Watch {
             .spawn()?;
         let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let executor = id.ok_or(Errno::CHILD)?;
-        let (tell, news) = sync_channel(4);
-        watch_children(executor, tell.clone());
+        let (sender, events) = sync_channel(4);
+        watch_children(executor, sender.clone());
         if let Some(output) = child.stderr.take() {
-            watch_executor(output, tell.clone());
+            watch_executor(output, sender.clone());
         }
-        watch_caller(tell);
+        watch_caller(sender);
         let mut input = child.stdin.take();
         if let Some(input) = &mut input {
-            // One that is gone already is found by its status.
+            // If the executor is gone already, its exit status shows it.
             input.write_all(job).ok();
         }
         Ok(Self {
-            news,
+            events,
             executor,
             input,
             grace,
-            course: Course::Runs,
-            said: None,
+            state: RunState::Running,
+            report_bytes: None,
             status: None,
-            is_all_gone: false,
+            has_no_descendants: false,
         })
     }
 
-    fn carry(mut self) -> io::Result<Report> {
+    fn run(mut self) -> io::Result<CommandReport> {
         while self.status.is_none() {
-            match self.take(self.time_left()) {
-                Some(News::Stop) => self.stop(),
-                Some(News::Said(_) | News::Over(_) | News::AllGone) => {}
-                // It had its time and more.
+            match self.next_event(self.time_left()) {
+                Some(SupervisorEvent::Stop) => self.stop(),
+                Some(
+                    SupervisorEvent::Report(_)
+                    | SupervisorEvent::ExecutorExited(_)
+                    | SupervisorEvent::NoDescendants,
+                ) => {}
+                // It had more than its time.
                 None => drop(kill_process(self.executor, Signal::KILL)),
             }
         }
-        self.end_the_rest()?;
+        self.end_descendants()?;
         Ok(self.report())
     }
 
-    /// Waits for news, and remembers what it says.
-    fn take(&mut self, within: Duration) -> Option<News> {
-        let news = self.news.recv_timeout(within).ok()?;
-        match &news {
-            News::Stop => {}
-            News::Said(said) => self.said = Some(said.clone()),
-            News::Over(status) => self.status = Some(*status),
-            News::AllGone => self.is_all_gone = true,
+    /// Waits for the next event and records it.
+    fn next_event(&mut self, within: Duration) -> Option<SupervisorEvent> {
+        let event = self.events.recv_timeout(within).ok()?;
+        match &event {
+            SupervisorEvent::Stop => {}
+            SupervisorEvent::Report(report_bytes) => self.report_bytes = Some(report_bytes.clone()),
+            SupervisorEvent::ExecutorExited(status) => self.status = Some(*status),
+            SupervisorEvent::NoDescendants => self.has_no_descendants = true,
         }
-        Some(news)
+        Some(event)
     }
 
-    /// Until the executor is expected to be over. It gives its programs the grace, and then again.
+    /// Returns how long to wait for the executor, which gives its programs the grace twice.
     fn time_left(&self) -> Duration {
-        match self.course {
-            Course::Runs => Duration::MAX,
-            Course::Stopped { since } => {
-                let limit = self.grace * 2 + SHORT_GRACE;
-                limit.saturating_sub(since.elapsed()).max(PAUSE)
+        match self.state {
+            RunState::Running => Duration::MAX,
+            RunState::Stopping { since } => {
+                let limit = self.grace * 2 + LEFTOVER_GRACE;
+                limit.saturating_sub(since.elapsed()).max(KILL_INTERVAL)
             }
         }
     }
 
-    /// The executor tells its process group to end; those who left the group are told here.
+    /// Stops the command. The executor signals its own process group; processes that left the group
+    /// are signalled here.
     fn stop(&mut self) {
         self.input = None;
-        self.course = Course::Stopped {
+        self.state = RunState::Stopping {
             since: Instant::now(),
         };
         let all = descendants();
@@ -167,64 +175,66 @@ impl Watch {
         strays.for_each(|stray| stray.signal(Signal::TERM));
     }
 
-    /// Ends what is left once the executor is over. Those who were told to end get what is left of
-    /// the grace; those whom the command left behind are told now, and get a short one.
-    fn end_the_rest(&mut self) -> io::Result<()> {
-        let grace = match self.course {
-            Course::Stopped { since } => self.grace.saturating_sub(since.elapsed()),
-            Course::Runs => SHORT_GRACE.min(self.grace),
+    /// Ends every descendant after the executor exited. After a stop they have the rest of the grace;
+    /// processes that the command left behind are signalled now and have a short grace.
+    fn end_descendants(&mut self) -> io::Result<()> {
+        let grace = match self.state {
+            RunState::Stopping { since } => self.grace.saturating_sub(since.elapsed()),
+            RunState::Running => LEFTOVER_GRACE.min(self.grace),
         };
-        if self.course == Course::Runs && !self.is_all_gone_within(PAUSE) {
+        if self.state == RunState::Running && !self.ends_within(KILL_INTERVAL) {
             let left = descendants();
             left.iter().for_each(|process| process.signal(Signal::TERM));
         }
-        self.is_all_gone_within(grace);
+        self.ends_within(grace);
         let since = Instant::now();
-        while !self.is_all_gone_within(PAUSE) {
+        while !self.ends_within(KILL_INTERVAL) {
             let left = descendants();
             kill(&left);
-            if since.elapsed() > PATIENCE {
-                return Err(cannot_be_ended(&left));
+            if since.elapsed() > KILL_TIMEOUT {
+                return Err(unkillable_error(&left));
             }
         }
         Ok(())
     }
 
-    fn is_all_gone_within(&mut self, time: Duration) -> bool {
+    fn ends_within(&mut self, time: Duration) -> bool {
         let until = Instant::now() + time;
-        while !self.is_all_gone {
+        while !self.has_no_descendants {
             let left = until.saturating_duration_since(Instant::now());
-            if self.take(left).is_none() {
+            if self.next_event(left).is_none() {
                 break;
             }
         }
-        self.is_all_gone
+        self.has_no_descendants
     }
 
-    fn report(mut self) -> Report {
-        while self.said.is_none() && self.take(PATIENCE).is_some() {}
-        let said = self.said.unwrap_or_default();
-        Report::read(&said).unwrap_or_else(|| {
+    fn report(mut self) -> CommandReport {
+        while self.report_bytes.is_none() && self.next_event(KILL_TIMEOUT).is_some() {}
+        let report_bytes = self.report_bytes.unwrap_or_default();
+        CommandReport::parse(&report_bytes).unwrap_or_else(|| {
             let signal = self.status.and_then(|status| status.terminating_signal());
-            Report::Failed(match signal {
+            CommandReport::Failed(match signal {
                 Some(signal) => format!(
                     "the process that ran the command was ended from outside by signal {signal}"
                 ),
                 None => format!(
                     "the process that ran the command broke off: {}",
-                    String::from_utf8_lossy(&said).trim()
+                    String::from_utf8_lossy(&report_bytes).trim()
                 ),
             })
         })
     }
 }
 
-fn no_folder(folder: &Path, error: &io::Error) -> io::Error {
-    let folder = folder.display();
-    io::Error::other(format!("the sandbox cannot be built: `{folder}`: {error}"))
+fn temp_dir_error(temp_dir: &Path, error: &io::Error) -> io::Error {
+    let temp_dir = temp_dir.display();
+    io::Error::other(format!(
+        "the sandbox cannot be built: `{temp_dir}`: {error}"
+    ))
 }
 
-fn cannot_be_ended(left: &[Process]) -> io::Error {
+fn unkillable_error(left: &[ProcessInfo]) -> io::Error {
     let ids: Vec<_> = left.iter().map(|process| process.pid.to_string()).collect();
     io::Error::other(format!(
         "processes of the command cannot be ended: {}",
@@ -232,33 +242,38 @@ fn cannot_be_ended(left: &[Process]) -> io::Error {
     ))
 }
 
-/// Reaps whatever ends, so that no id of a dead process is held, until there are no children.
-fn watch_children(executor: Pid, tell: SyncSender<News>) {
+/// Reaps every child that exits, until there are none, so that no zombie holds an id.
+fn watch_children(executor: Pid, sender: SyncSender<SupervisorEvent>) {
     std::thread::spawn(move || {
         loop {
             match wait(WaitOptions::empty()) {
-                Ok(Some((pid, status))) if pid == executor => drop(tell.send(News::Over(status))),
+                Ok(Some((pid, status))) if pid == executor => {
+                    drop(sender.send(SupervisorEvent::ExecutorExited(status)))
+                }
                 Ok(_) | Err(Errno::INTR) => {}
-                Err(_) => break drop(tell.send(News::AllGone)),
+                Err(_) => break drop(sender.send(SupervisorEvent::NoDescendants)),
             }
         }
     });
 }
 
-fn watch_executor(output: ChildStderr, tell: SyncSender<News>) {
+fn watch_executor(output: ChildStderr, sender: SyncSender<SupervisorEvent>) {
     std::thread::spawn(move || {
-        let mut said = Vec::new();
-        output.take(LONGEST_REPORT).read_to_end(&mut said).ok();
-        tell.send(News::Said(said)).ok();
+        let mut report_bytes = Vec::new();
+        output
+            .take(MAX_REPORT_BYTES)
+            .read_to_end(&mut report_bytes)
+            .ok();
+        sender.send(SupervisorEvent::Report(report_bytes)).ok();
     });
 }
 
-/// The caller holds the other end of standard input as long as the command is to go on; the system
-/// lets go of it when the caller dies, however that happens.
-fn watch_caller(tell: SyncSender<News>) {
+/// Reports a stop when standard input is closed. The caller closes it to stop the command, and the
+/// system closes it when the caller dies.
+fn watch_caller(sender: SyncSender<SupervisorEvent>) {
     std::thread::spawn(move || {
         let mut rest = [0; 64];
         while io::stdin().read(&mut rest).is_ok_and(|read| read > 0) {}
-        tell.send(News::Stop).ok();
+        sender.send(SupervisorEvent::Stop).ok();
     });
 }

@@ -1,26 +1,27 @@
-//! Which program supervises commands: this one, started again, or one that is named.
-//! It starts nothing itself, and never takes a program for a supervisor that did not say so.
+//! The program that supervises commands: this one, started again, or another one.
+//! It starts nothing itself, and never uses a program as supervisor that does not declare itself one.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{executor, supervise};
 
-/// The one argument of a process that is to supervise a command.
+/// The only argument of a process that is to supervise a command.
 pub(super) const SUPERVISE: &str = "__toolcall-supervise";
-/// The one argument of a process that is to execute a command for its supervisor.
+/// The only argument of a process that is to execute a command for its supervisor.
 pub(super) const EXECUTE: &str = "__toolcall-execute";
 
-/// A program that supervises commands. That somebody has one says that it is fit for that.
+/// A program that supervises commands. A value of this type shows that the program calls
+/// [`Supervisor::enter`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supervisor {
     program: PathBuf,
 }
 
 impl Supervisor {
-    /// Makes this very program fit to supervise its commands. Call it first in `main`, before
-    /// threads and a runtime are there: a process that was started to supervise does that job
-    /// here, and does not return.
+    /// Makes this program the supervisor of its own commands. Call it first in `main`, before
+    /// threads and a runtime are started: in a process that was started to supervise a command, it
+    /// does so and never returns.
     pub fn enter() -> io::Result<Self> {
         let mut arguments = std::env::args_os().skip(1);
         match (arguments.next(), arguments.next()) {
@@ -30,7 +31,7 @@ impl Supervisor {
         }
     }
 
-    /// A program that calls [`Supervisor::enter`] first, such as `toolcall-supervisor`.
+    /// Uses another program that calls [`Supervisor::enter`] first, such as `toolcall-supervisor`.
     pub fn at(program: impl Into<PathBuf>) -> Self {
         let program = program.into();
         Self { program }
@@ -41,7 +42,7 @@ impl Supervisor {
     }
 }
 
-/// The program of this process, also if its file was replaced or removed meanwhile.
+/// Returns the program of this process, even if its file has been replaced or removed.
 #[cfg(target_os = "linux")]
 pub(super) fn own_program() -> io::Result<PathBuf> {
     Ok(PathBuf::from("/proc/self/exe"))

@@ -1,5 +1,5 @@
-//! Tables of edits: what they make, and what they say when they cannot be made.
-//! Pure texts, no files.
+//! Tables of edits: the edited text, or the error message.
+//! It uses texts only, no files.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -15,10 +15,10 @@ fn edited(text: &str, edits: Value) -> String {
 }
 
 fn check(rows: &[(&str, Value)], expect: Expect) {
-    let told = rows
+    let results = rows
         .iter()
         .map(|(text, edits)| edited(text, edits.clone()) + "\n");
-    expect.assert_eq(&told.collect::<String>());
+    expect.assert_eq(&results.collect::<String>());
 }
 
 fn replace(old: &str, new: &str) -> Value {
@@ -35,7 +35,7 @@ fn texts_are_replaced() {
                 "a a a",
                 json!([{"type": "replace", "oldText": "a", "newText": "b", "all": true}]),
             ),
-            // Each sees what the one before it left.
+            // Each edit sees the result of the one before it.
             (
                 "one",
                 json!([replace("one", "two"), replace("two", "three")]),

@@ -1,5 +1,5 @@
-//! Changes to one file: new, other content, gone.
-//! Nothing is changed that is not as it was shown, and nothing is ever half changed.
+//! Changes to one file: adding, modifying, deleting.
+//! It changes no file that differs from what the edit shows, and never leaves a change half made.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,30 +7,30 @@ use std::path::Path;
 use cap_std::fs::{Metadata, MetadataExt as _};
 use toolcall::{Applied, FileBody, HostError};
 
-use super::failure::{failed, refused};
+use super::errors::{host_error, path_error};
 use super::files::Files;
-use super::inspecting::inspect_folder;
-use super::temporary::{Temporary, settle_folder};
-use super::walk::{Gap, LastLink, Spot};
+use super::inspecting::inspect_directory;
+use super::path_walk::{EntryLocation, FinalSymlink, MissingDirectory};
+use super::temporary::{TemporaryFile, sync_directory};
 
 impl Files {
     pub(super) fn add(&self, path: &Path, after: &FileBody) -> Result<(), HostError> {
         let text = writable(path, after)?;
-        let mut spot = self.spot(path, LastLink::Meant, Gap::Filled)?;
-        if spot.found.is_some() {
+        let mut location = self.locate(path, FinalSymlink::Itself, MissingDirectory::Create)?;
+        if location.found.is_some() {
             return Err(HostError::Exists(path.to_owned()));
         }
-        let written = Temporary::create(&spot.folder, 0o666).and_then(|mut new| {
+        let written = TemporaryFile::create(&location.dir, 0o666).and_then(|mut new| {
             new.file.write_all(text.as_bytes())?;
-            new.place_new(&spot.name, self.durability)
+            new.persist_new(&location.name, self.durability)
         });
-        written.map_err(|error| failed(path, error))?;
-        spot.made.keep();
+        written.map_err(|error| host_error(path, error))?;
+        location.created.keep();
         Ok(())
     }
 
-    /// A link stands for what it leads to: that is changed, and the link stays. Another name of the
-    /// same file (a hard link) keeps the old content: it may lie outside.
+    /// Replaces the content of a file. A symlink is followed: its target changes, and the symlink
+    /// stays. A hard link to the same file keeps the old content, because it may lie outside.
     pub(super) fn modify(
         &self,
         path: &Path,
@@ -38,86 +38,98 @@ impl Files {
         after: &FileBody,
     ) -> Result<(), HostError> {
         let text = writable(path, after)?;
-        let spot = self.spot(path, LastLink::Followed, Gap::Fails)?;
-        let mut opened = spot.open(path)?;
+        let location = self.locate(path, FinalSymlink::Followed, MissingDirectory::Fail)?;
+        let mut opened = location.open(path)?;
         opened.require_body(before, self.read_limit, path)?;
         require_writable(&opened.metadata, path)?;
-        self.replace(&spot, &opened.metadata, text, path)
+        self.replace(&location, &opened.metadata, text, path)
     }
 
     fn replace(
         &self,
-        spot: &Spot,
+        location: &EntryLocation,
         known: &Metadata,
         text: &str,
         path: &Path,
     ) -> Result<(), HostError> {
-        let failed = |error| failed(path, error);
-        // Nobody else reads it before it has the rights of the original.
-        let mut new = Temporary::create(&spot.folder, 0o600).map_err(failed)?;
-        new.file.write_all(text.as_bytes()).map_err(failed)?;
-        new.take_rights_of(known).map_err(failed)?;
-        new.settle(self.durability).map_err(failed)?;
-        // As late as can be: writing took its time.
-        let _turn = self.turn.lock();
-        spot.require_still(known, path)?;
-        new.place_over(&spot.name, self.durability).map_err(failed)
+        let host_error = |error| host_error(path, error);
+        // No other user may read it before it has the permissions of the original.
+        let mut new = TemporaryFile::create(&location.dir, 0o600).map_err(host_error)?;
+        new.file.write_all(text.as_bytes()).map_err(host_error)?;
+        new.copy_permissions_from(known).map_err(host_error)?;
+        new.sync(self.durability).map_err(host_error)?;
+        // As late as possible, because writing took time.
+        let _lock = self.apply_lock.lock();
+        location.require_unchanged(known, path)?;
+        new.persist_over(&location.name, self.durability)
+            .map_err(host_error)
     }
 
-    /// Removes a file, or a link itself and never what it leads to, or a folder with everything in
-    /// it. What the edit does not hold is put away.
+    /// Removes a file, a symlink (never its target), or a directory with everything in it. Content
+    /// that the edit does not hold is moved to the trash.
     pub(super) fn delete(&self, path: &Path, before: &FileBody) -> Result<Applied, HostError> {
-        let spot = self.spot(path, LastLink::Meant, Gap::Fails)?;
+        let location = self.locate(path, FinalSymlink::Itself, MissingDirectory::Fail)?;
         let missing = || HostError::Missing(path.to_owned());
-        let found = spot.found.as_ref().ok_or_else(missing)?;
+        let found = location.found.as_ref().ok_or_else(missing)?;
         if found.is_symlink() {
-            self.require_link(&spot, before, path)?;
-            return self.remove(&spot, found, path);
+            self.require_symlink(&location, before, path)?;
+            return self.remove(&location, found, path);
         }
         match before {
             FileBody::Text(_) => {
-                let mut opened = spot.open(path)?;
+                let mut opened = location.open(path)?;
                 opened.require_body(before, self.read_limit, path)?;
-                self.remove(&spot, &opened.metadata, path)
+                self.remove(&location, &opened.metadata, path)
             }
             FileBody::Binary { .. } => {
-                let mut opened = spot.open(path)?;
+                let mut opened = location.open(path)?;
                 opened.require_body(before, self.read_limit, path)?;
-                self.put_away(&spot, path)
+                self.move_to_trash(&location, path)
             }
-            FileBody::Folder { .. } if inspect_folder(&spot, path)? == *before => {
-                self.put_away(&spot, path)
+            FileBody::Folder { .. } if inspect_directory(&location, path)? == *before => {
+                self.move_to_trash(&location, path)
             }
             FileBody::Folder { .. } => Err(HostError::Changed(path.to_owned())),
         }
     }
 
-    fn put_away(&self, spot: &Spot, path: &Path) -> Result<Applied, HostError> {
+    fn move_to_trash(&self, location: &EntryLocation, path: &Path) -> Result<Applied, HostError> {
         let why = "is not text, and there is no place to keep it for undo";
-        let bin = self.bin.as_ref().ok_or_else(|| refused(path, why))?;
-        let kept = bin.take(spot, path)?;
-        settle_folder(&spot.folder, self.durability);
+        let trash = self.trash.as_ref().ok_or_else(|| path_error(path, why))?;
+        let kept = trash.take(location, path)?;
+        sync_directory(&location.dir, self.durability);
         Ok(Applied { kept: Some(kept) })
     }
 
-    fn remove(&self, spot: &Spot, known: &Metadata, path: &Path) -> Result<Applied, HostError> {
-        let _turn = self.turn.lock();
-        spot.require_still(known, path)?;
-        let removed = spot.folder.remove_file(&spot.name);
-        removed.map_err(|error| failed(path, error))?;
-        settle_folder(&spot.folder, self.durability);
+    fn remove(
+        &self,
+        location: &EntryLocation,
+        known: &Metadata,
+        path: &Path,
+    ) -> Result<Applied, HostError> {
+        let _lock = self.apply_lock.lock();
+        location.require_unchanged(known, path)?;
+        let removed = location.dir.remove_file(&location.name);
+        removed.map_err(|error| host_error(path, error))?;
+        sync_directory(&location.dir, self.durability);
         Ok(Applied::default())
     }
 
-    /// A link is shown as what it leads to, or, where that cannot be read, as its own text: what
-    /// git keeps of it.
-    fn require_link(&self, spot: &Spot, before: &FileBody, path: &Path) -> Result<(), HostError> {
-        let target = spot.folder.read_link_contents(&spot.name);
-        let target = target.map_err(|error| failed(path, error))?;
+    /// Fails if a symlink is not as the edit shows it: by the content of its target or, where that
+    /// cannot be read, by its own text, which is what git stores.
+    fn require_symlink(
+        &self,
+        location: &EntryLocation,
+        before: &FileBody,
+        path: &Path,
+    ) -> Result<(), HostError> {
+        let target = location.dir.read_link_contents(&location.name);
+        let target = target.map_err(|error| host_error(path, error))?;
         let is_own = super::reading::body(target.into_os_string().into_encoded_bytes()) == *before;
-        match is_own || self.read(path).is_ok_and(|now| now == *before) {
-            true => Ok(()),
-            false => Err(HostError::Changed(path.to_owned())),
+        if is_own || self.read(path).is_ok_and(|now| now == *before) {
+            Ok(())
+        } else {
+            Err(HostError::Changed(path.to_owned()))
         }
     }
 }
@@ -125,18 +137,18 @@ impl Files {
 fn writable<'b>(path: &Path, after: &'b FileBody) -> Result<&'b str, HostError> {
     match after {
         FileBody::Text(text) => Ok(text),
-        FileBody::Binary { .. } | FileBody::Folder { .. } => Err(refused(
+        FileBody::Binary { .. } | FileBody::Folder { .. } => Err(path_error(
             path,
             "cannot be written: of content that is not text only the size is known",
         )),
     }
 }
 
-/// Whoever may change the folder could put a new file here all the same, but a file that nobody
-/// may write says that it is not to be changed.
+/// Fails if a file is read-only. Write permission on its directory would suffice to replace it, but
+/// its mode says that it is not to be changed.
 fn require_writable(known: &Metadata, path: &Path) -> Result<(), HostError> {
     match known.mode() & 0o222 {
-        0 => Err(refused(path, "is read-only")),
+        0 => Err(path_error(path, "is read-only")),
         _ => Ok(()),
     }
 }

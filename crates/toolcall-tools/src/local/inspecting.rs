@@ -1,5 +1,5 @@
-//! What is at a path, for whoever takes it away: a file, a link, a folder with everything in it.
-//! It follows no link and changes nothing.
+//! Describes what a delete would remove: a file, a symlink, or a directory with everything in it.
+//! It follows no symlink and changes nothing.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,68 +9,75 @@ use cap_std::fs::{Dir, Metadata, MetadataExt as _};
 use sha2::{Digest as _, Sha256};
 use toolcall::{Digest, FileBody, HostError};
 
-use super::failure::{failed, refused};
+use super::errors::{host_error, path_error};
+use super::path_walk::EntryLocation;
 use super::reading::body;
-use super::walk::Spot;
 
-/// A folder of more is nothing that a tool takes away in one go.
-const MOST_ENTRIES: u64 = 1_000_000;
-/// One handle is held for each level.
-const DEEPEST: usize = 256;
+/// A directory with more entries is too large to delete with one call.
+const MAX_ENTRIES: u64 = 1_000_000;
+/// The deepest level: one handle is held for each.
+const MAX_DEPTH: usize = 256;
 
-/// What is there.
-pub(super) fn inspect(spot: &Spot, limit: u64, path: &Path) -> Result<FileBody, HostError> {
+/// Returns what is at a location.
+pub(super) fn inspect(
+    location: &EntryLocation,
+    limit: u64,
+    path: &Path,
+) -> Result<FileBody, HostError> {
     let missing = || HostError::Missing(path.to_owned());
-    let found = spot.found.as_ref().ok_or_else(missing)?;
+    let found = location.found.as_ref().ok_or_else(missing)?;
     if found.is_symlink() {
-        let target = spot.folder.read_link_contents(&spot.name);
-        let target = target.map_err(|error| failed(path, error))?;
+        let target = location.dir.read_link_contents(&location.name);
+        let target = target.map_err(|error| host_error(path, error))?;
         return Ok(body(target.into_os_string().into_encoded_bytes()));
     }
     if found.is_dir() {
-        return inspect_folder(spot, path);
+        return inspect_directory(location, path);
     }
-    let read = spot.open(path)?.body(limit);
-    read.map_err(|error| failed(path, error))
+    let read = location.open(path)?.body(limit);
+    read.map_err(|error| host_error(path, error))
 }
 
-/// A folder with everything in it.
-pub(super) fn inspect_folder(spot: &Spot, path: &Path) -> Result<FileBody, HostError> {
-    match &spot.found {
+/// Returns the size and digest of a directory with everything in it.
+pub(super) fn inspect_directory(
+    location: &EntryLocation,
+    path: &Path,
+) -> Result<FileBody, HostError> {
+    match &location.found {
         None => return Err(HostError::Missing(path.to_owned())),
-        Some(found) if !found.is_dir() => return Err(refused(path, "is not a folder")),
+        Some(found) if !found.is_dir() => return Err(path_error(path, "is not a folder")),
         Some(_) => {}
     }
-    let folder = spot.folder.open_dir_nofollow(&spot.name);
-    let folder = folder.map_err(|error| failed(path, error))?;
-    let mut count = Count::default();
-    count.add_all(&folder, 0, path)?;
+    let dir = location.dir.open_dir_nofollow(&location.name);
+    let dir = dir.map_err(|error| host_error(path, error))?;
+    let mut tree = TreeDigest::default();
+    tree.add_all(&dir, 0, path)?;
     Ok(FileBody::Folder {
-        files: count.files,
-        bytes: count.bytes,
-        digest: Some(Digest(count.digest.finalize().into())),
+        files: tree.files,
+        bytes: tree.bytes,
+        digest: Some(Digest(tree.digest.finalize().into())),
     })
 }
 
 #[derive(Default)]
-struct Count {
+struct TreeDigest {
     entries: u64,
     files: u64,
     bytes: u64,
     digest: Sha256,
 }
 
-impl Count {
-    fn add_all(&mut self, folder: &Dir, depth: usize, path: &Path) -> Result<(), HostError> {
-        let failed = |error| failed(path, error);
-        if depth > DEEPEST {
-            return Err(refused(path, "holds folders nested too deeply"));
+impl TreeDigest {
+    fn add_all(&mut self, dir: &Dir, depth: usize, path: &Path) -> Result<(), HostError> {
+        let host_error = |error| host_error(path, error);
+        if depth > MAX_DEPTH {
+            return Err(path_error(path, "holds folders nested too deeply"));
         }
-        for name in self.names(folder, path)? {
-            let found = folder.symlink_metadata(&name).map_err(failed)?;
+        for name in self.names(dir, path)? {
+            let found = dir.symlink_metadata(&name).map_err(host_error)?;
             self.add(name.as_encoded_bytes(), &found);
             if found.is_dir() {
-                let inner = folder.open_dir_nofollow(&name).map_err(failed)?;
+                let inner = dir.open_dir_nofollow(&name).map_err(host_error)?;
                 self.add_all(&inner, depth + 1, path)?;
             }
         }
@@ -78,15 +85,15 @@ impl Count {
         Ok(())
     }
 
-    /// In an order that does not depend on the file system.
-    fn names(&mut self, folder: &Dir, path: &Path) -> Result<Vec<OsString>, HostError> {
-        let failed = |error| failed(path, error);
+    /// Returns the names in a directory, sorted, so that the digest does not depend on the file system.
+    fn names(&mut self, dir: &Dir, path: &Path) -> Result<Vec<OsString>, HostError> {
+        let host_error = |error| host_error(path, error);
         let mut names = Vec::new();
-        for entry in folder.entries().map_err(failed)? {
-            names.push(entry.map_err(failed)?.file_name());
+        for entry in dir.entries().map_err(host_error)? {
+            names.push(entry.map_err(host_error)?.file_name());
             self.entries += 1;
-            if self.entries > MOST_ENTRIES {
-                return Err(refused(
+            if self.entries > MAX_ENTRIES {
+                return Err(path_error(
                     path,
                     "holds too many files to be taken away at once",
                 ));
@@ -96,7 +103,7 @@ impl Count {
         Ok(names)
     }
 
-    /// Names hold no zero byte, so no two lists look the same.
+    /// Adds an entry to the digest. Names contain no zero byte, so no two lists encode alike.
     fn add(&mut self, name: &[u8], found: &Metadata) {
         self.digest.update(name);
         self.digest.update([0]);

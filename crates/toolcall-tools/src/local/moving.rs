@@ -1,5 +1,5 @@
-//! Moving: a name gets another place, also in another root or on another file system.
-//! Nothing is ever moved over something, and nothing is lost between the two places.
+//! Moves files and directories, also to another root or another file system.
+//! It never replaces an existing file, and loses nothing if a move fails halfway.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,81 +10,90 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 use rustix::io::Errno;
 use toolcall::HostError;
 
-use super::failure::{failed, refused};
+use super::errors::{host_error, path_error};
 use super::files::{Durability, Files};
-use super::temporary::{Temporary, rename_new, settle_folder};
+use super::path_walk::{EntryLocation, FinalSymlink, MissingDirectory};
+use super::temporary::{TemporaryFile, rename_no_replace, sync_directory};
 use super::trash::remove;
-use super::walk::{Gap, LastLink, Spot};
 
 impl Files {
-    /// Moves a file, a folder, or a link itself.
+    /// Moves a file, a directory, or a symlink itself.
     pub(super) fn rename(&self, path: &Path, to: &Path) -> Result<(), HostError> {
-        let from = self.spot(path, LastLink::Meant, Gap::Fails)?;
+        let from = self.locate(path, FinalSymlink::Itself, MissingDirectory::Fail)?;
         let missing = || HostError::Missing(path.to_owned());
         let found = from.found.as_ref().ok_or_else(missing)?;
-        let mut target = self.spot(to, LastLink::Meant, Gap::Filled)?;
+        let mut target = self.locate(to, FinalSymlink::Itself, MissingDirectory::Create)?;
         if target.found.is_some() {
             return Err(HostError::Exists(to.to_owned()));
         }
-        match rename_new(&from.folder, &from.name, &target.folder, &target.name) {
-            Err(error) if is_another_device(&error) => self.carry(&from, found, &target, path),
+        match rename_no_replace(&from.dir, &from.name, &target.dir, &target.name) {
+            Err(error) if is_another_device(&error) => {
+                self.move_across_devices(&from, found, &target, path)
+            }
             other => other.map_err(|error| failed_move(path, to, error)),
         }?;
-        target.made.keep();
-        settle_folder(&target.folder, self.durability);
-        settle_folder(&from.folder, self.durability);
+        target.created.keep();
+        sync_directory(&target.dir, self.durability);
+        sync_directory(&from.dir, self.durability);
         Ok(())
     }
 
-    /// To another file system: a copy, and then the original goes. At every moment there is one of
-    /// them whole, or both.
-    fn carry(
+    /// Moves a file to another file system: copies it, then removes the original. At every moment at
+    /// least one of them is complete.
+    fn move_across_devices(
         &self,
-        from: &Spot,
+        from: &EntryLocation,
         found: &Metadata,
-        to: &Spot,
+        to: &EntryLocation,
         path: &Path,
     ) -> Result<(), HostError> {
         if found.is_symlink() {
-            carry_link(from, to).map_err(|error| failed(path, error))?;
-            from.require_still(found, path)
-                .inspect_err(|_| take_back(to))?;
+            copy_symlink(from, to).map_err(|error| host_error(path, error))?;
+            from.require_unchanged(found, path)
+                .inspect_err(|_| remove_copy(to))?;
         } else if found.is_file() {
-            self.carry_file(from, to, path)?;
+            self.copy_to(from, to, path)?;
         } else {
             let why = "is no file and cannot be moved to another file system";
-            return Err(refused(path, why));
+            return Err(path_error(path, why));
         }
-        let removed = from.folder.remove_file(&from.name);
+        let removed = from.dir.remove_file(&from.name);
         removed.map_err(|error| {
-            take_back(to);
-            failed(path, error)
+            remove_copy(to);
+            host_error(path, error)
         })
     }
 
-    fn carry_file(&self, from: &Spot, to: &Spot, path: &Path) -> Result<(), HostError> {
+    fn copy_to(
+        &self,
+        from: &EntryLocation,
+        to: &EntryLocation,
+        path: &Path,
+    ) -> Result<(), HostError> {
         let mut opened = from.open(path)?;
-        let failed = |error| failed(path, error);
-        let mut copy = Temporary::create(&to.folder, 0o600).map_err(failed)?;
-        io::copy(&mut opened.file, &mut copy.file).map_err(failed)?;
-        copy.take_rights_of(&opened.metadata).map_err(failed)?;
-        from.require_still(&opened.metadata, path)?;
-        copy.place_new(&to.name, self.durability).map_err(failed)
+        let host_error = |error| host_error(path, error);
+        let mut copy = TemporaryFile::create(&to.dir, 0o600).map_err(host_error)?;
+        io::copy(&mut opened.file, &mut copy.file).map_err(host_error)?;
+        copy.copy_permissions_from(&opened.metadata)
+            .map_err(host_error)?;
+        from.require_unchanged(&opened.metadata, path)?;
+        copy.persist_new(&to.name, self.durability)
+            .map_err(host_error)
     }
 }
 
-fn carry_link(from: &Spot, to: &Spot) -> io::Result<()> {
-    let target = from.folder.read_link_contents(&from.name)?;
-    to.folder.symlink_contents(target, &to.name)
+fn copy_symlink(from: &EntryLocation, to: &EntryLocation) -> io::Result<()> {
+    let target = from.dir.read_link_contents(&from.name)?;
+    to.dir.symlink_contents(target, &to.name)
 }
 
-/// Carries something to another file system with everything in it: a copy, and when that is whole
-/// the original goes. What is neither file, folder nor link cannot be copied.
-pub(super) fn carry_tree(from: &Dir, name: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
+/// Moves a file or directory to another file system with everything in it: copies it, and removes
+/// the original when the copy is complete. Devices, pipes and sockets cannot be copied.
+pub(super) fn move_tree(from: &Dir, name: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
     match copy_tree(from, name, to, new) {
         Ok(()) => remove(from, name),
         Err(error) => {
-            // The original is whole; of the copy nothing is needed.
+            // The original is complete; the partial copy is not needed.
             let _ = remove(to, new);
             Err(error)
         }
@@ -116,15 +125,15 @@ fn copy_file(from: &Dir, name: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> 
     let mut options = OpenOptions::new();
     options.read(true).nonblock(true).follow(FollowSymlinks::No);
     let mut original = from.open_with(name, &options)?;
-    let mut copy = Temporary::create(to, 0o600)?;
+    let mut copy = TemporaryFile::create(to, 0o600)?;
     io::copy(&mut original, &mut copy.file)?;
-    copy.take_rights_of(&original.metadata()?)?;
-    copy.place_new(new, Durability::Synced)
+    copy.copy_permissions_from(&original.metadata()?)?;
+    copy.persist_new(new, Durability::Synced)
 }
 
-/// The original is still there, so the copy goes.
-fn take_back(copy: &Spot) {
-    let _ = copy.folder.remove_file(&copy.name);
+/// Removes the copy, because the original is still there.
+fn remove_copy(copy: &EntryLocation) {
+    let _ = copy.dir.remove_file(&copy.name);
 }
 
 pub(super) fn is_another_device(error: &io::Error) -> bool {
@@ -137,7 +146,7 @@ fn failed_move(path: &Path, to: &Path, error: io::Error) -> HostError {
         io::ErrorKind::NotFound => HostError::Missing(path.to_owned()),
         _ => {
             let why = format!("cannot be moved to `{}`: {error}", to.display());
-            refused(path, why)
+            path_error(path, why)
         }
     }
 }

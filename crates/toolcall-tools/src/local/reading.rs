@@ -1,4 +1,4 @@
-//! What is read of a file: opened without waiting, known to be a regular file, never more than a limit.
+//! Reads regular files: opened without blocking, checked to be regular, and never beyond a limit.
 //! It changes nothing.
 
 use std::io::{Read as _, Seek as _, SeekFrom, Write};
@@ -9,10 +9,10 @@ use cap_std::fs::{File, Metadata, MetadataExt as _, OpenOptions};
 use sha2::{Digest as _, Sha256};
 use toolcall::{Digest, FileBody, HostError};
 
-use super::failure::{failed, not_a_file};
-use super::walk::Spot;
+use super::errors::{host_error, not_a_file_error};
+use super::path_walk::EntryLocation;
 
-/// A part of a file, and how large the whole was.
+/// A part of a file, and the size of the whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePart {
     /// The bytes that were read.
@@ -21,25 +21,25 @@ pub struct FilePart {
     pub size: u64,
 }
 
-/// A regular file that is open for reading. As long as it is, no other file gets its number.
+/// A regular file that is open for reading. While it is open, no other file gets its inode.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenFile {
     /// The file.
     pub(super) file: File,
-    /// What it was when it was opened.
+    /// Its metadata when it was opened.
     pub(super) metadata: Metadata,
 }
 
-/// Which file it is and in which state, as far as the system keeps count.
+/// Identifies a file and its version by device, inode, size and times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fingerprint {
+pub(super) struct FileFingerprint {
     file: (u64, u64),
     size: u64,
     modified: (i64, i64),
     changed: (i64, i64),
 }
 
-impl From<&Metadata> for Fingerprint {
+impl From<&Metadata> for FileFingerprint {
     fn from(metadata: &Metadata) -> Self {
         Self {
             file: (metadata.dev(), metadata.ino()),
@@ -50,42 +50,51 @@ impl From<&Metadata> for Fingerprint {
     }
 }
 
-impl Spot {
-    /// Opens what is there, if it is a regular file. To open a pipe or a device can have effects
-    /// of its own, so what was found is looked at before, and what was opened after.
-    pub(super) fn open(&self, asked: &Path) -> Result<Opened, HostError> {
-        let missing = || HostError::Missing(asked.to_owned());
-        require_file(self.found.as_ref().ok_or_else(missing)?, asked)?;
+impl EntryLocation {
+    /// Opens a regular file. Opening a pipe or a device can have side effects, so the type is checked
+    /// before opening and again after.
+    pub(super) fn open(&self, requested: &Path) -> Result<OpenFile, HostError> {
+        let missing = || HostError::Missing(requested.to_owned());
+        require_regular_file(self.found.as_ref().ok_or_else(missing)?, requested)?;
         let mut options = OpenOptions::new();
         options.read(true).nonblock(true).follow(FollowSymlinks::No);
-        let opened = self.folder.open_with(&self.name, &options);
-        let file = opened.map_err(|error| failed(asked, error))?;
-        let metadata = file.metadata().map_err(|error| failed(asked, error))?;
-        require_file(&metadata, asked)?;
-        Ok(Opened { file, metadata })
+        let opened = self.dir.open_with(&self.name, &options);
+        let file = opened.map_err(|error| host_error(requested, error))?;
+        let metadata = file
+            .metadata()
+            .map_err(|error| host_error(requested, error))?;
+        require_regular_file(&metadata, requested)?;
+        Ok(OpenFile { file, metadata })
     }
 
-    /// Fails if the name no longer leads to this very file in this very state.
-    pub(super) fn require_still(&self, known: &Metadata, asked: &Path) -> Result<(), HostError> {
-        let now = self.folder.symlink_metadata(&self.name);
-        let now = now.map_err(|error| failed(asked, error))?;
-        match Fingerprint::from(&now) == Fingerprint::from(known) {
-            true => Ok(()),
-            false => Err(HostError::Changed(asked.to_owned())),
+    /// Fails if the name no longer leads to the same file in the same version.
+    pub(super) fn require_unchanged(
+        &self,
+        known: &Metadata,
+        requested: &Path,
+    ) -> Result<(), HostError> {
+        let now = self.dir.symlink_metadata(&self.name);
+        let now = now.map_err(|error| host_error(requested, error))?;
+        if FileFingerprint::from(&now) == FileFingerprint::from(known) {
+            Ok(())
+        } else {
+            Err(HostError::Changed(requested.to_owned()))
         }
     }
 }
 
-pub(super) fn require_file(metadata: &Metadata, asked: &Path) -> Result<(), HostError> {
-    match metadata.is_file() {
-        true => Ok(()),
-        false => Err(not_a_file(asked, metadata.file_type())),
+pub(super) fn require_regular_file(metadata: &Metadata, requested: &Path) -> Result<(), HostError> {
+    if metadata.is_file() {
+        Ok(())
+    } else {
+        Err(not_a_file_error(requested, metadata.file_type()))
     }
 }
 
-impl Opened {
-    /// Reads from a place on, at most so much: a file may grow while it is read.
-    pub(super) fn portion(&mut self, from: u64, limit: u64) -> std::io::Result<FilePart> {
+impl OpenFile {
+    /// Reads at most `limit` bytes from an offset. The limit matters because a file may grow while it
+    /// is read.
+    pub(super) fn read_at(&mut self, from: u64, limit: u64) -> std::io::Result<FilePart> {
         let left = self.metadata.size().saturating_sub(from).min(limit);
         let mut bytes = Vec::with_capacity(usize::try_from(left).unwrap_or(0));
         self.file.seek(SeekFrom::Start(from))?;
@@ -98,15 +107,14 @@ impl Opened {
         Ok(FilePart { bytes, size })
     }
 
-    /// What it holds, as far as it can be shown: what is too large to be read at once is known by
-    /// its size and digest only.
+    /// Returns the content, or only size and digest of a file that is larger than the limit.
     pub(super) fn body(&mut self, limit: u64) -> std::io::Result<FileBody> {
         let size = self.metadata.size();
         if size <= limit {
-            return Ok(body(self.portion(0, size + 1)?.bytes));
+            return Ok(body(self.read_at(0, size + 1)?.bytes));
         }
         self.file.seek(SeekFrom::Start(0))?;
-        let mut digest = Hashing(Sha256::new());
+        let mut digest = DigestWriter(Sha256::new());
         let bytes = std::io::copy(&mut self.file, &mut digest)?;
         Ok(FileBody::Binary {
             bytes,
@@ -114,30 +122,33 @@ impl Opened {
         })
     }
 
-    /// Fails if the file is not as it was shown.
+    /// Fails if the content is not the expected one.
     pub(super) fn require_body(
         &mut self,
         before: &FileBody,
         limit: u64,
-        asked: &Path,
+        requested: &Path,
     ) -> Result<(), HostError> {
         let is_same = match before {
             FileBody::Text(text) if self.metadata.size() != text.len() as u64 => false,
             FileBody::Text(_) | FileBody::Binary { .. } | FileBody::Folder { .. } => {
-                self.body(limit).map_err(|error| failed(asked, error))? == *before
+                self.body(limit)
+                    .map_err(|error| host_error(requested, error))?
+                    == *before
             }
         };
-        match is_same {
-            true => Ok(()),
-            false => Err(HostError::Changed(asked.to_owned())),
+        if is_same {
+            Ok(())
+        } else {
+            Err(HostError::Changed(requested.to_owned()))
         }
     }
 }
 
-/// A digest that can be written to.
-struct Hashing(Sha256);
+/// A writer that only computes a digest.
+struct DigestWriter(Sha256);
 
-impl Write for Hashing {
+impl Write for DigestWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.update(bytes);
         Ok(bytes.len())
@@ -148,7 +159,7 @@ impl Write for Hashing {
     }
 }
 
-/// Text if it is UTF-8, with everything that is in it; else only its size and digest.
+/// Returns bytes as text if they are UTF-8, else only their size and digest.
 pub(super) fn body(bytes: Vec<u8>) -> FileBody {
     match String::from_utf8(bytes) {
         Ok(text) => FileBody::Text(text.into()),
@@ -165,13 +176,13 @@ mod tests {
 
     use super::*;
     use crate::local::Files;
-    use crate::local::walk::{Gap, LastLink};
+    use crate::local::path_walk::{FinalSymlink, MissingDirectory};
 
-    /// Between the look at a file and its change, somebody else came.
+    /// Another process changes the file between its check and its change.
     #[test]
     fn a_file_that_changed_meanwhile_is_noticed() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
         let path = root.join("f");
         let files = Files::open(&[root]).unwrap();
         let meanwhile: [fn(&Path); 3] = [
@@ -187,31 +198,38 @@ mod tests {
         ];
         for change in meanwhile {
             fs::write(&path, "1").unwrap();
-            let spot = files.spot(&path, LastLink::Followed, Gap::Fails).unwrap();
-            let opened = spot.open(&path).unwrap();
-            spot.require_still(&opened.metadata, &path).unwrap();
+            let location = files
+                .locate(&path, FinalSymlink::Followed, MissingDirectory::Fail)
+                .unwrap();
+            let opened = location.open(&path).unwrap();
+            location.require_unchanged(&opened.metadata, &path).unwrap();
             change(&path);
             let changed = HostError::Changed(path.clone());
-            assert_eq!(spot.require_still(&opened.metadata, &path), Err(changed));
+            assert_eq!(
+                location.require_unchanged(&opened.metadata, &path),
+                Err(changed)
+            );
         }
     }
 
-    /// What was found as a file is a link or a pipe by now.
+    /// What was a regular file when it was found is a symlink or a pipe when it is opened.
     #[test]
     fn what_was_swapped_before_it_was_opened_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
         let (path, canary) = (root.join("f"), root.join("canary"));
         fs::write(&canary, "CANARY").unwrap();
         fs::write(&path, "1").unwrap();
         let files = Files::open(&[root]).unwrap();
-        let spot = files.spot(&path, LastLink::Followed, Gap::Fails).unwrap();
+        let location = files
+            .locate(&path, FinalSymlink::Followed, MissingDirectory::Fail)
+            .unwrap();
         fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink("canary", &path).unwrap();
-        spot.open(&path).unwrap_err();
+        location.open(&path).unwrap_err();
         fs::remove_file(&path).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, 0o600.into()).unwrap();
-        let error = spot.open(&path).unwrap_err().to_string();
+        let error = location.open(&path).unwrap_err().to_string();
         assert!(error.ends_with("is a pipe, not a file"), "{error}");
     }
 }

@@ -1,5 +1,5 @@
-//! The folders a session works in, each held by a handle from the beginning.
-//! A path is matched by its components, never as text, and nothing is opened by name after that.
+//! The directories a session works in, each held by a handle from the start.
+//! It matches paths by components, never as text, and opens nothing by name after that.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,34 +8,34 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, MetadataExt as _};
 
-/// One folder of the session.
+/// A directory that the session works in.
 #[derive(Debug)]
 pub(super) struct Root {
-    /// Where it was when it was opened, with every link followed.
+    /// Its canonical path when it was opened.
     pub(super) path: PathBuf,
-    /// The folder itself, wherever it is now.
+    /// The open directory, wherever it has been moved since.
     pub(super) dir: Arc<Dir>,
-    /// How it was given: callers may go on to name it so.
+    /// The path it was opened by: callers may go on to use it.
     given: PathBuf,
 }
 
-/// Which folder a root is, so that another process can open the same one and no other.
+/// The identity of a root, with which another process can open the same directory and no other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootId {
-    /// How it was given.
+    /// The path it was opened by.
     pub path: PathBuf,
-    /// The number of its file system.
+    /// The device number of its file system.
     pub device: u64,
-    /// Its number there.
+    /// Its inode number.
     pub inode: u64,
 }
 
-/// Every folder of the session.
+/// The roots of a session.
 #[derive(Debug)]
 pub(super) struct Roots(Vec<Root>);
 
 impl Roots {
-    /// Opens every folder. This is the one place where names outside of a root are looked up.
+    /// Opens every root. Only here are names outside of a root looked up.
     pub(super) fn open(paths: &[PathBuf]) -> io::Result<Self> {
         paths
             .iter()
@@ -44,18 +44,18 @@ impl Roots {
             .map(Self)
     }
 
-    /// Which folders they are.
+    /// Returns the identities of the roots.
     pub(super) fn ids(&self) -> io::Result<Vec<RootId>> {
         self.0.iter().map(Root::id).collect()
     }
 
-    /// The handles of the folders.
+    /// Returns the handles of the roots.
     #[cfg(all(target_os = "linux", feature = "sandbox"))]
     pub(super) fn handles(&self) -> impl Iterator<Item = &Dir> {
         self.0.iter().map(|root| &*root.dir)
     }
 
-    /// The innermost root that contains the path, and the way on from there.
+    /// Returns the innermost root that contains a path, and the rest of the path.
     pub(super) fn find<'p>(&self, path: &'p Path) -> Option<(&Root, &'p Path)> {
         let named = self.0.iter().flat_map(|root| {
             let rest = |name: &Path| path.strip_prefix(name).ok().map(|rest| (root, rest));
@@ -93,18 +93,20 @@ fn open(given: &Path) -> io::Result<Root> {
     })
 }
 
-/// The handle came first, so the name found for it after that may be that of another folder.
+/// Fails if the canonical path leads to another directory: it was looked up after the handle was
+/// opened.
 fn require_same(dir: &Dir, path: &Path) -> io::Result<()> {
     let (held, named) = (dir.dir_metadata()?, std::fs::metadata(path)?);
     let named = (
         std::os::unix::fs::MetadataExt::dev(&named),
         std::os::unix::fs::MetadataExt::ino(&named),
     );
-    match (held.dev(), held.ino()) == named {
-        true => Ok(()),
-        false => Err(io::Error::other(format!(
+    if (held.dev(), held.ino()) == named {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!(
             "`{}` was replaced while it was opened",
             path.display()
-        ))),
+        )))
     }
 }

@@ -1,5 +1,5 @@
-//! A file that is written beside its place and then put there in one step.
-//! It never writes into a file that is there, and leaves nothing behind when it fails.
+//! Temporary files that are written next to their destination and renamed to it in one step.
+//! It never writes into an existing file, and leaves nothing behind when it fails.
 
 use std::ffi::OsStr;
 use std::hash::{BuildHasher as _, RandomState};
@@ -13,41 +13,42 @@ use rustix::io::Errno;
 
 use super::files::Durability;
 
-/// A file under a name of its own. Dropped, it is removed, unless it was put in its place.
+/// A file under a random name. Dropping it removes the file, unless it was renamed to its
+/// destination.
 #[derive(Debug)]
-pub(super) struct Temporary<'a> {
-    folder: &'a Dir,
-    /// Nothing once it has got its place.
+pub(super) struct TemporaryFile<'a> {
+    dir: &'a Dir,
+    /// `None` once it was renamed.
     name: Option<String>,
-    /// What is written goes here.
+    /// The open file.
     pub(super) file: File,
 }
 
-/// A name that nobody else thinks of. The standard library's hasher is seeded at random.
-pub(crate) fn fresh_name() -> String {
+/// Returns a name that no other process uses. The standard library's hasher is randomly seeded.
+pub(crate) fn random_name() -> String {
     let number = RandomState::new().hash_one(std::process::id());
     format!(".toolcall-{number:016x}")
 }
 
-impl<'a> Temporary<'a> {
-    /// An empty file in the folder, with these rights as far as the process's mask lets it.
-    pub(super) fn create(folder: &'a Dir, mode: u32) -> io::Result<Self> {
-        let name = fresh_name();
+impl<'a> TemporaryFile<'a> {
+    /// Creates an empty file in a directory, with this mode as far as the umask permits.
+    pub(super) fn create(dir: &'a Dir, mode: u32) -> io::Result<Self> {
+        let name = random_name();
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(mode);
-        let file = folder.open_with(&name, options.follow(FollowSymlinks::No))?;
+        let file = dir.open_with(&name, options.follow(FollowSymlinks::No))?;
         Ok(Self {
-            folder,
+            dir,
             name: Some(name),
             file,
         })
     }
 
-    /// Takes over owner and rights. What runs as somebody else when it is executed (setuid, setgid)
-    /// was that with its old content; the new one does not inherit it.
-    pub(super) fn take_rights_of(&self, original: &Metadata) -> io::Result<()> {
+    /// Copies owner and permissions, but not setuid and setgid: those were granted to the old
+    /// content.
+    pub(super) fn copy_permissions_from(&self, original: &Metadata) -> io::Result<()> {
         let (owner, group) = (original.uid(), original.gid());
-        // Only root may give files away; for anybody else the file becomes theirs.
+        // Only root may change the owner; otherwise the file belongs to the current user.
         let _ = rustix::fs::fchown(
             &self.file,
             Some(Uid::from_raw(owner)),
@@ -57,29 +58,29 @@ impl<'a> Temporary<'a> {
         self.file.set_permissions(rights)
     }
 
-    /// Puts it where nothing is.
-    pub(super) fn place_new(mut self, name: &OsStr, durability: Durability) -> io::Result<()> {
-        self.settle(durability)?;
+    /// Renames it to a name that must not exist.
+    pub(super) fn persist_new(mut self, name: &OsStr, durability: Durability) -> io::Result<()> {
+        self.sync(durability)?;
         if let Some(own) = &self.name {
-            rename_new(self.folder, own.as_ref(), self.folder, name)?;
+            rename_no_replace(self.dir, own.as_ref(), self.dir, name)?;
         }
         self.name = None;
-        settle_folder(self.folder, durability);
+        sync_directory(self.dir, durability);
         Ok(())
     }
 
-    /// Puts it where a file is.
-    pub(super) fn place_over(mut self, name: &OsStr, durability: Durability) -> io::Result<()> {
+    /// Renames it over an existing file.
+    pub(super) fn persist_over(mut self, name: &OsStr, durability: Durability) -> io::Result<()> {
         if let Some(own) = &self.name {
-            self.folder.rename(own, self.folder, name)?;
+            self.dir.rename(own, self.dir, name)?;
         }
         self.name = None;
-        settle_folder(self.folder, durability);
+        sync_directory(self.dir, durability);
         Ok(())
     }
 
-    /// Makes sure of the content before anything leads to it.
-    pub(super) fn settle(&self, durability: Durability) -> io::Result<()> {
+    /// Syncs the content before a name leads to it.
+    pub(super) fn sync(&self, durability: Durability) -> io::Result<()> {
         match durability {
             Durability::Synced => self.file.sync_all(),
             Durability::Cached => Ok(()),
@@ -87,44 +88,44 @@ impl<'a> Temporary<'a> {
     }
 }
 
-impl Drop for Temporary<'_> {
+impl Drop for TemporaryFile<'_> {
     fn drop(&mut self) {
         if let Some(name) = self.name.take() {
-            // There is nobody left to tell; its name says whose it is.
-            let _ = self.folder.remove_file(name);
+            // A failure cannot be reported here; the name of the file shows who made it.
+            let _ = self.dir.remove_file(name);
         }
     }
 }
 
-/// Makes sure of a folder's names. The change is made by now, so a system that cannot do this is
-/// no reason to call it failed.
-pub(super) fn settle_folder(folder: &Dir, durability: Durability) {
+/// Syncs the names in a directory. Errors are ignored, because the change is already made.
+pub(super) fn sync_directory(dir: &Dir, durability: Durability) {
     match durability {
-        Durability::Synced => drop(folder.open(".").and_then(|folder| folder.sync_all())),
+        Durability::Synced => drop(dir.open(".").and_then(|dir| dir.sync_all())),
         Durability::Cached => {}
     }
 }
 
-/// Renames, but never over something.
-pub(super) fn rename_new(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
-    match rename_exclusively(from, old, to, new) {
+/// Renames without replacing an existing file.
+pub(super) fn rename_no_replace(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
+    match try_rename_no_replace(from, old, to, new) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => link_then_remove(from, old, to, new),
         other => Ok(other?),
     }
 }
 
 #[cfg(any(target_vendor = "apple", target_os = "linux", target_os = "android"))]
-fn rename_exclusively(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> Result<(), Errno> {
+fn try_rename_no_replace(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> Result<(), Errno> {
     rustix::fs::renameat_with(from, old, to, new, rustix::fs::RenameFlags::NOREPLACE)
 }
 
 #[cfg(not(any(target_vendor = "apple", target_os = "linux", target_os = "android")))]
-fn rename_exclusively(_: &Dir, _: &OsStr, _: &Dir, _: &OsStr) -> Result<(), Errno> {
+fn try_rename_no_replace(_: &Dir, _: &OsStr, _: &Dir, _: &OsStr) -> Result<(), Errno> {
     Err(Errno::NOSYS)
 }
 
-/// For file systems that cannot do it in one step. A link is never made over something, either;
-/// between the two steps the file has both names. Folders cannot have two and stay.
+/// Renames on file systems that cannot do so in one step. A hard link never replaces a file, either;
+/// between the two steps the file has both names. Directories cannot be hard-linked, so this fails
+/// for them.
 fn link_then_remove(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
     from.hard_link(old, to, new)?;
     from.remove_file(old)
@@ -136,8 +137,8 @@ mod tests {
 
     #[test]
     fn the_way_in_two_steps_never_goes_over_something() {
-        let folder = tempfile::tempdir().unwrap();
-        let dir = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority()).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient_dir(dir.path(), cap_std::ambient_authority()).unwrap();
         dir.write("a", "1").unwrap();
         dir.write("b", "2").unwrap();
         dir.symlink_contents("/nowhere", "l").unwrap();

@@ -1,5 +1,5 @@
-//! Where deleted things are put that no edit holds: folders, and files that are not text.
-//! It never changes them, and removes one for good only when it is pruned.
+//! The trash: deleted directories, and deleted files that are not text, which no edit can hold.
+//! It never changes them, and removes them permanently only when it is pruned.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -9,65 +9,66 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cap_std::fs::Dir;
 use toolcall::HostError;
 
-use super::failure::{failed, refused};
-use super::folders::private_folder;
+use super::directories::open_private_directory;
+use super::errors::{host_error, path_error};
 use super::inspecting::inspect;
-use super::moving::{carry_tree, is_another_device};
-use super::temporary::{fresh_name, rename_new};
-use super::walk::Spot;
+use super::moving::{is_another_device, move_tree};
+use super::path_walk::EntryLocation;
+use super::temporary::{random_name, rename_no_replace};
 
-/// A folder of the user's, outside of every session, in which deleted things wait.
+/// A directory for deleted files, outside of every session's roots. Pass it to
+/// [`Files::with_trash`](super::Files::with_trash).
 #[derive(Debug)]
 pub struct Trash {
     path: PathBuf,
-    folder: Dir,
+    dir: Dir,
     cap: u64,
 }
 
 impl Trash {
-    /// What is copied where nothing else is said.
+    /// The default limit of what is copied from another file system, in bytes.
     pub const DEFAULT_CAP: u64 = 1024 * 1024 * 1024;
 
-    /// Puts things into this folder, which is made if need be. From another file system at most
-    /// `cap` bytes of one thing are copied.
-    pub fn open(folder: &Path, cap: u64) -> io::Result<Self> {
-        let (path, folder) = private_folder(folder)?;
-        Ok(Self { path, folder, cap })
+    /// Opens this directory as trash, and creates it if needed. Of a file or directory on another
+    /// file system at most `cap` bytes are copied.
+    pub fn open(dir: &Path, cap: u64) -> io::Result<Self> {
+        let (path, dir) = open_private_directory(dir)?;
+        Ok(Self { path, dir, cap })
     }
 
-    /// Takes something away from where it is, and says where it is now.
-    pub(super) fn take(&self, spot: &Spot, path: &Path) -> Result<PathBuf, HostError> {
-        let name = OsString::from(fresh_item());
-        match rename_new(&spot.folder, &spot.name, &self.folder, &name) {
-            Err(error) if is_another_device(&error) => self.copy(spot, &name, path)?,
-            other => other.map_err(|error| failed(path, error))?,
+    /// Moves a file or directory to the trash, and returns its new path.
+    pub(super) fn take(&self, location: &EntryLocation, path: &Path) -> Result<PathBuf, HostError> {
+        let name = OsString::from(new_item_name());
+        match rename_no_replace(&location.dir, &location.name, &self.dir, &name) {
+            Err(error) if is_another_device(&error) => self.copy(location, &name, path)?,
+            other => other.map_err(|error| host_error(path, error))?,
         }
         Ok(self.path.join(name))
     }
 
-    fn copy(&self, spot: &Spot, name: &OsStr, path: &Path) -> Result<(), HostError> {
-        let size = inspect(spot, 0, path)?.bytes();
+    fn copy(&self, location: &EntryLocation, name: &OsStr, path: &Path) -> Result<(), HostError> {
+        let size = inspect(location, 0, path)?.bytes();
         if size > self.cap {
-            return Err(refused(
+            return Err(path_error(
                 path,
                 format_args!(
-                    "has {size} bytes and lies on another file system than deleted things are \
-                     kept on, where at most {} bytes are copied",
+                    "has {size} bytes and is on another file system than the trash, to which at \
+                     most {} bytes are copied",
                     self.cap
                 ),
             ));
         }
-        let copied = carry_tree(&spot.folder, &spot.name, &self.folder, name);
-        copied.map_err(|error| failed(path, error))
+        let copied = move_tree(&location.dir, &location.name, &self.dir, name);
+        copied.map_err(|error| host_error(path, error))
     }
 
-    /// Removes for good what was taken before this moment, and says how many things that were.
+    /// Permanently removes what was deleted before this time, and returns how many items.
     pub fn prune(&self, before: SystemTime) -> io::Result<usize> {
         let mut pruned = 0;
-        for entry in self.folder.entries()? {
+        for entry in self.dir.entries()? {
             let name = entry?.file_name();
-            if taken_at(&name).is_some_and(|taken| taken < before) {
-                remove(&self.folder, &name)?;
+            if deleted_at(&name).is_some_and(|taken| taken < before) {
+                remove(&self.dir, &name)?;
                 pruned += 1;
             }
         }
@@ -75,22 +76,24 @@ impl Trash {
     }
 }
 
-/// Removes whatever it is.
-pub(super) fn remove(folder: &Dir, name: &OsStr) -> io::Result<()> {
-    match folder.symlink_metadata(name)?.is_dir() {
-        true => folder.remove_dir_all(name),
-        false => folder.remove_file(name),
+/// Removes a file, or a directory with everything in it.
+pub(super) fn remove(dir: &Dir, name: &OsStr) -> io::Result<()> {
+    if dir.symlink_metadata(name)?.is_dir() {
+        dir.remove_dir_all(name)
+    } else {
+        dir.remove_file(name)
     }
 }
 
-/// A move keeps the times of a thing, so its name tells when it came.
-fn fresh_item() -> String {
+/// Returns a new name with the current time in it: a move keeps the times of a file, so its name has
+/// to say when it was deleted.
+fn new_item_name() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let seconds = now.map_or(0, |now| now.as_secs());
-    format!("{seconds}{}", fresh_name())
+    format!("{seconds}{}", random_name())
 }
 
-fn taken_at(name: &OsStr) -> Option<SystemTime> {
+fn deleted_at(name: &OsStr) -> Option<SystemTime> {
     let seconds = name.to_str()?.split('.').next()?.parse().ok()?;
     UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }

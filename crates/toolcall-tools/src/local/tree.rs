@@ -1,5 +1,5 @@
-//! What lies beneath one folder, found by several threads, each name reached through a held handle.
-//! It follows no link, enters no `.git`, and shows no content itself.
+//! Walks the tree beneath a directory with several threads, through directory handles.
+//! It follows no symlink, enters no `.git`, and reads no content itself.
 
 mod names;
 mod rules;
@@ -18,10 +18,10 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, readlinkat, sta
 
 pub(crate) use start::Start;
 
-/// As deep as a walk goes, whatever was asked for.
-const DEEPEST: usize = 256;
+/// The deepest level of any walk.
+const MAX_DEPTH: usize = 256;
 
-/// What a name stands for.
+/// The type of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     File,
@@ -32,65 +32,66 @@ pub(crate) enum Kind {
     Device,
 }
 
-/// What to do with hidden names and those that ignore files name.
+/// Whether a walk includes dotfiles and entries matched by ignore files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ignored {
     Hidden,
     Shown,
 }
 
-/// A way to walk.
+/// The options of a walk.
 pub(crate) struct Walk<'a> {
     pub(crate) ignored: Ignored,
-    /// How many levels, the names in the first folder being the first.
+    /// How many levels to walk; entries of the start directory are level 1.
     pub(crate) depth: usize,
-    /// Which names are of interest, by their path from the start. Folders are entered anyway.
+    /// Which entries to visit, by their path from the start. Directories are entered anyway.
     pub(crate) wants: &'a (dyn Fn(&Path, Kind) -> bool + Sync),
-    /// What may be seen at all, by its absolute path. Asked before a name is shown or entered.
+    /// Which entries may be seen at all, by absolute path. Checked before an entry is visited or
+    /// entered.
     pub(crate) admits: &'a (dyn Fn(&Path) -> bool + Sync),
-    /// Whether nobody waits for the result any more.
+    /// Whether the walk was cancelled.
     pub(crate) is_cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What one thread does with the names it finds.
+/// Receives the entries that one thread finds.
 pub(crate) trait Visitor: Send {
-    /// A name that is wanted and admitted. `Break` ends the walk.
+    /// Visits an entry. `Break` ends the walk for all threads.
     fn visit(&mut self, found: &Found<'_>) -> ControlFlow<()>;
 }
 
-/// A name in a folder that is held.
+/// An entry of a directory whose handle is held.
 pub(crate) struct Found<'a> {
-    folder: BorrowedFd<'a>,
+    dir: BorrowedFd<'a>,
     name: &'a CStr,
     pub(crate) kind: Kind,
     /// Its absolute path.
     pub(crate) path: &'a Path,
     /// Its path from the start.
     pub(crate) relative: &'a Path,
-    /// 1 for the names in the first folder.
+    /// Its level: 1 for entries of the start directory.
     pub(crate) depth: usize,
 }
 
-/// What a walk passed by.
+/// What a walk skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Passed {
-    /// Names that are hidden or ignored.
+    /// Entries that are hidden or ignored.
     pub(crate) hidden: u64,
-    /// Names that may not be seen.
+    /// Entries that may not be seen.
     pub(crate) denied: u64,
-    /// Folders that could not be read.
+    /// Directories that could not be read.
     pub(crate) unreadable: u64,
-    /// Folders that lie deeper than any walk goes.
+    /// Directories beyond the deepest level.
     pub(crate) too_deep: u64,
-    /// Whether there were more names than any walk looks at.
+    /// Whether the limit of names in one walk was reached.
     pub(crate) too_many: bool,
 }
 
 impl Found<'_> {
-    /// Opens a regular file, without waiting, and says how large it is.
+    /// Opens a regular file without blocking, and returns its size, too.
     pub(crate) fn open(&self) -> io::Result<(File, u64)> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = openat(self.folder, self.name, flags, Mode::empty())?;
+        let opened = openat(self.dir, self.name, flags, Mode::empty())?;
         let stat = fstat(&opened)?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok((File::from(opened), stat.st_size.unsigned_abs())),
@@ -98,16 +99,16 @@ impl Found<'_> {
         }
     }
 
-    /// When it was changed last, in nanoseconds.
+    /// Returns when it was last modified, in nanoseconds since 1970.
     pub(crate) fn modified(&self) -> io::Result<i128> {
-        let stat = statat(self.folder, self.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let stat = statat(self.dir, self.name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec))
     }
 
-    /// The text of a link.
+    /// Returns the target of a symlink.
     pub(crate) fn target(&self) -> io::Result<PathBuf> {
         use std::os::unix::ffi::OsStringExt as _;
-        let text = readlinkat(self.folder, self.name, Vec::new())?;
+        let text = readlinkat(self.dir, self.name, Vec::new())?;
         Ok(std::ffi::OsString::from_vec(text.into_bytes()).into())
     }
 }

@@ -1,9 +1,9 @@
 //! Real commands under a real supervisor: output, hostile trees, redirects, sandbox, background.
-//! What is slow is ended and its end awaited; no test waits for a clock.
+//! Slow commands are stopped and awaited; no test waits for a clock.
 
 #![cfg(unix)]
 
-mod ground;
+mod fixture;
 mod jobs;
 mod redirects;
 mod running;

@@ -1,5 +1,5 @@
 //! Real files beneath roots: tables, a model, races, spills.
-//! Everything happens in temporary folders; no test waits for a clock.
+//! It uses temporary directories only; no test waits for a clock.
 
 #![cfg(unix)]
 

@@ -1,5 +1,5 @@
-//! A disk that is full in the middle of a write, played by the system's limit on file sizes.
-//! The limit holds for a whole process, so this test starts itself again under it.
+//! A disk that is full in the middle of a write, simulated by the system's limit on file sizes.
+//! The limit applies to a process, so this test starts itself again with it.
 
 #![cfg(unix)]
 

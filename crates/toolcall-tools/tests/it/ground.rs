@@ -1,5 +1,5 @@
-//! A temporary piece of the file system: a root, what lies outside of it, and what became of both.
-//! It judges nothing.
+//! A temporary directory with a root, files outside of it, and snapshots of both.
+//! It asserts nothing.
 
 #![cfg(unix)]
 
@@ -10,21 +10,21 @@ use toolcall::{FileBody, HostError};
 use toolcall_testkit::dir::{TestDir, snapshot};
 use toolcall_tools::local::{Durability, Files};
 
-/// A folder `w` with the root `proj` in it and everything else beside that.
+/// A directory `w` with the root `proj` in it and the files outside next to it.
 pub(crate) struct Ground(TestDir);
 
 impl Ground {
     pub(crate) fn new() -> Self {
-        let ground = Self(TestDir::with(&[("/w/outside/canary", "CANARY")]));
-        ground.0.mkdir("/w/proj");
-        ground
+        let fixture = Self(TestDir::with(&[("/w/outside/canary", "CANARY")]));
+        fixture.0.mkdir("/w/proj");
+        fixture
     }
 
     pub(crate) fn root(&self) -> PathBuf {
         self.at("/w/proj")
     }
 
-    /// A path in the root.
+    /// Returns a path in the root.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.root().join(path)
     }
@@ -41,16 +41,16 @@ impl Ground {
         self.symlink(&format!("w/proj/{path}"), target)
     }
 
-    /// Everything outside the root, with its content and what the system knows of it.
+    /// Returns everything outside the root, with content and metadata.
     pub(crate) fn outside(&self) -> BTreeMap<PathBuf, String> {
         let mut all = snapshot(&self.at("/"));
         all.retain(|path, _| !path.starts_with(self.root()));
-        // The folder of the root sees the root come and go, which is no change of its own.
+        // The parent of the root changes when the root is replaced, which is not a change outside.
         all.remove(&self.at("/w"));
         all
     }
 
-    /// Everything in the root.
+    /// Returns everything in the root.
     pub(crate) fn inside(&self) -> BTreeMap<PathBuf, String> {
         snapshot(&self.root())
     }
@@ -64,7 +64,7 @@ impl std::ops::Deref for Ground {
     }
 }
 
-/// Without waiting for the disk: what is tested here is not its loss of power.
+/// Opens roots without syncing to the disk: a loss of power is not tested here.
 pub(crate) fn open(roots: &[PathBuf]) -> Files {
     let files = Files::open(roots).unwrap();
     files.with_durability(Durability::Cached)
@@ -74,7 +74,7 @@ pub(crate) fn text(text: &str) -> FileBody {
     FileBody::Text(text.into())
 }
 
-/// The message of an error that has no kind of its own.
+/// Returns the message of a `HostError::Other`.
 pub(crate) fn message<T: std::fmt::Debug>(result: Result<T, HostError>) -> String {
     match result.unwrap_err() {
         HostError::Other(message) => message.to_string(),
@@ -82,7 +82,7 @@ pub(crate) fn message<T: std::fmt::Debug>(result: Result<T, HostError>) -> Strin
     }
 }
 
-/// The text of a file.
+/// Reads a file as text.
 pub(crate) fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }

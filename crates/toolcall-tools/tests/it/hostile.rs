@@ -1,10 +1,10 @@
 //! The hostile cases about paths and output, through the real tools and a real engine.
-//! Each is judged by what is on the disk and what is told, and none by a decision alone.
+//! Each is judged by what is on the disk and what is reported, never by a decision alone.
 
 #![cfg(target_os = "linux")]
 
 mod case;
-mod ground;
+mod fixture;
 mod outputs;
 mod paths;
 
@@ -20,7 +20,7 @@ pub(crate) enum Verdict {
     Skipped(&'static str),
 }
 
-/// In a process of its own, because it measures the memory of its process.
+/// Runs in a separate process, because it measures the memory of its process.
 #[tokio::test]
 async fn hostile_paths_and_output() {
     if role().is_none() {

@@ -1,5 +1,5 @@
-//! One background command: the task that carries it, how it is, and what is wanted of it.
-//! It knows nothing of other jobs, and keeps no output itself.
+//! One background command: the task that runs it, its status, and the request to stop.
+//! It knows nothing of other jobs, and stores no output itself.
 
 use std::sync::Arc;
 
@@ -8,68 +8,68 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use toolcall::{Exit, Part};
 
-use super::printed::{Place, Printed};
+use super::output_buffer::{OutputBuffer, SpillTarget};
 use super::{JobOutput, JobStatus};
-use crate::command::runner::{Commands, Variables};
+use crate::command::runner::{CommandVariables, Commands};
 
 /// A background command.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct BackgroundJob {
     status: watch::Receiver<JobStatus>,
-    wish: watch::Sender<Wish>,
-    printed: Arc<Mutex<Printed>>,
+    control: watch::Sender<JobControl>,
+    output_buffer: Arc<Mutex<OutputBuffer>>,
     task: AbortHandle,
 }
 
-/// What is wanted of it.
+/// What the job was asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wish {
+enum JobControl {
     Run,
-    End,
+    Stop,
 }
 
-impl Job {
+impl BackgroundJob {
     pub(super) fn start(
         commands: Commands,
         parts: Vec<Part>,
-        variables: Variables,
-        spills: Option<Place>,
+        variables: CommandVariables,
+        spills: Option<SpillTarget>,
     ) -> Arc<Self> {
-        let (tell, status) = watch::channel(JobStatus::Running);
-        let (wish, wished) = watch::channel(Wish::Run);
-        let printed = Arc::new(Mutex::new(Printed::new(spills)));
-        let shared = printed.clone();
+        let (status_sender, status) = watch::channel(JobStatus::Running);
+        let (control, control_receiver) = watch::channel(JobControl::Run);
+        let output_buffer = Arc::new(Mutex::new(OutputBuffer::new(spills)));
+        let shared = output_buffer.clone();
         let work = async move {
             let print = |bytes: &[u8]| shared.lock().push(bytes);
-            let stop = end_is_wished(wished.clone());
-            let ended = commands.carry(parts, &variables, print, stop).await;
-            let wish = *wished.borrow();
-            tell.send_replace(status_of(ended, wish));
+            let stop = wait_for_stop(control_receiver.clone());
+            let ended = commands.run_parts(parts, &variables, print, stop).await;
+            let control = *control_receiver.borrow();
+            status_sender.send_replace(status_of(ended, control));
         };
         let task = tokio::spawn(work).abort_handle();
         Arc::new(Self {
             status,
-            wish,
-            printed,
+            control,
+            output_buffer,
             task,
         })
     }
 
     pub(super) fn status(&self) -> JobStatus {
-        // Asked first: the last word comes before the end.
+        // Read first: the task sends its last status before it is gone.
         let is_gone = self.status.has_changed().is_err();
         match &*self.status.borrow() {
-            JobStatus::Running if is_gone => broken_off(),
+            JobStatus::Running if is_gone => lost_status(),
             status => status.clone(),
         }
     }
 
     pub(super) fn stop(&self) {
-        self.wish.send_replace(Wish::End);
+        self.control.send_replace(JobControl::Stop);
     }
 
-    /// Nobody waits any more: dropping the work ends the command.
-    pub(super) fn abandon(&self) {
+    /// Drops the task, which ends the command, and does not wait for it.
+    pub(super) fn abort(&self) {
         self.task.abort();
     }
 
@@ -78,39 +78,43 @@ impl Job {
         let ended = status.wait_for(|status| *status != JobStatus::Running);
         ended
             .await
-            .map_or_else(|_| broken_off(), |status| status.clone())
+            .map_or_else(|_| lost_status(), |status| status.clone())
     }
 
-    /// Everything so far.
+    /// Returns all output so far.
     pub(super) fn output(&self) -> JobOutput {
-        // Asked first: what is over prints no more.
+        // Read first: a command that has ended prints no more.
         let status = self.status();
-        self.printed.lock().so_far(status)
+        self.output_buffer.lock().all_output(status)
     }
 
-    /// What is new since the last look.
+    /// Returns the output since the last call.
     pub(super) fn news(&self) -> JobOutput {
         let status = self.status();
-        self.printed.lock().unseen(status)
+        self.output_buffer.lock().take_unseen(status)
     }
 }
 
-/// A task that is gone without a word was ended together with its runtime.
-fn broken_off() -> JobStatus {
-    JobStatus::Failed("it was ended together with what carried it".into())
+/// The status of a job whose task is gone without one: it ended together with its runtime.
+fn lost_status() -> JobStatus {
+    JobStatus::Failed("it was ended together with the runtime that ran it".into())
 }
 
-fn status_of(ended: Result<Exit, String>, wish: Wish) -> JobStatus {
-    match (ended, wish) {
-        (Ok(exit), Wish::Run) => JobStatus::Ended(exit),
-        (Ok(exit), Wish::End) => JobStatus::Stopped(exit),
-        (Err(why), Wish::Run | Wish::End) => JobStatus::Failed(why.into()),
+fn status_of(ended: Result<Exit, String>, control: JobControl) -> JobStatus {
+    match (ended, control) {
+        (Ok(exit), JobControl::Run) => JobStatus::Ended(exit),
+        (Ok(exit), JobControl::Stop) => JobStatus::Stopped(exit),
+        (Err(why), JobControl::Run | JobControl::Stop) => JobStatus::Failed(why.into()),
     }
 }
 
-async fn end_is_wished(mut wished: watch::Receiver<Wish>) {
-    // A job that is gone wishes nothing; its task is dropped.
-    if wished.wait_for(|wish| *wish == Wish::End).await.is_err() {
+async fn wait_for_stop(mut control_receiver: watch::Receiver<JobControl>) {
+    // The job was dropped, which aborts this task.
+    if control_receiver
+        .wait_for(|control| *control == JobControl::Stop)
+        .await
+        .is_err()
+    {
         std::future::pending().await
     }
 }

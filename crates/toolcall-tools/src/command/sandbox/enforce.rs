@@ -1,5 +1,5 @@
-//! Shuts the calling process in, with all that it will start, by Landlock and seccomp.
-//! It opens nothing for writing and never settles for less than was asked.
+//! Confines the calling process and every process it will start, with Landlock and seccomp.
+//! It never applies less than was requested: what cannot be enforced is an error.
 
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
@@ -19,83 +19,85 @@ use super::Network;
 use crate::command::protocol::Isolation;
 use crate::local::Files;
 
-/// The least that guards content wholly: from here on, files cannot be cut short either.
-const NEEDED: ABI = ABI::V3;
+/// The first version that protects file content completely: it covers truncation, too.
+const REQUIRED_ABI: ABI = ABI::V3;
 
-type Failure = Box<dyn std::error::Error>;
+type BoxError = Box<dyn std::error::Error>;
 
-/// Builds the walls around this thread, which must be the only one.
-pub(in crate::command) fn enforce(walls: &Isolation, files: &Files) -> Result<(), String> {
-    let built = guard_files(walls, files).and_then(|()| match walls.network {
-        Network::Refused => refuse_sockets(),
+/// Confines this thread, which must be the only one of the process.
+pub(in crate::command) fn enforce(isolation: &Isolation, files: &Files) -> Result<(), String> {
+    let built = restrict_files(isolation, files).and_then(|()| match isolation.network {
+        Network::Refused => deny_sockets(),
         Network::Allowed => Ok(()),
     });
     built.map_err(|why| format!("the sandbox cannot be built: {why}"))
 }
 
-fn guard_files(walls: &Isolation, files: &Files) -> Result<(), Failure> {
-    let mut rules = ruleset(walls.network)?;
+fn restrict_files(isolation: &Isolation, files: &Files) -> Result<(), BoxError> {
+    let mut rules = ruleset(isolation.network)?;
     for root in files.root_handles() {
-        rules = rules.add_rule(PathBeneath::new(root, folder_rights()))?;
+        rules = rules.add_rule(PathBeneath::new(root, directory_rights()))?;
     }
-    let listed = walls.writable.iter().map(Path::new);
-    let always = [Path::new("/dev/null"), Path::new(&walls.folder)];
+    let listed = isolation.writable.iter().map(Path::new);
+    let always = [Path::new("/dev/null"), Path::new(&isolation.temp_dir)];
     for path in listed.chain(always) {
-        rules = allow(rules, path).map_err(|why| format!("`{}`: {why}", path.display()))?;
+        rules = allow_writes(rules, path).map_err(|why| format!("`{}`: {why}", path.display()))?;
     }
     let status = rules.restrict_self()?;
-    match status.no_new_privs && status.ruleset != RulesetStatus::NotEnforced {
-        true => Ok(()),
-        false => Err("the kernel does not enforce it".into()),
+    if status.no_new_privs && status.ruleset != RulesetStatus::NotEnforced {
+        Ok(())
+    } else {
+        Err("the kernel does not enforce it".into())
     }
 }
 
-/// What is needed must be there; what newer kernels guard besides is taken where it is.
-fn ruleset(network: Network) -> Result<RulesetCreated, Failure> {
+/// Requires what every sandbox needs, and adds what newer kernels can restrict besides.
+fn ruleset(network: Network) -> Result<RulesetCreated, BoxError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::from_write(NEEDED))?
+        .handle_access(AccessFs::from_write(REQUIRED_ABI))?
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::IoctlDev)?
         .scope(Scope::from_all(ABI::V6))?;
     if network == Network::Refused {
-        // Besides the filter below, which every kernel that gets here has.
+        // In addition to the seccomp filter, which works on every kernel that gets here.
         rules = rules.handle_access(AccessNet::from_all(ABI::V4))?;
     }
     Ok(rules.create()?)
 }
 
-fn allow(rules: RulesetCreated, path: &Path) -> Result<RulesetCreated, Failure> {
+fn allow_writes(rules: RulesetCreated, path: &Path) -> Result<RulesetCreated, BoxError> {
     let held = PathFd::new(path)?;
-    let is_folder = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(held.as_fd())?.st_mode)
+    let is_dir = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(held.as_fd())?.st_mode)
         == rustix::fs::FileType::Directory;
-    let rights = match is_folder {
-        true => folder_rights(),
-        false => folder_rights() & AccessFs::from_file(ABI::V5),
+    let rights = if is_dir {
+        directory_rights()
+    } else {
+        directory_rights() & AccessFs::from_file(ABI::V5)
     };
     Ok(rules.add_rule(PathBeneath::new(held, rights))?)
 }
 
-fn folder_rights() -> BitFlags<AccessFs> {
-    AccessFs::from_write(NEEDED) | AccessFs::IoctlDev
+fn directory_rights() -> BitFlags<AccessFs> {
+    AccessFs::from_write(REQUIRED_ABI) | AccessFs::IoctlDev
 }
 
-/// Refuses every socket that leads off this machine, and the one way to make sockets that a filter
-/// does not see.
-fn refuse_sockets() -> Result<(), Failure> {
-    let elsewhere = SeccompCondition::new(
+/// Denies every socket that is not a Unix socket, and `io_uring`, which could create sockets past
+/// the filter.
+fn deny_sockets() -> Result<(), BoxError> {
+    let not_local = SeccompCondition::new(
         0,
         SeccompCmpArgLen::Dword,
         SeccompCmpOp::Ne,
         u64::from(libc::AF_UNIX.unsigned_abs()),
     )?;
-    let elsewhere = SeccompRule::new(vec![elsewhere])?;
+    let not_local = SeccompRule::new(vec![not_local])?;
     let mut rules = BTreeMap::new();
-    for call in spellings(libc::SYS_socket).chain(spellings(libc::SYS_socketpair)) {
-        rules.insert(call, vec![elsewhere.clone()]);
+    for syscall in syscall_numbers(libc::SYS_socket).chain(syscall_numbers(libc::SYS_socketpair)) {
+        rules.insert(syscall, vec![not_local.clone()]);
     }
-    for call in spellings(libc::SYS_io_uring_setup) {
-        rules.insert(call, Vec::new());
+    for syscall in syscall_numbers(libc::SYS_io_uring_setup) {
+        rules.insert(syscall, Vec::new());
     }
     let filter = SeccompFilter::new(
         rules,
@@ -106,10 +108,10 @@ fn refuse_sockets() -> Result<(), Failure> {
     Ok(seccompiler::apply_filter(&BpfProgram::try_from(filter)?)?)
 }
 
-/// The numbers by which a call can be made. Calls of another architecture end the process.
-fn spellings(call: i64) -> impl Iterator<Item = i64> {
-    /// On x86-64, the same calls with short pointers.
+/// Returns the numbers of a system call. A call of another architecture kills the process.
+fn syscall_numbers(syscall: i64) -> impl Iterator<Item = i64> {
+    /// On x86-64, the bit of the x32 variants of system calls.
     const X32: i64 = 0x4000_0000;
-    let short = cfg!(target_arch = "x86_64").then_some(call | X32);
-    [call].into_iter().chain(short)
+    let short = cfg!(target_arch = "x86_64").then_some(syscall | X32);
+    [syscall].into_iter().chain(short)
 }

@@ -1,5 +1,5 @@
-//! Which names ignore files hide: `.ignore`, `.gitignore` and `.git/info/exclude`, nearest first.
-//! It reads nothing but these, through the handle of their folder, and follows no link to them.
+//! The rules of ignore files: `.ignore`, `.gitignore` and `.git/info/exclude`, nearest first.
+//! It reads no other file, opens them through the handle of their directory, and follows no symlink.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -12,37 +12,37 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 
-use super::names::Name;
+use super::names::EntryName;
 
-/// No person writes more rules than fit here; what is behind is not read.
-const LONGEST: u64 = 256 * 1024;
+/// How much of an ignore file is read.
+const MAX_BYTES: u64 = 256 * 1024;
 
-/// What rules say of a name.
+/// What the rules say about a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum RuleMatch {
     Nothing,
     Hide,
-    /// Named as an exception: shown even where its name begins with a dot.
+    /// An exception (`!name`): shown even if its name begins with a dot.
     Show,
 }
 
-/// Which ignore files a folder seems to have.
+/// Which ignore files a directory may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Present {
+pub(super) struct IgnoreFiles {
     ignore: bool,
     gitignore: bool,
     git: bool,
 }
 
-impl Present {
-    /// Whatever there is: each has to be tried.
-    pub(super) const UNKNOWN: Present = Present {
+impl IgnoreFiles {
+    /// Unknown, so each file has to be tried.
+    pub(super) const UNKNOWN: IgnoreFiles = IgnoreFiles {
         ignore: true,
         gitignore: true,
         git: true,
     };
 
-    pub(super) fn among(names: &[Name]) -> Self {
+    pub(super) fn among(names: &[EntryName]) -> Self {
         let has = |wanted: &CStr| names.iter().any(|name| *name.text == *wanted);
         Self {
             ignore: has(c".ignore"),
@@ -52,37 +52,41 @@ impl Present {
     }
 }
 
-/// The rules of a folder, and those of the folders above it.
+/// The rules of a directory and of the directories above it.
 #[derive(Debug)]
-pub(super) struct Rules {
-    above: Option<Arc<Rules>>,
+pub(super) struct IgnoreRules {
+    above: Option<Arc<IgnoreRules>>,
     ignore: Gitignore,
     gitignore: Gitignore,
     exclude: Gitignore,
 }
 
-impl Rules {
-    /// With what the files of this folder add; those of the folders above, where they add nothing.
-    pub(super) fn with_folder(
-        above: Option<Arc<Rules>>,
-        folder: BorrowedFd<'_>,
+impl IgnoreRules {
+    /// Adds the rules of a directory to those above it. Returns those above if it adds none.
+    pub(super) fn with_directory(
+        above: Option<Arc<IgnoreRules>>,
+        dir: BorrowedFd<'_>,
         path: &Path,
-        present: Present,
-    ) -> Option<Arc<Rules>> {
-        let of = |is_there: bool, name| match is_there {
-            true => parse(path, &read(folder, name).unwrap_or_default()),
-            false => Gitignore::empty(),
+        present: IgnoreFiles,
+    ) -> Option<Arc<IgnoreRules>> {
+        let of = |is_there: bool, name| {
+            if is_there {
+                parse(path, &read(dir, name).unwrap_or_default())
+            } else {
+                Gitignore::empty()
+            }
         };
-        let exclude = present.git.then(|| read_exclude(folder)).flatten();
-        let rules = Rules {
+        let exclude = present.git.then(|| read_exclude(dir)).flatten();
+        let rules = IgnoreRules {
             ignore: of(present.ignore, c".ignore"),
             gitignore: of(present.gitignore, c".gitignore"),
             exclude: parse(path, &exclude.unwrap_or_default()),
             above,
         };
-        match rules.is_empty() {
-            true => rules.above,
-            false => Some(Arc::new(rules)),
+        if rules.is_empty() {
+            rules.above
+        } else {
+            Some(Arc::new(rules))
         }
     }
 
@@ -90,19 +94,19 @@ impl Rules {
         self.ignore.is_empty() && self.gitignore.is_empty() && self.exclude.is_empty()
     }
 
-    /// What the nearest rule says; `.ignore` goes before `.gitignore` at whatever level.
-    pub(super) fn say(&self, path: &Path, kind: super::Kind) -> Said {
-        let is_folder = kind == super::Kind::Folder;
-        let first = |of: fn(&Rules) -> &Gitignore| {
+    /// Returns what the nearest rule says. `.ignore` takes precedence over `.gitignore` of any level.
+    pub(super) fn evaluate(&self, path: &Path, kind: super::Kind) -> RuleMatch {
+        let is_dir = kind == super::Kind::Folder;
+        let first = |of: fn(&IgnoreRules) -> &Gitignore| {
             let mut rules = Some(self);
             while let Some(here) = rules {
-                match of(here).matched(path, is_folder) {
+                match of(here).matched(path, is_dir) {
                     Match::None => rules = here.above.as_deref(),
-                    Match::Ignore(_) => return Said::Hide,
-                    Match::Whitelist(_) => return Said::Show,
+                    Match::Ignore(_) => return RuleMatch::Hide,
+                    Match::Whitelist(_) => return RuleMatch::Show,
                 }
             }
-            Said::Nothing
+            RuleMatch::Nothing
         };
         first(|rules| &rules.ignore)
             .or(|| first(|rules| &rules.gitignore))
@@ -110,16 +114,16 @@ impl Rules {
     }
 }
 
-impl Said {
-    fn or(self, other: impl FnOnce() -> Said) -> Said {
+impl RuleMatch {
+    fn or(self, other: impl FnOnce() -> RuleMatch) -> RuleMatch {
         match self {
-            Said::Nothing => other(),
-            Said::Hide | Said::Show => self,
+            RuleMatch::Nothing => other(),
+            RuleMatch::Hide | RuleMatch::Show => self,
         }
     }
 }
 
-/// A rule that makes no sense hides nothing.
+/// Parses an ignore file. Invalid rules are skipped.
 fn parse(root: &Path, text: &str) -> Gitignore {
     if text.is_empty() {
         return Gitignore::empty();
@@ -131,34 +135,34 @@ fn parse(root: &Path, text: &str) -> Gitignore {
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-fn read_exclude(folder: BorrowedFd<'_>) -> Option<String> {
+fn read_exclude(dir: BorrowedFd<'_>) -> Option<String> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let git = openat(folder, c".git", flags, Mode::empty()).ok()?;
+    let git = openat(dir, c".git", flags, Mode::empty()).ok()?;
     let info = openat(&git, c"info", flags, Mode::empty()).ok()?;
     read(info.as_fd(), c"exclude")
 }
 
-/// The beginning of a regular file, as far as it is text.
-fn read(folder: BorrowedFd<'_>, name: &CStr) -> Option<String> {
+/// Reads the beginning of a regular file, as far as it is text.
+fn read(dir: BorrowedFd<'_>, name: &CStr) -> Option<String> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let opened = openat(folder, name, flags, Mode::empty()).ok()?;
+    let opened = openat(dir, name, flags, Mode::empty()).ok()?;
     let stat = fstat(&opened).ok()?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return None;
     }
     let mut bytes = Vec::new();
-    let mut file = File::from(opened).take(LONGEST);
+    let mut file = File::from(opened).take(MAX_BYTES);
     file.read_to_end(&mut bytes).ok()?;
-    if bytes.len() as u64 == LONGEST {
-        // The last line may be cut, and half a rule is another rule.
+    if bytes.len() as u64 == MAX_BYTES {
+        // The last line may be cut off, and half a rule is a different rule.
         let end = bytes.iter().rposition(|byte| *byte == b'\n');
         bytes.truncate(end.unwrap_or(0));
     }
-    Some(text_of(bytes))
+    Some(valid_text(bytes))
 }
 
-/// What is before the first line that is no text.
-fn text_of(bytes: Vec<u8>) -> String {
+/// Returns the lines before the first one that is not UTF-8.
+fn valid_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
         let valid = error.utf8_error().valid_up_to();
         let mut bytes = error.into_bytes();

@@ -1,5 +1,5 @@
-//! Where a walk begins: a folder beneath a root, or one file, with the rules of the folders above it.
-//! It takes a path at its word and follows no link on the way there.
+//! The start of a walk: a directory beneath a root, or one file, with the ignore rules above it.
+//! It expects a resolved path and follows no symlink.
 
 use std::ffi::CString;
 use std::ops::ControlFlow;
@@ -11,31 +11,32 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use toolcall::HostError;
 
-use super::rules::{Present, Rules};
+use super::rules::{IgnoreFiles, IgnoreRules};
 use super::{Found, Kind, Visitor};
 use crate::local::Files;
-use crate::local::failure::{failed, outside, refused};
+use crate::local::errors::{host_error, outside_error, path_error};
 
-/// A folder, or a file in one, that is held.
+/// An open directory in which a walk starts, or one file in it.
 #[derive(Debug)]
 pub(crate) struct Start {
-    pub(super) folder: OwnedFd,
-    /// Where the folder is.
+    pub(super) dir: OwnedFd,
+    /// The path of the directory.
     pub(super) path: PathBuf,
-    pub(super) rules: Option<Arc<Rules>>,
-    /// The one file that is meant.
+    pub(super) rules: Option<Arc<IgnoreRules>>,
+    /// The file, if the walk is about one.
     file: Option<CString>,
 }
 
 impl Files {
-    /// Opens what a walk begins with. The path is one that [`Files::resolve`] gave; if it leads
-    /// through a link by now, somebody changed it since.
+    /// Opens the start of a walk. The path comes from [`Files::resolve`]; if it leads through a
+    /// symlink, it was changed since, and this fails.
     pub(crate) fn start(&self, path: &Path) -> Result<Start, HostError> {
-        let (root, rest) = self.roots.find(path).ok_or_else(|| outside(path))?;
-        // A handle of its own: how far a folder was read belongs to the handle.
-        let folder = open_folder(&*root.dir, c".").map_err(|error| failed(path, error.into()))?;
+        let (root, rest) = self.roots.find(path).ok_or_else(|| outside_error(path))?;
+        // A separate handle, because the read position of a directory belongs to its handle.
+        let dir =
+            open_directory(&*root.dir, c".").map_err(|error| host_error(path, error.into()))?;
         let mut start = Start {
-            folder,
+            dir,
             path: root.path.clone(),
             rules: None,
             file: None,
@@ -48,54 +49,55 @@ impl Files {
 }
 
 impl Start {
-    fn go(&mut self, step: Component<'_>, asked: &Path) -> Result<(), HostError> {
+    fn go(&mut self, step: Component<'_>, requested: &Path) -> Result<(), HostError> {
         let Component::Normal(name) = step else {
-            return Err(refused(asked, "is not a plain path"));
+            return Err(path_error(requested, "is not a plain path"));
         };
         if self.file.is_some() {
-            return Err(refused(asked, "leads through what is not a folder"));
+            return Err(path_error(requested, "leads through what is not a folder"));
         }
         let name = CString::new(name.as_bytes())
             .map_err(|_| HostError::Other("the path contains a NUL".into()))?;
-        let stat = statat(&self.folder, &*name, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(|error| failed(asked, error.into()))?;
+        let stat = statat(&self.dir, &*name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|error| host_error(requested, error.into()))?;
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => self.enter(&name, asked),
+            FileType::Directory => self.enter(&name, requested),
             FileType::RegularFile => {
                 self.file = Some(name);
                 Ok(())
             }
-            FileType::Symlink => Err(HostError::Changed(asked.to_owned())),
+            FileType::Symlink => Err(HostError::Changed(requested.to_owned())),
             FileType::Fifo
             | FileType::Socket
             | FileType::CharacterDevice
             | FileType::BlockDevice
-            | FileType::Unknown => Err(refused(asked, "is neither a folder nor a file")),
+            | FileType::Unknown => Err(path_error(requested, "is neither a folder nor a file")),
         }
     }
 
-    fn enter(&mut self, name: &CString, asked: &Path) -> Result<(), HostError> {
-        let folder = self.folder.as_fd();
-        self.rules = Rules::with_folder(self.rules.take(), folder, &self.path, Present::UNKNOWN);
-        let entered = open_folder(folder, &**name);
-        self.folder = entered.map_err(|error| failed(asked, error.into()))?;
+    fn enter(&mut self, name: &CString, requested: &Path) -> Result<(), HostError> {
+        let dir = self.dir.as_fd();
+        self.rules =
+            IgnoreRules::with_directory(self.rules.take(), dir, &self.path, IgnoreFiles::UNKNOWN);
+        let entered = open_directory(dir, &**name);
+        self.dir = entered.map_err(|error| host_error(requested, error.into()))?;
         self.path.push(std::ffi::OsStr::from_bytes(name.to_bytes()));
         Ok(())
     }
 
-    /// Whether one file is meant.
+    /// Whether the walk is about one file.
     pub(crate) fn is_file(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Visits the one file, if one is meant.
+    /// Visits the file, if the walk is about one.
     pub(crate) fn visit_file(&self, visitor: &mut impl Visitor) -> ControlFlow<()> {
         let Some(name) = &self.file else {
             return ControlFlow::Continue(());
         };
         let relative = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
         visitor.visit(&Found {
-            folder: self.folder.as_fd(),
+            dir: self.dir.as_fd(),
             name,
             kind: Kind::File,
             path: &self.path.join(relative),
@@ -105,8 +107,8 @@ impl Start {
     }
 }
 
-/// Opens a folder by its one name, never through a link.
-pub(super) fn open_folder(
+/// Opens a directory by a single name, never through a symlink.
+pub(super) fn open_directory(
     parent: impl AsFd,
     name: impl rustix::path::Arg,
 ) -> rustix::io::Result<OwnedFd> {

@@ -1,5 +1,5 @@
-//! One thread of a walk: it reads the names of folders, judges each, and visits those that are wanted.
-//! It opens by single names beneath handles only, and never through a link.
+//! One thread of a walk: it reads directories, decides about each entry, and visits the wanted ones.
+//! It opens single names beneath handles only, and never through a symlink.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -11,84 +11,84 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::{AtFlags, FileType, statat};
 
-use super::names::{Name, Names, Rest};
-use super::rules::{Present, Rules, Said};
-use super::start::open_folder;
+use super::names::{EntryName, NameReader, ReadProgress};
+use super::rules::{IgnoreFiles, IgnoreRules, RuleMatch};
+use super::start::open_directory;
 use super::workers::Workers;
-use super::{DEEPEST, Found, Ignored, Kind, Passed, Visitor};
+use super::{Found, Ignored, Kind, MAX_DEPTH, Passed, Visitor};
 
-/// A process may often hold no more than 1024 handles, and others need some.
-const MOST_HELD: usize = 128;
-/// So many names of one folder are held at a time.
-const CHUNK: usize = 8 * 1024;
-/// So many names are visited in one piece of work.
-const BATCH: usize = 32;
-/// So many names are looked at in one walk.
-const MOST_NAMES: u64 = 2_000_000;
+/// How many handles are kept open: the limit of a process is often 1024, and others need some.
+const MAX_OPEN_HANDLES: usize = 128;
+/// How many names of one directory are held at a time.
+const NAMES_PER_READ: usize = 8 * 1024;
+/// How many names one work item visits.
+const NAMES_PER_VISIT: usize = 32;
+/// How many names one walk looks at.
+const MAX_NAMES: u64 = 2_000_000;
 
-/// What is left to do.
-pub(super) enum Work {
-    /// Read the names of a folder in another; of the start itself without one.
-    Scan(Option<(Arc<Folder>, Name)>),
-    /// Visit some names in a folder.
-    Visit(Arc<Folder>, Vec<(Name, Kind)>),
+/// A piece of work that any thread can do.
+pub(super) enum WorkItem {
+    /// Read the names of a subdirectory, or of the start directory if `None`.
+    Scan(Option<(Arc<ScannedDirectory>, EntryName)>),
+    /// Visit some entries of a directory.
+    Visit(Arc<ScannedDirectory>, Vec<(EntryName, Kind)>),
 }
 
-/// What becomes of a name.
-struct Fate {
+/// What to do with an entry.
+struct EntryActions {
     is_shown: bool,
     is_entered: bool,
 }
 
-/// A folder whose names were read.
-pub(super) struct Folder {
-    /// Without one it is opened again, name by name from the start.
-    handle: Option<Arc<Handle>>,
+/// A directory whose names were read.
+pub(super) struct ScannedDirectory {
+    /// If `None`, the directory is opened again from the start, name by name.
+    handle: Option<Arc<CountedHandle>>,
     path: PathBuf,
     /// 0 for the start.
     depth: usize,
-    rules: Option<Arc<Rules>>,
+    rules: Option<Arc<IgnoreRules>>,
 }
 
-/// A handle that is counted.
-struct Handle {
-    folder: OwnedFd,
-    held: Arc<AtomicUsize>,
+/// An open directory, counted while it is open.
+struct CountedHandle {
+    dir: OwnedFd,
+    open_handles: Arc<AtomicUsize>,
 }
 
-impl Drop for Handle {
+impl Drop for CountedHandle {
     fn drop(&mut self) {
-        self.held.fetch_sub(1, Ordering::Relaxed);
+        self.open_handles.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// One thread.
+/// One thread of a walk.
 pub(super) struct Worker<'a, V> {
-    crew: &'a Workers<'a>,
+    workers: &'a Workers<'a>,
     visitor: V,
-    list: Vec<Work>,
+    pending: Vec<WorkItem>,
     passed: Passed,
-    /// Room to read names into.
+    /// The buffer that names are read into.
     buffer: Vec<u8>,
-    /// The path that is looked at.
+    /// The path of the current entry.
     path: Vec<u8>,
 }
 
 impl<'a, V: Visitor> Worker<'a, V> {
-    pub(super) fn new(crew: &'a Workers<'a>, visitor: V, list: Vec<Work>) -> Self {
+    pub(super) fn new(workers: &'a Workers<'a>, visitor: V, pending: Vec<WorkItem>) -> Self {
         Self {
-            crew,
+            workers,
             visitor,
-            list,
+            pending,
             passed: Passed::default(),
             buffer: Vec::new(),
             path: Vec::new(),
         }
     }
 
-    /// A thread leaves when all have nothing to do, or when the walk is over for all.
+    /// Works until no thread has any work left, or the walk is over.
     pub(super) fn work(mut self) -> (V, Passed) {
-        while let Some(work) = self.list.pop().or_else(|| self.crew.take()) {
+        while let Some(work) = self.pending.pop().or_else(|| self.workers.next_work()) {
             self.share();
             if self.is_over() || self.act(work).is_break() {
                 break;
@@ -97,97 +97,101 @@ impl<'a, V: Visitor> Worker<'a, V> {
         (self.visitor, self.passed)
     }
 
-    fn act(&mut self, work: Work) -> ControlFlow<()> {
+    fn act(&mut self, work: WorkItem) -> ControlFlow<()> {
         match work {
-            Work::Scan(place) => {
-                if self.scan(place.as_ref()).is_err() {
+            WorkItem::Scan(subdir) => {
+                if self.scan(subdir.as_ref()).is_err() {
                     self.passed.unreadable += 1;
                 }
                 ControlFlow::Continue(())
             }
-            Work::Visit(folder, names) => self.visit_all(&folder, &names),
+            WorkItem::Visit(dir, names) => self.visit_all(&dir, &names),
         }
     }
 
     fn is_over(&self) -> bool {
-        self.crew.is_over() || (self.crew.walk.is_cancelled)()
+        self.workers.is_over() || (self.workers.walk.is_cancelled)()
     }
 
-    /// The older half is the larger: it lies higher in the tree.
+    /// Gives half of its work to idle threads: the older half, which lies higher in the tree and so
+    /// is larger.
     fn share(&mut self) {
-        if self.list.len() > 1 && self.crew.idle.load(Ordering::Relaxed) > 0 {
-            let half = self.list.len().div_ceil(2);
-            self.crew.give(self.list.drain(..half));
+        if self.pending.len() > 1 && self.workers.idle.load(Ordering::Relaxed) > 0 {
+            let half = self.pending.len().div_ceil(2);
+            self.workers.share_work(self.pending.drain(..half));
         }
     }
 
-    fn scan(&mut self, place: Option<&(Arc<Folder>, Name)>) -> io::Result<()> {
-        let handle = self.enter(place)?;
+    fn scan(&mut self, subdir: Option<&(Arc<ScannedDirectory>, EntryName)>) -> io::Result<()> {
+        let handle = self.enter(subdir)?;
         let mut buffer = std::mem::take(&mut self.buffer);
-        let read = self.read_names(place, &handle, &mut buffer);
+        let read = self.read_names(subdir, &handle, &mut buffer);
         self.buffer = buffer;
         read
     }
 
     fn read_names(
         &mut self,
-        place: Option<&(Arc<Folder>, Name)>,
-        handle: &Arc<Handle>,
+        subdir: Option<&(Arc<ScannedDirectory>, EntryName)>,
+        handle: &Arc<CountedHandle>,
         buffer: &mut Vec<u8>,
     ) -> io::Result<()> {
-        let mut names = Names::of(handle.folder.as_fd(), buffer)?;
+        let mut names = NameReader::of(handle.dir.as_fd(), buffer)?;
         let mut chunk = Vec::new();
-        let mut rest = names.take(CHUNK, &mut chunk)?;
+        let mut rest = names.take(NAMES_PER_READ, &mut chunk)?;
         let present = match rest {
-            Rest::End => Present::among(&chunk),
-            Rest::More => Present::UNKNOWN,
+            ReadProgress::End => IgnoreFiles::among(&chunk),
+            ReadProgress::More => IgnoreFiles::UNKNOWN,
         };
-        let folder = Arc::new(self.folder(place, handle, present));
+        let dir = Arc::new(self.scanned_directory(subdir, handle, present));
         loop {
-            self.sort_out(&folder, handle, &mut chunk);
-            if rest == Rest::End || self.passed.too_many || self.is_over() {
+            self.queue_names(&dir, handle, &mut chunk);
+            if rest == ReadProgress::End || self.passed.too_many || self.is_over() {
                 return Ok(());
             }
-            rest = names.take(CHUNK, &mut chunk)?;
+            rest = names.take(NAMES_PER_READ, &mut chunk)?;
         }
     }
 
-    fn enter(&self, place: Option<&(Arc<Folder>, Name)>) -> io::Result<Arc<Handle>> {
-        let folder = match place {
-            None => open_folder(&self.crew.start.folder, c".")?,
-            Some((parent, name)) => open_folder(self.handle(parent)?.as_fd(), &*name.text)?,
-        };
-        Ok(self.count(folder))
-    }
-
-    fn count(&self, folder: OwnedFd) -> Arc<Handle> {
-        self.crew.held.fetch_add(1, Ordering::Relaxed);
-        let held = self.crew.held.clone();
-        Arc::new(Handle { folder, held })
-    }
-
-    fn folder(
+    fn enter(
         &self,
-        place: Option<&(Arc<Folder>, Name)>,
-        handle: &Arc<Handle>,
-        present: Present,
-    ) -> Folder {
-        let start = self.crew.start;
-        let (path, depth, above) = match place {
+        subdir: Option<&(Arc<ScannedDirectory>, EntryName)>,
+    ) -> io::Result<Arc<CountedHandle>> {
+        let dir = match subdir {
+            None => open_directory(&self.workers.start.dir, c".")?,
+            Some((parent, name)) => open_directory(self.handle(parent)?.as_fd(), &*name.text)?,
+        };
+        Ok(self.count(dir))
+    }
+
+    fn count(&self, dir: OwnedFd) -> Arc<CountedHandle> {
+        self.workers.open_handles.fetch_add(1, Ordering::Relaxed);
+        let open_handles = self.workers.open_handles.clone();
+        Arc::new(CountedHandle { dir, open_handles })
+    }
+
+    fn scanned_directory(
+        &self,
+        subdir: Option<&(Arc<ScannedDirectory>, EntryName)>,
+        handle: &Arc<CountedHandle>,
+        present: IgnoreFiles,
+    ) -> ScannedDirectory {
+        let start = self.workers.start;
+        let (path, depth, above) = match subdir {
             None => (start.path.clone(), 0, &start.rules),
             Some((parent, name)) => {
                 let name = std::ffi::OsStr::from_bytes(name.text.to_bytes());
                 (parent.path.join(name), parent.depth + 1, &parent.rules)
             }
         };
-        let rules = match self.crew.walk.ignored {
+        let rules = match self.workers.walk.ignored {
             Ignored::Shown => None,
             Ignored::Hidden => {
-                Rules::with_folder(above.clone(), handle.folder.as_fd(), &path, present)
+                IgnoreRules::with_directory(above.clone(), handle.dir.as_fd(), &path, present)
             }
         };
-        let is_kept = self.crew.held.load(Ordering::Relaxed) <= MOST_HELD;
-        Folder {
+        let is_kept = self.workers.open_handles.load(Ordering::Relaxed) <= MAX_OPEN_HANDLES;
+        ScannedDirectory {
             handle: is_kept.then(|| handle.clone()),
             path,
             depth,
@@ -195,72 +199,81 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
     }
 
-    /// What is to be visited, what is to be entered, and what is passed by.
-    fn sort_out(&mut self, folder: &Arc<Folder>, handle: &Handle, chunk: &mut Vec<Name>) {
+    /// Decides about each name, and queues the entries to visit and the directories to enter.
+    fn queue_names(
+        &mut self,
+        dir: &Arc<ScannedDirectory>,
+        handle: &CountedHandle,
+        chunk: &mut Vec<EntryName>,
+    ) {
         let seen = self
-            .crew
+            .workers
             .names
             .fetch_add(chunk.len() as u64, Ordering::Relaxed);
-        if seen > MOST_NAMES {
+        if seen > MAX_NAMES {
             self.passed.too_many = true;
             return chunk.clear();
         }
-        let mut batch = Vec::with_capacity(chunk.len().min(BATCH));
+        let mut batch = Vec::with_capacity(chunk.len().min(NAMES_PER_VISIT));
         let mut ahead = Vec::new();
-        self.begin_path(folder);
+        self.begin_path(dir);
         for name in chunk.drain(..) {
-            let Some(kind) = kind_of(&name, handle.folder.as_fd()) else {
-                continue; // Gone by now.
+            let Some(kind) = kind_of(&name, handle.dir.as_fd()) else {
+                continue; // It is gone.
             };
-            let fate = self.judge(folder, &name, kind);
-            if fate.is_entered {
-                let place = (folder.clone(), name.clone());
-                self.list.push(Work::Scan(Some(place)));
+            let actions = self.decide(dir, &name, kind);
+            if actions.is_entered {
+                let subdir = (dir.clone(), name.clone());
+                self.pending.push(WorkItem::Scan(Some(subdir)));
             }
-            if fate.is_shown {
+            if actions.is_shown {
                 batch.push((name, kind));
             }
-            if batch.len() == BATCH {
+            if batch.len() == NAMES_PER_VISIT {
                 ahead.push(std::mem::take(&mut batch));
             }
         }
         ahead.push(batch);
         let ahead = ahead.into_iter().filter(|batch| !batch.is_empty());
-        self.list
-            .extend(ahead.map(|batch| Work::Visit(folder.clone(), batch)));
+        self.pending
+            .extend(ahead.map(|batch| WorkItem::Visit(dir.clone(), batch)));
     }
 
-    fn judge(&mut self, folder: &Folder, name: &Name, kind: Kind) -> Fate {
-        let walk = self.crew.walk;
+    fn decide(&mut self, dir: &ScannedDirectory, name: &EntryName, kind: Kind) -> EntryActions {
+        let walk = self.workers.walk;
         let base = self.path.len();
         self.path.extend_from_slice(name.text.to_bytes());
         let path = Path::new(std::ffi::OsStr::from_bytes(&self.path));
-        let is_hidden = walk.ignored == Ignored::Hidden && is_hidden(folder, path, name, kind);
+        let is_hidden = walk.ignored == Ignored::Hidden && is_hidden(dir, path, name, kind);
         let is_shown = !is_hidden && (walk.wants)(self.relative(path), kind);
-        let is_entered = !is_hidden && self.is_entered(folder, name, kind);
+        let is_entered = !is_hidden && self.is_entered(dir, name, kind);
         let is_denied = (is_shown || is_entered) && !(walk.admits)(path);
         self.path.truncate(base);
         self.passed.hidden += u64::from(is_hidden);
         self.passed.denied += u64::from(is_denied);
-        let is_too_deep = is_entered && folder.depth + 1 >= DEEPEST;
+        let is_too_deep = is_entered && dir.depth + 1 >= MAX_DEPTH;
         self.passed.too_deep += u64::from(is_too_deep);
-        Fate {
+        EntryActions {
             is_shown: is_shown && !is_denied,
             is_entered: is_entered && !is_denied && !is_too_deep,
         }
     }
 
-    fn is_entered(&self, folder: &Folder, name: &Name, kind: Kind) -> bool {
-        let is_within = folder.depth + 1 < self.crew.walk.depth;
+    fn is_entered(&self, dir: &ScannedDirectory, name: &EntryName, kind: Kind) -> bool {
+        let is_within = dir.depth + 1 < self.workers.walk.depth;
         kind == Kind::Folder && is_within && *name.text != *c".git"
     }
 
-    fn visit_all(&mut self, folder: &Folder, names: &[(Name, Kind)]) -> ControlFlow<()> {
-        let Ok(handle) = self.handle(folder) else {
+    fn visit_all(
+        &mut self,
+        dir: &ScannedDirectory,
+        names: &[(EntryName, Kind)],
+    ) -> ControlFlow<()> {
+        let Ok(handle) = self.handle(dir) else {
             self.passed.unreadable += 1;
             return ControlFlow::Continue(());
         };
-        self.begin_path(folder);
+        self.begin_path(dir);
         let base = self.path.len();
         for (name, kind) in names {
             if self.is_over() {
@@ -270,20 +283,20 @@ impl<'a, V: Visitor> Worker<'a, V> {
             self.path.extend_from_slice(name.text.to_bytes());
             let path = Path::new(std::ffi::OsStr::from_bytes(&self.path));
             let found = Found {
-                folder: handle.as_fd(),
+                dir: handle.as_fd(),
                 name: &name.text,
                 kind: *kind,
                 path,
                 relative: self.relative(path),
-                depth: folder.depth + 1,
+                depth: dir.depth + 1,
             };
             self.visitor.visit(&found)?;
         }
         ControlFlow::Continue(())
     }
 
-    fn begin_path(&mut self, folder: &Folder) {
-        let bytes = folder.path.as_os_str().as_bytes();
+    fn begin_path(&mut self, dir: &ScannedDirectory) {
+        let bytes = dir.path.as_os_str().as_bytes();
         self.path.clear();
         self.path.extend_from_slice(bytes);
         if !bytes.ends_with(b"/") {
@@ -292,44 +305,45 @@ impl<'a, V: Visitor> Worker<'a, V> {
     }
 
     fn relative<'p>(&self, path: &'p Path) -> &'p Path {
-        let start = self.crew.start.path.as_os_str().as_bytes();
+        let start = self.workers.start.path.as_os_str().as_bytes();
         let rest = &path.as_os_str().as_bytes()[start.len()..];
         let rest = rest.strip_prefix(b"/").unwrap_or(rest);
         Path::new(std::ffi::OsStr::from_bytes(rest))
     }
 
-    /// The handle of a folder; one that was let go is found again from the start, name by name.
-    fn handle(&self, folder: &Folder) -> io::Result<Arc<Handle>> {
-        if let Some(handle) = &folder.handle {
+    /// Returns the handle of a directory. One that was closed is opened again from the start, name by
+    /// name.
+    fn handle(&self, dir: &ScannedDirectory) -> io::Result<Arc<CountedHandle>> {
+        if let Some(handle) = &dir.handle {
             return Ok(handle.clone());
         }
-        let mut reached = open_folder(&self.crew.start.folder, c".")?;
-        for name in self.relative(&folder.path) {
-            reached = open_folder(&reached, name)?;
+        let mut reached = open_directory(&self.workers.start.dir, c".")?;
+        for name in self.relative(&dir.path) {
+            reached = open_directory(&reached, name)?;
         }
         Ok(self.count(reached))
     }
 }
 
-impl AsFd for Handle {
+impl AsFd for CountedHandle {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.folder.as_fd()
+        self.dir.as_fd()
     }
 }
 
-fn is_hidden(folder: &Folder, path: &Path, name: &Name, kind: Kind) -> bool {
-    let said = folder.rules.as_deref();
-    match said.map_or(Said::Nothing, |rules| rules.say(path, kind)) {
-        Said::Hide => true,
-        Said::Show => false,
-        Said::Nothing => name.text.to_bytes().starts_with(b"."),
+fn is_hidden(dir: &ScannedDirectory, path: &Path, name: &EntryName, kind: Kind) -> bool {
+    let rules = dir.rules.as_deref();
+    match rules.map_or(RuleMatch::Nothing, |rules| rules.evaluate(path, kind)) {
+        RuleMatch::Hide => true,
+        RuleMatch::Show => false,
+        RuleMatch::Nothing => name.text.to_bytes().starts_with(b"."),
     }
 }
 
-/// Not every file system says what a name stands for.
-fn kind_of(name: &Name, folder: BorrowedFd<'_>) -> Option<Kind> {
+/// Returns the type of an entry. Not every file system lists it with the name.
+fn kind_of(name: &EntryName, dir: BorrowedFd<'_>) -> Option<Kind> {
     Kind::of(name.kind).or_else(|| {
-        let stat = statat(folder, &*name.text, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let stat = statat(dir, &*name.text, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Kind::of(FileType::from_raw_mode(stat.st_mode))
     })
 }

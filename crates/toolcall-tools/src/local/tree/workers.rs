@@ -1,5 +1,5 @@
-//! The threads that walk a tree together: each works on its own list and hands half of it to who has none.
-//! It holds a bounded number of handles and names, whatever the tree.
+//! The threads that walk a tree together: each has its own work and gives half of it to idle threads.
+//! It holds a bounded number of handles and names, however large the tree is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::{Condvar, Mutex};
 
 use super::start::Start;
-use super::worker::{Work, Worker};
+use super::worker::{WorkItem, Worker};
 use super::{Passed, Visitor, Walk};
 
-/// More threads than this only wait for the disk and each other.
-const MOST_THREADS: usize = 12;
+/// More threads than this would only wait for the disk and each other.
+const MAX_THREADS: usize = 12;
 
 impl Walk<'_> {
     /// Walks with several threads, each with a visitor of its own.
@@ -20,23 +20,23 @@ impl Walk<'_> {
         start: &Start,
         visitor: impl Fn() -> V + Sync,
     ) -> (Vec<V>, Passed) {
-        let crew = Workers::new(self, start);
+        let workers = Workers::new(self, start);
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let work = |list| {
-            let _leaving = Leaving(&crew);
-            Worker::new(&crew, visitor(), list).work()
+        let work = |pending| {
+            let _end_walk = EndWalkOnDrop(&workers);
+            Worker::new(&workers, visitor(), pending).work()
         };
         let done = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads.min(MOST_THREADS))
+            let others: Vec<_> = (1..threads.min(MAX_THREADS))
                 .map_while(|_| {
-                    crew.hire();
+                    workers.add_busy();
                     let spawned = std::thread::Builder::new()
                         .spawn_scoped(scope, || work(Vec::new()))
-                        .inspect_err(|_| crew.dismiss());
+                        .inspect_err(|_| workers.remove_busy());
                     spawned.ok()
                 })
                 .collect();
-            let own = work(vec![Work::Scan(None)]);
+            let own = work(vec![WorkItem::Scan(None)]);
             let others = others.into_iter().map(|other| match other.join() {
                 Ok(done) => done,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -62,20 +62,20 @@ impl Passed {
     }
 }
 
-/// What the threads share.
+/// The state that the threads share.
 pub(super) struct Workers<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) start: &'a Start,
-    shared: Mutex<Shared>,
-    bell: Condvar,
+    shared: Mutex<SharedWork>,
+    work_available: Condvar,
     pub(super) idle: AtomicUsize,
     is_over: AtomicBool,
-    pub(super) held: Arc<AtomicUsize>,
+    pub(super) open_handles: Arc<AtomicUsize>,
     pub(super) names: AtomicU64,
 }
 
-struct Shared {
-    work: Vec<Work>,
+struct SharedWork {
+    work: Vec<WorkItem>,
     /// Threads that may still find more work.
     busy: usize,
 }
@@ -85,28 +85,28 @@ impl<'a> Workers<'a> {
         Self {
             walk,
             start,
-            shared: Mutex::new(Shared {
+            shared: Mutex::new(SharedWork {
                 work: Vec::new(),
                 busy: 1,
             }),
-            bell: Condvar::new(),
+            work_available: Condvar::new(),
             idle: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
-            held: Arc::default(),
+            open_handles: Arc::default(),
             names: AtomicU64::new(0),
         }
     }
 
-    fn hire(&self) {
+    fn add_busy(&self) {
         self.shared.lock().busy += 1;
     }
 
-    fn dismiss(&self) {
+    fn remove_busy(&self) {
         self.shared.lock().busy -= 1;
     }
 
-    /// Waits for work, or until nobody has any.
-    pub(super) fn take(&self) -> Option<Work> {
+    /// Waits for work; returns `None` when no thread has any or the walk is over.
+    pub(super) fn next_work(&self) -> Option<WorkItem> {
         let mut shared = self.shared.lock();
         shared.busy -= 1;
         self.idle.fetch_add(1, Ordering::Relaxed);
@@ -122,19 +122,20 @@ impl<'a> Workers<'a> {
             if shared.busy == 0 {
                 return None;
             }
-            self.bell.wait(&mut shared);
+            self.work_available.wait(&mut shared);
         }
     }
 
-    pub(super) fn give(&self, work: impl Iterator<Item = Work>) {
+    pub(super) fn share_work(&self, work: impl Iterator<Item = WorkItem>) {
         self.shared.lock().work.extend(work);
-        self.bell.notify_all();
+        self.work_available.notify_all();
     }
 
     fn end(&self) {
-        let _ordered_with_those_who_begin_to_wait = self.shared.lock();
+        // Under the lock, so that a thread that is about to wait does not miss it.
+        let _shared = self.shared.lock();
         self.is_over.store(true, Ordering::Relaxed);
-        self.bell.notify_all();
+        self.work_available.notify_all();
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -142,10 +143,10 @@ impl<'a> Workers<'a> {
     }
 }
 
-/// Whoever leaves, in whatever way, leaves nobody waiting.
-struct Leaving<'a>(&'a Workers<'a>);
+/// Ends the walk for all threads when one of them returns or panics, so that none waits for ever.
+struct EndWalkOnDrop<'a>(&'a Workers<'a>);
 
-impl Drop for Leaving<'_> {
+impl Drop for EndWalkOnDrop<'_> {
     fn drop(&mut self) {
         self.0.end();
     }

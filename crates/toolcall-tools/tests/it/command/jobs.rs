@@ -1,5 +1,5 @@
-//! Commands in the background: looked at, stopped, bounded, and ended with their session.
-//! Their ends are awaited, never guessed.
+//! Background commands: read, stopped, limited in number, and ended with their session.
+//! Their ends are awaited; no test waits for a clock.
 
 use std::sync::Arc;
 
@@ -7,27 +7,28 @@ use toolcall::{CallId, Completeness, Exit};
 use toolcall_tools::command::{JobError, JobId, JobStatus, Jobs};
 use toolcall_tools::local::Spills;
 
-use crate::command::ground::{Ground, PATIENT, Screen};
+use crate::command::fixture::{CommandFixture, PATIENT, RecordingConsole};
 
-struct Session {
-    ground: Ground,
+struct JobsFixture {
+    fixture: CommandFixture,
     jobs: Jobs,
 }
 
-impl Session {
+impl JobsFixture {
     fn new() -> Self {
-        let ground = Ground::new();
-        let jobs = Jobs::new(ground.commands());
-        Self { ground, jobs }
+        let fixture = CommandFixture::new();
+        let jobs = Jobs::new(fixture.commands());
+        Self { fixture, jobs }
     }
 
     fn start(&self, text: &str) -> Result<JobId, JobError> {
-        let command = self.ground.unclear(text);
+        let command = self.fixture.unclear(text);
         let call = CallId::new(text);
-        self.jobs.start(&command, &call, &Screen::approved())
+        self.jobs
+            .start(&command, &call, &RecordingConsole::approved())
     }
 
-    /// Looks until everything that was seen contains a text.
+    /// Reads new output until what was read contains a text.
     async fn see(&self, id: JobId, text: &str) -> String {
         let mut seen = String::new();
         while !seen.contains(text) {
@@ -40,8 +41,8 @@ impl Session {
 
 #[tokio::test]
 async fn a_job_is_looked_at_and_ends() {
-    let session = Session::new();
-    let go = session.ground.root().join("go");
+    let session = JobsFixture::new();
+    let go = session.fixture.root().join("go");
     let id = session
         .start("echo one; until [ -e go ]; do sleep 0.01; done; echo two; exit 3")
         .unwrap();
@@ -67,10 +68,10 @@ async fn a_job_is_looked_at_and_ends() {
 
 #[tokio::test]
 async fn long_output_is_held_at_both_ends_and_kept_whole() {
-    let mut session = Session::new();
-    let folder = tempfile::tempdir().unwrap();
-    let spills = Arc::new(Spills::new(folder.path(), Spills::DEFAULT_CAP).unwrap());
-    session.jobs = Jobs::new(session.ground.commands()).with_spills(spills.clone());
+    let mut session = JobsFixture::new();
+    let dir = tempfile::tempdir().unwrap();
+    let spills = Arc::new(Spills::new(dir.path(), Spills::DEFAULT_CAP).unwrap());
+    session.jobs = Jobs::new(session.fixture.commands()).with_spills(spills.clone());
     let id = session.start("seq 100000").unwrap();
     let ended = JobStatus::Ended(Exit::Code(0));
     assert_eq!(session.jobs.ended(id).await, Ok(ended));
@@ -92,8 +93,8 @@ async fn long_output_is_held_at_both_ends_and_kept_whole() {
 
 #[tokio::test]
 async fn a_stopped_job_tells_how_it_ended() {
-    let mut session = Session::new();
-    session.jobs = Jobs::new(session.ground.commands().with_grace(PATIENT));
+    let mut session = JobsFixture::new();
+    session.jobs = Jobs::new(session.fixture.commands().with_grace(PATIENT));
     let id = session
         .start("trap 'echo bye; exit 5' TERM; setsid sleep 1000 & sleep 1000 & echo ready; wait $!")
         .unwrap();
@@ -101,15 +102,15 @@ async fn a_stopped_job_tells_how_it_ended() {
     let stopped = JobStatus::Stopped(Exit::Code(5));
     assert_eq!(session.jobs.stop(id).await, Ok(stopped));
     let printed = session.jobs.output(id).unwrap().text;
-    // Some shells add a word about the child that ended.
+    // Some shells add a line about the child that ended.
     assert!(printed.ends_with("bye\n"), "{printed}");
     #[cfg(target_os = "linux")]
-    session.ground.assert_nothing_is_left();
+    session.fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn only_so_many_run_and_only_so_many_are_remembered() {
-    let session = Session::new();
+    let session = JobsFixture::new();
     let running: Vec<_> = (0..16)
         .map(|_| session.start("sleep 1000").unwrap())
         .collect();
@@ -127,13 +128,13 @@ async fn only_so_many_run_and_only_so_many_are_remembered() {
     assert_eq!(forgotten, Err(JobError::Unknown("1".into())));
     session.jobs.close().await;
     #[cfg(target_os = "linux")]
-    assert_eq!(session.ground.left(), [0; 0]);
+    assert_eq!(session.fixture.left(), [0; 0]);
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_session_takes_its_jobs_with_it() {
-    let session = Session::new();
+    let session = JobsFixture::new();
     let mut ids = Vec::new();
     for text in [
         "setsid sh -c 'trap \"\" TERM; sleep 1000 & wait' & echo ready; wait",
@@ -144,25 +145,29 @@ async fn a_session_takes_its_jobs_with_it() {
     for id in ids {
         session.see(id, "ready").await;
     }
-    assert!(!session.ground.left().is_empty());
-    let Session { ground, jobs } = session;
+    assert!(!session.fixture.left().is_empty());
+    let JobsFixture { fixture, jobs } = session;
     drop(jobs);
-    // Its supervisors do the rest; this runtime has nothing to do with it.
+    // The supervisors do the rest, without this runtime.
     tokio::task::yield_now().await;
-    ground.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn what_cannot_run_is_told() {
-    let session = Session::new();
-    let (command, call) = (session.ground.unclear("echo $A"), CallId::new("a"));
-    let refused = session.jobs.start(&command, &call, &Screen::new());
+    let session = JobsFixture::new();
+    let (command, call) = (session.fixture.unclear("echo $A"), CallId::new("a"));
+    let refused = session
+        .jobs
+        .start(&command, &call, &RecordingConsole::new());
     assert!(matches!(refused, Err(JobError::Host(_))), "{refused:?}");
     assert_eq!("x".parse::<JobId>(), Err(JobError::Unknown("x".into())));
-    let commands = session.ground.alone();
+    let commands = session.fixture.alone();
     let nowhere = toolcall_tools::command::Supervisor::at("/no/such/program");
     let jobs = Jobs::new(commands.with_supervisor(nowhere));
-    let id = jobs.start(&command, &call, &Screen::approved()).unwrap();
+    let id = jobs
+        .start(&command, &call, &RecordingConsole::approved())
+        .unwrap();
     let JobStatus::Failed(why) = jobs.ended(id).await.unwrap() else {
         panic!("it does not run");
     };

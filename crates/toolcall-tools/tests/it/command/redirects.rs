@@ -1,47 +1,47 @@
-//! Redirects open what lies beneath the roots, and nothing else.
-//! What is outside is compared before and after.
+//! Redirects open files beneath the roots, and nothing else.
+//! Files outside are compared before and after.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
 use toolcall::Exit;
 
-use crate::command::ground::{Ground, Screen};
+use crate::command::fixture::{CommandFixture, RecordingConsole};
 
-async fn run(ground: &Ground, text: &str) -> (Exit, String) {
-    let screen = Screen::new();
-    let command = ground.understood(text);
-    let ended = ground.commands().run(&command, &screen).await;
-    (ended.unwrap(), screen.text())
+async fn run(fixture: &CommandFixture, text: &str) -> (Exit, String) {
+    let console = RecordingConsole::new();
+    let command = fixture.understood(text);
+    let ended = fixture.commands().run(&command, &console).await;
+    (ended.unwrap(), console.text())
 }
 
 #[tokio::test]
 async fn redirects_beneath_a_root_work() {
-    let ground = Ground::new();
-    fs::create_dir(ground.root().join("sub")).unwrap();
-    symlink("real", ground.root().join("link")).unwrap();
+    let fixture = CommandFixture::new();
+    fs::create_dir(fixture.root().join("sub")).unwrap();
+    symlink("real", fixture.root().join("link")).unwrap();
     for (text, printed) in [
         ("echo long line > real; echo a > real; cat real", "a\n"),
         ("echo b >> real; cat < real", "a\nb\n"),
         ("echo c > link; cat real", "c\n"),
         ("cd sub && echo d > new && cat < new", "d\n"),
     ] {
-        assert_eq!(run(&ground, text).await, (Exit::Code(0), printed.into()));
+        assert_eq!(run(&fixture, text).await, (Exit::Code(0), printed.into()));
     }
-    assert!(ground.root().join("link").is_symlink());
-    let absolute = format!("echo e > {}/full; cat full", ground.root().display());
-    assert_eq!(run(&ground, &absolute).await.1, "e\n");
+    assert!(fixture.root().join("link").is_symlink());
+    let absolute = format!("echo e > {}/full; cat full", fixture.root().display());
+    assert_eq!(run(&fixture, &absolute).await.1, "e\n");
 }
 
 #[tokio::test]
 async fn redirects_that_lead_outside_open_nothing() {
-    let ground = Ground::new();
-    let canary = ground.at("outside/canary");
+    let fixture = CommandFixture::new();
+    let canary = fixture.at("outside/canary");
     fs::write(&canary, "CANARY").unwrap();
-    symlink(&canary, ground.root().join("file")).unwrap();
-    symlink("../outside", ground.root().join("folder")).unwrap();
-    symlink(ground.at("outside/made"), ground.root().join("dangling")).unwrap();
-    rustix::fs::mkfifoat(rustix::fs::CWD, ground.root().join("pipe"), 0o600.into()).unwrap();
+    symlink(&canary, fixture.root().join("file")).unwrap();
+    symlink("../outside", fixture.root().join("folder")).unwrap();
+    symlink(fixture.at("outside/made"), fixture.root().join("dangling")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, fixture.root().join("pipe"), 0o600.into()).unwrap();
     let outside = canary.display();
     for aim in [
         &*format!("> {outside}"),
@@ -59,11 +59,11 @@ async fn redirects_that_lead_outside_open_nothing() {
         "> missing/made",
         "> folder",
     ] {
-        let (exit, printed) = run(&ground, &format!("cat {aim}")).await;
+        let (exit, printed) = run(&fixture, &format!("cat {aim}")).await;
         assert_eq!(exit, Exit::Code(1), "{aim}");
         assert!(printed.contains("cannot be opened"), "{aim}: {printed}");
         assert!(!printed.contains("CANARY"), "{aim}: {printed}");
     }
     assert_eq!(fs::read_to_string(&canary).unwrap(), "CANARY");
-    assert_eq!(fs::read_dir(ground.at("outside")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(fixture.at("outside")).unwrap().count(), 1);
 }

@@ -1,30 +1,31 @@
-//! What runs, what is printed, how it ended, and what programs find around them.
-//! Both ways of running are held to the same table.
+//! Running commands: what they print, how they end, and their environment.
+//! Runs with and without a supervisor are checked against the same table.
 
 use expect_test::{Expect, expect};
 use toolcall::{BoxFuture, Effect, Exit, HostError, Judge, RuleName};
 use toolcall_tools::command::{Commands, Supervisor};
 
-use crate::command::ground::{Ground, PATIENT, Screen};
+use crate::command::fixture::{CommandFixture, PATIENT, RecordingConsole};
 
 /// Runs texts one after the other in one root, with and without a supervisor.
 async fn check(texts: &[&str], expect: Expect) {
     let mut shown = Vec::new();
     for is_supervised in [true, false] {
-        let ground = Ground::new();
-        let commands = match is_supervised {
-            true => ground.commands(),
-            false => ground.alone(),
+        let fixture = CommandFixture::new();
+        let commands = if is_supervised {
+            fixture.commands()
+        } else {
+            fixture.alone()
         };
         let mut all = String::new();
         for text in texts {
-            let screen = Screen::new();
-            let command = ground.understood(text);
-            // A host hands it on like this.
-            let run: BoxFuture<'_, _> = Box::pin(commands.run(&command, &screen));
+            let console = RecordingConsole::new();
+            let command = fixture.understood(text);
+            // As a host calls it.
+            let run: BoxFuture<'_, _> = Box::pin(commands.run(&command, &console));
             let ended = run.await;
-            let root = ground.root().display().to_string();
-            let printed = screen.text().replace(&root, "ROOT");
+            let root = fixture.root().display().to_string();
+            let printed = console.text().replace(&root, "ROOT");
             all += &format!("{text}\n    {:?} {printed:?}\n", ended.unwrap());
         }
         shown.push(all);
@@ -73,137 +74,137 @@ async fn exits_and_output() {
 
 #[tokio::test]
 async fn bytes_are_handed_on_untouched() {
-    let ground = Ground::new();
-    let screen = Screen::approved();
-    let command = ground.unclear(r"printf '\377\000\033]52;c;x\007'; head -c 300000 /dev/zero");
-    let ended = ground.commands().run(&command, &screen).await;
+    let fixture = CommandFixture::new();
+    let console = RecordingConsole::approved();
+    let command = fixture.unclear(r"printf '\377\000\033]52;c;x\007'; head -c 300000 /dev/zero");
+    let ended = fixture.commands().run(&command, &console).await;
     assert_eq!(ended, Ok(Exit::Code(0)));
-    let bytes = screen.bytes();
+    let bytes = console.bytes();
     assert_eq!(&bytes[..12], b"\xff\0\x1b]52;c;x\x07\0");
     assert_eq!(bytes.len(), 300_011);
 }
 
 #[tokio::test]
 async fn variables_of_a_call_reach_its_command() {
-    let ground = Ground::new();
-    let screen = Screen::new();
-    let mut command = ground.understood("sh -c 'echo $PAGER $A'");
+    let fixture = CommandFixture::new();
+    let console = RecordingConsole::new();
+    let mut command = fixture.understood("sh -c 'echo $PAGER $A'");
     command.env.insert("PAGER".into(), "less".into());
     command.env.insert("A".into(), "ä b".into());
-    let ended = ground.commands().run(&command, &screen).await;
+    let ended = fixture.commands().run(&command, &console).await;
     assert_eq!(
-        (ended, screen.text()),
+        (ended, console.text()),
         (Ok(Exit::Code(0)), "less ä b\n".into())
     );
 }
 
-/// What a person is shown for such a text is the text; silence is no yes to it.
+/// The user is shown such a command as its text; without a decision it does not run.
 #[tokio::test]
 async fn what_is_unclear_runs_only_if_it_was_allowed() {
-    let ground = Ground::new();
+    let fixture = CommandFixture::new();
     let text = "echo $((1 + 1)) > made; cat made";
-    let command = ground.unclear(text);
+    let command = fixture.unclear(text);
     let person = Judge::Person(toolcall::Remembered::Once);
-    for screen in [
-        Screen::new(),
-        Screen::decided(Effect::Allow, Judge::Unseen),
-        Screen::decided(Effect::Deny, person.clone()),
+    for console in [
+        RecordingConsole::new(),
+        RecordingConsole::decided(Effect::Allow, Judge::Unseen),
+        RecordingConsole::decided(Effect::Deny, person.clone()),
     ] {
-        let ended = ground.commands().run(&command, &screen).await;
+        let ended = fixture.commands().run(&command, &console).await;
         let Err(HostError::NotRunnable { reason, .. }) = ended else {
             panic!("{ended:?}");
         };
         let why = "it is not fully understood (nobody has read it), and nobody allowed it";
         assert_eq!(&*reason, why);
-        assert!(!ground.root().join("made").exists());
+        assert!(!fixture.root().join("made").exists());
     }
     for judge in [person, Judge::Rule(RuleName::new("exactly this"))] {
-        let screen = Screen::decided(Effect::Allow, judge);
-        let ended = ground.commands().run(&command, &screen).await;
-        assert_eq!((ended, screen.text()), (Ok(Exit::Code(0)), "2\n".into()));
+        let console = RecordingConsole::decided(Effect::Allow, judge);
+        let ended = fixture.commands().run(&command, &console).await;
+        assert_eq!((ended, console.text()), (Ok(Exit::Code(0)), "2\n".into()));
     }
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn programs_see_their_three_streams_and_no_terminal() {
-    let ground = Ground::new();
+    let fixture = CommandFixture::new();
     let listed = "ls /proc/self/fd | tr '\\n' ' '";
-    // The fourth is the folder that is listed.
-    let (ended, printed) = ground.run(listed).await;
+    // The fourth is the directory that `ls` lists.
+    let (ended, printed) = fixture.run(listed).await;
     assert_eq!((ended, &*printed), (Ok(Exit::Code(0)), "0 1 2 3 "));
-    let (_, printed) = ground.run("echo a > /dev/tty").await;
+    let (_, printed) = fixture.run("echo a > /dev/tty").await;
     assert!(printed.contains("No such device"), "{printed}");
-    let (_, printed) = ground.run("cut -d' ' -f7 /proc/self/stat").await;
+    let (_, printed) = fixture.run("cut -d' ' -f7 /proc/self/stat").await;
     assert_eq!(printed, "0\n", "the number of its terminal");
-    let (_, printed) = ground.run("ulimit -c").await;
+    let (_, printed) = fixture.run("ulimit -c").await;
     assert_eq!(printed, "0\n", "no memory image is left behind");
 }
 
 #[tokio::test]
 async fn what_is_stopped_before_it_began_does_not_begin() {
-    let ground = Ground::new();
-    for commands in [ground.commands(), ground.alone()] {
-        let screen = Screen::new();
-        screen.stop();
-        let command = ground.understood("touch made");
-        commands.run(&command, &screen).await.unwrap_err();
-        assert!(!ground.root().join("made").exists());
+    let fixture = CommandFixture::new();
+    for commands in [fixture.commands(), fixture.alone()] {
+        let console = RecordingConsole::new();
+        console.stop();
+        let command = fixture.understood("touch made");
+        commands.run(&command, &console).await.unwrap_err();
+        assert!(!fixture.root().join("made").exists());
     }
 }
 
-async fn stopped(ground: &Ground, commands: &Commands, text: &str) -> Exit {
-    let screen = Screen::approved();
-    let command = ground.unclear(text);
-    let run = commands.run(&command, &screen);
+async fn stopped(fixture: &CommandFixture, commands: &Commands, text: &str) -> Exit {
+    let console = RecordingConsole::approved();
+    let command = fixture.unclear(text);
+    let run = commands.run(&command, &console);
     let stop = async {
-        screen.shows("ready").await;
-        screen.stop();
+        console.shows("ready").await;
+        console.stop();
     };
     tokio::join!(run, stop).0.unwrap()
 }
 
 #[tokio::test]
 async fn a_stopped_command_tells_how_it_ended() {
-    let ground = Ground::new();
-    for commands in [ground.commands(), ground.alone()] {
+    let fixture = CommandFixture::new();
+    for commands in [fixture.commands(), fixture.alone()] {
         let deaf = "trap '' TERM; echo ready; while :; do sleep 1; done";
-        let exit = stopped(&ground, &commands, deaf).await;
+        let exit = stopped(&fixture, &commands, deaf).await;
         assert_eq!(exit, Exit::Signal(9));
         let commands = commands.with_grace(PATIENT);
         let tidy = "trap 'exit 7' TERM; echo ready; sleep 1000 & wait";
-        let exit = stopped(&ground, &commands, tidy).await;
+        let exit = stopped(&fixture, &commands, tidy).await;
         assert_eq!(exit, Exit::Code(7));
-        let exit = stopped(&ground, &commands, "echo ready; exec sleep 1000").await;
+        let exit = stopped(&fixture, &commands, "echo ready; exec sleep 1000").await;
         assert_eq!(exit, Exit::Signal(15));
     }
 }
 
 #[tokio::test]
 async fn a_supervisor_that_is_none_is_an_error() {
-    let ground = Ground::new();
-    let command = ground.understood("touch made");
+    let fixture = CommandFixture::new();
+    let command = fixture.understood("touch made");
     for (program, why) in [
         ("/no/such/program", "cannot be started"),
         ("/bin/true", "ended before it"),
     ] {
-        let commands: Commands = ground.alone().with_supervisor(Supervisor::at(program));
-        let ended = commands.run(&command, &Screen::new()).await;
+        let commands: Commands = fixture.alone().with_supervisor(Supervisor::at(program));
+        let ended = commands.run(&command, &RecordingConsole::new()).await;
         let error = ended.unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
-    assert!(!ground.root().join("made").exists());
+    assert!(!fixture.root().join("made").exists());
 }
 
 #[tokio::test]
 async fn a_root_that_was_replaced_is_an_error() {
-    let ground = Ground::new();
-    let commands = ground.commands();
-    std::fs::rename(ground.root(), ground.at("old")).unwrap();
-    std::fs::create_dir(ground.root()).unwrap();
-    let (ended, _) = ground.run_with(&commands, "touch made").await;
+    let fixture = CommandFixture::new();
+    let commands = fixture.commands();
+    std::fs::rename(fixture.root(), fixture.at("old")).unwrap();
+    std::fs::create_dir(fixture.root()).unwrap();
+    let (ended, _) = fixture.run_with(&commands, "touch made").await;
     let error = ended.unwrap_err().to_string();
     let why = "is not the folder it was when the session began";
     assert!(error.ends_with(why), "{error}");
-    assert!(!ground.root().join("made").exists());
+    assert!(!fixture.root().join("made").exists());
 }

@@ -1,5 +1,5 @@
-//! What a sandbox refuses and what it lets through, on kernels that have one.
-//! Elsewhere a command that was to run in one must not run.
+//! What a sandbox refuses and what it permits, on kernels that support it.
+//! On other kernels a command that is to run in a sandbox must not run.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -9,13 +9,13 @@ use toolcall::Exit;
 use toolcall_testkit::process::{ROLE, role};
 use toolcall_tools::command::{Commands, Network, Sandbox};
 
-use crate::command::ground::{Ground, Screen};
+use crate::command::fixture::{CommandFixture, RecordingConsole};
 use crate::command::trees::supervisor_of;
 
-/// A sandboxed runner, unless this kernel has no sandbox.
-async fn sandboxed(ground: &Ground, sandbox: Sandbox) -> Option<Commands> {
-    let commands = ground.commands().with_sandbox(sandbox);
-    let (ended, _) = ground.run_with(&commands, "true").await;
+/// Returns a sandboxed runner, or `None` if this kernel has no sandbox.
+async fn sandboxed(fixture: &CommandFixture, sandbox: Sandbox) -> Option<Commands> {
+    let commands = fixture.commands().with_sandbox(sandbox);
+    let (ended, _) = fixture.run_with(&commands, "true").await;
     match ended {
         Ok(exit) => {
             assert_eq!(exit, Exit::Code(0));
@@ -32,15 +32,15 @@ async fn sandboxed(ground: &Ground, sandbox: Sandbox) -> Option<Commands> {
 
 #[tokio::test]
 async fn only_what_is_listed_can_be_written() {
-    let ground = Ground::new();
-    let (extra, file) = (ground.at("extra"), ground.at("file"));
+    let fixture = CommandFixture::new();
+    let (extra, file) = (fixture.at("extra"), fixture.at("file"));
     fs::create_dir(&extra).unwrap();
     fs::write(&file, "old").unwrap();
-    fs::write(ground.at("outside/canary"), "CANARY").unwrap();
+    fs::write(fixture.at("outside/canary"), "CANARY").unwrap();
     let sandbox = Sandbox::new(Network::Refused)
         .with_writable(&extra)
         .with_writable(&file);
-    let Some(commands) = sandboxed(&ground, sandbox).await else {
+    let Some(commands) = sandboxed(&fixture, sandbox).await else {
         return;
     };
     for (text, is_fine) in [
@@ -61,35 +61,35 @@ async fn only_what_is_listed_can_be_written() {
         ("ln -s ../outside/canary link; echo a > link", false),
         ("touch /tmp/toolcall-made-outside", false),
     ] {
-        let (ended, printed) = ground.run_with(&commands, text).await;
+        let (ended, printed) = fixture.run_with(&commands, text).await;
         let is_zero = ended == Ok(Exit::Code(0));
         assert_eq!(is_zero, is_fine, "{text}: {ended:?} {printed}");
     }
-    let canary = fs::read_to_string(ground.at("outside/canary")).unwrap();
+    let canary = fs::read_to_string(fixture.at("outside/canary")).unwrap();
     assert_eq!(canary, "CANARY");
-    assert_eq!(fs::read_dir(ground.at("outside")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(fixture.at("outside")).unwrap().count(), 1);
 }
 
 #[tokio::test]
 async fn the_folder_for_temporary_files_is_private_and_goes() {
-    let ground = Ground::new();
+    let fixture = CommandFixture::new();
     let sandbox = Sandbox::new(Network::Refused);
-    let Some(commands) = sandboxed(&ground, sandbox).await else {
+    let Some(commands) = sandboxed(&fixture, sandbox).await else {
         return;
     };
     let text = "stat -c %a \"$TMPDIR\"; mktemp -d > /dev/null && mkdir -p \"$TMPDIR/a/b\" && \
                 echo a > \"$TMPDIR/a/b/c\" && echo \"$TMPDIR\"";
-    let (ended, printed) = ground.run_with(&commands, text).await;
+    let (ended, printed) = fixture.run_with(&commands, text).await;
     assert_eq!(ended, Ok(Exit::Code(0)));
     let lines: Vec<_> = printed.lines().collect();
     assert_eq!(lines[0], "700");
     assert!(lines[1].starts_with(std::env::temp_dir().to_str().unwrap()));
     assert!(!fs::exists(lines[1]).unwrap(), "it goes with the command");
-    let (_, again) = ground.run_with(&commands, "echo \"$TMPDIR\"").await;
+    let (_, again) = fixture.run_with(&commands, "echo \"$TMPDIR\"").await;
     assert_ne!(again.trim(), lines[1], "every command has its own");
 }
 
-/// What it starts in the sandbox is this test itself, whose role is the address of a listener.
+/// Starts this test itself in the sandbox, with the address of a listener as its role.
 #[tokio::test]
 async fn there_is_a_network_only_if_it_is_allowed() {
     if let Some(address) = role() {
@@ -102,18 +102,18 @@ async fn there_is_a_network_only_if_it_is_allowed() {
         (Network::Refused, refused),
         (Network::Allowed, "TCP fine, UDP fine, here fine"),
     ] {
-        let ground = Ground::new();
-        let Some(commands) = sandboxed(&ground, Sandbox::new(network)).await else {
+        let fixture = CommandFixture::new();
+        let Some(commands) = sandboxed(&fixture, Sandbox::new(network)).await else {
             return;
         };
         let own = std::env::current_exe().unwrap();
         let own = toolcall_shell::quoted([own.to_str().unwrap()]);
         let text = format!("{own} there_is_a_network_only_if_it_is_allowed --nocapture");
-        let screen = Screen::new();
-        let mut command = ground.understood(&text);
+        let console = RecordingConsole::new();
+        let mut command = fixture.understood(&text);
         command.env.insert(ROLE.into(), address.as_str().into());
-        let ended = commands.run(&command, &screen).await;
-        let printed = screen.text();
+        let ended = commands.run(&command, &console).await;
+        let printed = console.text();
         assert_eq!(ended, Ok(Exit::Code(0)), "{printed}");
         assert!(printed.contains(expected), "{network:?}: {printed}");
     }
@@ -129,19 +129,19 @@ fn try_the_network(address: &str) {
     println!("TCP {tcp}, UDP {udp}, here {here}");
 }
 
-/// What is outside cannot be signalled, so a command cannot get rid of its supervisor.
+/// Processes outside cannot be signalled, so a command cannot kill its supervisor.
 #[tokio::test]
 async fn a_supervisor_is_out_of_reach() {
-    let ground = Ground::new();
+    let fixture = CommandFixture::new();
     let sandbox = Sandbox::new(Network::Refused);
-    let Some(commands) = sandboxed(&ground, sandbox).await else {
+    let Some(commands) = sandboxed(&fixture, sandbox).await else {
         return;
     };
     if !signals_are_guarded() {
         return println!("skipped: signals are guarded from Linux 6.12 on");
     }
     let text = "read pid name state supervisor rest < /proc/$PPID/stat; kill -KILL $supervisor";
-    let (ended, printed) = ground.run_with(&commands, text).await;
+    let (ended, printed) = fixture.run_with(&commands, text).await;
     assert_eq!(ended, Ok(Exit::Code(1)));
     assert!(printed.contains("not permitted"), "{printed}");
 }
@@ -154,73 +154,73 @@ fn signals_are_guarded() -> bool {
 
 #[tokio::test]
 async fn a_killed_supervisor_leaves_no_folder_behind() {
-    let ground = Ground::new();
+    let fixture = CommandFixture::new();
     let sandbox = Sandbox::new(Network::Refused);
-    let Some(commands) = sandboxed(&ground, sandbox).await else {
+    let Some(commands) = sandboxed(&fixture, sandbox).await else {
         return;
     };
-    let screen = Screen::approved();
-    let command = ground.unclear("mkdir \"$TMPDIR/a\"; echo \"$TMPDIR\" ready; sleep 1000");
-    let run = commands.run(&command, &screen);
+    let console = RecordingConsole::approved();
+    let command = fixture.unclear("mkdir \"$TMPDIR/a\"; echo \"$TMPDIR\" ready; sleep 1000");
+    let run = commands.run(&command, &console);
     let kill = async {
-        screen.shows("ready").await;
-        let supervisor = supervisor_of(&ground);
+        console.shows("ready").await;
+        let supervisor = supervisor_of(&fixture);
         rustix::process::kill_process(supervisor, rustix::process::Signal::KILL).unwrap();
     };
     let (ended, ()) = tokio::join!(run, kill);
     ended.unwrap_err();
-    let printed = screen.text();
-    let folder = printed.split(' ').next().unwrap();
-    assert!(folder.starts_with('/') && !fs::exists(folder).unwrap());
-    ground.assert_nothing_is_left();
+    let printed = console.text();
+    let dir = printed.split(' ').next().unwrap();
+    assert!(dir.starts_with('/') && !fs::exists(dir).unwrap());
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn what_is_listed_and_missing_stops_the_command() {
-    let ground = Ground::new();
+    let fixture = CommandFixture::new();
     let sandbox = Sandbox::new(Network::Allowed).with_writable("/no/such/folder");
-    let commands = ground.commands().with_sandbox(sandbox);
-    let (ended, _) = ground.run_with(&commands, "touch made").await;
+    let commands = fixture.commands().with_sandbox(sandbox);
+    let (ended, _) = fixture.run_with(&commands, "touch made").await;
     let error = ended.unwrap_err().to_string();
     assert!(error.contains("the sandbox cannot be built"), "{error}");
-    assert!(!ground.root().join("made").exists());
+    assert!(!fixture.root().join("made").exists());
 }
 
 #[tokio::test]
 async fn without_a_supervisor_there_is_no_sandbox_and_no_command() {
-    let ground = Ground::new();
+    let fixture = CommandFixture::new();
     let sandbox = Sandbox::new(Network::Allowed);
-    let commands = ground.alone().with_sandbox(sandbox);
-    let (ended, _) = ground.run_with(&commands, "touch made").await;
+    let commands = fixture.alone().with_sandbox(sandbox);
+    let (ended, _) = fixture.run_with(&commands, "touch made").await;
     let error = ended.unwrap_err().to_string();
     let why = "the sandbox cannot be built: it takes a supervisor, and there is none";
     assert!(error.ends_with(why), "{error}");
-    assert!(!ground.root().join("made").exists());
+    assert!(!fixture.root().join("made").exists());
 }
 
 #[cfg(not(feature = "sandbox"))]
 #[tokio::test]
 async fn without_the_feature_a_command_in_a_sandbox_does_not_run() {
-    let ground = Ground::new();
-    let commands = ground
+    let fixture = CommandFixture::new();
+    let commands = fixture
         .commands()
         .with_sandbox(Sandbox::new(Network::Allowed));
-    let (ended, _) = ground.run_with(&commands, "touch made").await;
+    let (ended, _) = fixture.run_with(&commands, "touch made").await;
     let error = ended.unwrap_err().to_string();
     let why = "the sandbox cannot be built: this program was built without the feature `sandbox`";
     assert!(error.ends_with(why), "{error}");
-    assert!(!ground.root().join("made").exists());
+    assert!(!fixture.root().join("made").exists());
 }
 
-/// What was gained before a program starts cannot be had by starting it.
+/// Starting a setuid program gains no privileges.
 #[tokio::test]
 async fn there_are_no_new_privileges() {
-    let ground = Ground::new();
+    let fixture = CommandFixture::new();
     let sandbox = Sandbox::new(Network::Allowed);
-    let Some(commands) = sandboxed(&ground, sandbox).await else {
+    let Some(commands) = sandboxed(&fixture, sandbox).await else {
         return;
     };
     let text = "grep NoNewPrivs /proc/self/status";
-    let (_, printed) = ground.run_with(&commands, text).await;
+    let (_, printed) = fixture.run_with(&commands, text).await;
     assert_eq!(printed, "NoNewPrivs:\t1\n");
 }

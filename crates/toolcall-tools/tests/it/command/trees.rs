@@ -1,5 +1,5 @@
-//! Hostile trees of processes, and every way in which a command can come to its end.
-//! After each, no process carries the mark of the command.
+//! Hostile process trees, and every way in which a command can end.
+//! Afterwards no process with the command's marker is left.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -8,9 +8,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use toolcall::{Exit, HostError};
 use toolcall_testkit::process::{MARK, Process, again, marked, role};
 
-use crate::command::ground::{Ground, PATIENT, Screen};
+use crate::command::fixture::{CommandFixture, PATIENT, RecordingConsole};
 
-/// Every tree says `ready` when it stands. `@` is where the last of it goes on or ends.
+/// Process trees. Each prints `ready` when it is complete; `@` is replaced by its last command.
 const TREES: [(&str, &str); 9] = [
     (
         "a plain child that holds the output",
@@ -51,7 +51,7 @@ const TREES: [(&str, &str); 9] = [
     ),
 ];
 
-/// How a tree comes to its end.
+/// How a process tree ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Natural,
@@ -61,24 +61,24 @@ enum End {
     ExecutorKilled,
 }
 
-async fn end(ground: &Ground, tree: &str, end: End) -> Option<Result<Exit, HostError>> {
+async fn end(fixture: &CommandFixture, tree: &str, end: End) -> Option<Result<Exit, HostError>> {
     let last = match end {
-        // It ends as soon as it is told that everything stands.
+        // Ends by itself once the test has seen `ready`.
         End::Natural => "until [ -e go ]; do sleep 0.01; done; exit 3",
         End::Stopped | End::Dropped | End::SupervisorKilled | End::ExecutorKilled => "sleep 1000",
     };
-    let screen = Screen::approved();
-    let command = ground.unclear(&tree.replace('@', last));
-    let commands = ground.commands();
-    let run = commands.run(&command, &screen);
+    let console = RecordingConsole::approved();
+    let command = fixture.unclear(&tree.replace('@', last));
+    let commands = fixture.commands();
+    let run = commands.run(&command, &console);
     let meddle = async {
-        screen.shows("ready").await;
+        console.shows("ready").await;
         match end {
-            End::Natural => std::fs::write(ground.root().join("go"), "").unwrap(),
-            End::Stopped => screen.stop(),
+            End::Natural => std::fs::write(fixture.root().join("go"), "").unwrap(),
+            End::Stopped => console.stop(),
             End::Dropped => return,
-            End::ExecutorKilled => kill_process(executor_of(ground), Signal::KILL).unwrap(),
-            End::SupervisorKilled => kill_process(supervisor_of(ground), Signal::KILL).unwrap(),
+            End::ExecutorKilled => kill_process(executor_of(fixture), Signal::KILL).unwrap(),
+            End::SupervisorKilled => kill_process(supervisor_of(fixture), Signal::KILL).unwrap(),
         }
         std::future::pending().await
     };
@@ -88,22 +88,22 @@ async fn end(ground: &Ground, tree: &str, end: End) -> Option<Result<Exit, HostE
     }
 }
 
-/// The executor: it does not carry the mark, and its child does.
-pub(crate) fn executor_of(ground: &Ground) -> Pid {
+/// Returns the executor: the parent, without the marker, of a process with the marker.
+pub(crate) fn executor_of(fixture: &CommandFixture) -> Pid {
     let name = |pid: &Pid| std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
     let is_executor = |pid: &Pid| name(pid).is_ok_and(|name| name.starts_with("toolcall-executor"));
-    let marked = ground.left();
+    let marked = fixture.left();
     let ids = marked
         .iter()
         .filter_map(|id| Pid::from_raw(id.cast_signed()));
-    // Some of them may be gone by now.
+    // Some of them may have exited.
     let found = ids.filter_map(parent).find(is_executor);
     found.expect("it is there")
 }
 
-/// The process that started the executor.
-pub(crate) fn supervisor_of(ground: &Ground) -> Pid {
-    parent(executor_of(ground)).expect("it is there")
+/// Returns the process that started the executor.
+pub(crate) fn supervisor_of(fixture: &CommandFixture) -> Pid {
+    parent(executor_of(fixture)).expect("it is there")
 }
 
 fn parent(pid: Pid) -> Option<Pid> {
@@ -115,120 +115,120 @@ fn parent(pid: Pid) -> Option<Pid> {
 #[tokio::test]
 async fn nothing_outlives_a_command_that_ends() {
     for (name, tree) in TREES {
-        let ground = Ground::new();
-        let ended = end(&ground, tree, End::Natural).await;
+        let fixture = CommandFixture::new();
+        let ended = end(&fixture, tree, End::Natural).await;
         assert_eq!(ended, Some(Ok(Exit::Code(3))), "{name}");
-        // Not only soon: when the end is told, they are gone.
-        assert_eq!(ground.left(), [0; 0], "{name}");
-        ground.assert_nothing_is_left();
+        // Not only soon after: they are gone when the end is reported.
+        assert_eq!(fixture.left(), [0; 0], "{name}");
+        fixture.assert_nothing_is_left();
     }
 }
 
 #[tokio::test]
 async fn nothing_outlives_a_command_that_is_stopped() {
     for (name, tree) in TREES {
-        let ground = Ground::new();
-        let ended = end(&ground, tree, End::Stopped).await;
+        let fixture = CommandFixture::new();
+        let ended = end(&fixture, tree, End::Stopped).await;
         assert!(
             matches!(ended, Some(Ok(Exit::Signal(_)))),
             "{name}: {ended:?}"
         );
-        assert_eq!(ground.left(), [0; 0], "{name}");
+        assert_eq!(fixture.left(), [0; 0], "{name}");
     }
 }
 
 #[tokio::test]
 async fn nothing_outlives_a_command_that_is_dropped() {
     for (name, tree) in TREES {
-        let ground = Ground::new();
-        let ended = end(&ground, tree, End::Dropped).await;
+        let fixture = CommandFixture::new();
+        let ended = end(&fixture, tree, End::Dropped).await;
         assert_eq!(ended, None, "{name}");
-        ground.assert_nothing_is_left();
+        fixture.assert_nothing_is_left();
     }
 }
 
 #[tokio::test]
 async fn nothing_outlives_a_command_that_kills_its_supervisor() {
     for (name, tree) in TREES {
-        let ground = Ground::new();
-        let ended = end(&ground, tree, End::SupervisorKilled).await;
+        let fixture = CommandFixture::new();
+        let ended = end(&fixture, tree, End::SupervisorKilled).await;
         let error = ended.unwrap().unwrap_err().to_string();
         assert!(
             error.contains("supervisor ended before it (signal: 9"),
             "{name}: {error}"
         );
-        ground.assert_nothing_is_left();
+        fixture.assert_nothing_is_left();
     }
 }
 
 #[tokio::test]
 async fn nothing_outlives_a_command_that_kills_its_executor() {
     for (name, tree) in TREES {
-        let ground = Ground::new();
-        let ended = end(&ground, tree, End::ExecutorKilled).await;
+        let fixture = CommandFixture::new();
+        let ended = end(&fixture, tree, End::ExecutorKilled).await;
         let error = ended.unwrap().unwrap_err().to_string();
         assert!(
             error.ends_with("ended from outside by signal 9"),
             "{name}: {error}"
         );
-        assert_eq!(ground.left(), [0; 0], "{name}");
+        assert_eq!(fixture.left(), [0; 0], "{name}");
     }
 }
 
-/// Those who left the command's group are told to end like those in it, and get the same time.
+/// Processes that left the command's group are signalled like those in it, and get the same grace.
 #[tokio::test]
 async fn a_stray_gets_its_grace() {
-    let ground = Ground::new();
-    let screen = Screen::approved();
+    let fixture = CommandFixture::new();
+    let console = RecordingConsole::approved();
     let stray = "trap 'sleep 0.05; echo tidied; exit' TERM; echo ready; sleep 1000 & wait";
-    let command = ground.unclear(&format!("setsid sh -c \"{stray}\" & sleep 1000"));
-    let commands = ground.commands().with_grace(PATIENT);
-    let run = commands.run(&command, &screen);
+    let command = fixture.unclear(&format!("setsid sh -c \"{stray}\" & sleep 1000"));
+    let commands = fixture.commands().with_grace(PATIENT);
+    let run = commands.run(&command, &console);
     let stop = async {
-        screen.shows("ready").await;
-        screen.stop();
-        // The stray's own child hears nothing of it, and would be waited for.
-        screen.shows("tidied").await;
-        ground.left().iter().for_each(|id| {
+        console.shows("ready").await;
+        console.stop();
+        // The stray's own child ignores the signal, and would be waited for.
+        console.shows("tidied").await;
+        fixture.left().iter().for_each(|id| {
             let pid = Pid::from_raw(id.cast_signed()).unwrap();
             kill_process(pid, Signal::KILL).ok();
         });
     };
     let (ended, ()) = tokio::join!(run, stop);
     assert_eq!(ended, Ok(Exit::Signal(15)));
-    assert_eq!(ground.left(), [0; 0]);
+    assert_eq!(fixture.left(), [0; 0]);
 }
 
-/// A caller that is killed has no chance to clean up, so this test is the caller of itself.
+/// A killed caller cannot clean up, so this test starts itself as the caller.
 #[tokio::test]
 async fn nothing_outlives_a_caller_that_is_killed() {
     if let Some(tree) = role() {
-        let ground = Ground::new();
-        let screen = Screen::approved();
-        let command = ground.unclear(&tree);
-        let run = ground.commands();
-        // What it prints shows the one who kills it that the tree stands.
-        let run = run.run(&command, &screen);
+        let fixture = CommandFixture::new();
+        let console = RecordingConsole::approved();
+        let command = fixture.unclear(&tree);
+        let run = fixture.commands();
+        // Its output shows the parent test that the tree is complete.
+        let run = run.run(&command, &console);
         let tell = async {
-            screen.shows("ready").await;
+            console.shows("ready").await;
             println!("ready");
             std::future::pending::<()>().await;
         };
         tokio::join!(run, tell).0.unwrap();
     }
     for (_, tree) in TREES {
-        let ground = Ground::new();
+        let fixture = CommandFixture::new();
         let test = "command::trees::nothing_outlives_a_caller_that_is_killed";
         let caller = again(test, tree.replace('@', "sleep 1000"))
-            .env(MARK, &*ground.mark)
+            .env(MARK, &*fixture.mark)
             .stdout(Stdio::piped())
             .spawn();
         let mut caller = caller.unwrap();
         wait_for_ready(caller.stdout.take().unwrap());
-        assert!(marked(&ground.mark).len() > 1);
+        assert!(marked(&fixture.mark).len() > 1);
         caller.kill().unwrap();
         caller.wait().unwrap();
-        ground.assert_nothing_is_left();
+        fixture.assert_nothing_is_left();
     }
 }
 
@@ -238,33 +238,33 @@ fn wait_for_ready(output: std::process::ChildStdout) {
     assert!(lines.any(|line| line.unwrap().ends_with("ready")));
 }
 
-/// Without a supervisor less is promised: what stays in the command's group goes.
+/// Without a supervisor, only processes that stay in the command's group are ended.
 #[tokio::test]
 async fn a_group_ends_without_a_supervisor_too() {
-    let ground = Ground::new();
-    let commands = ground.alone().with_grace(Duration::from_millis(50));
+    let fixture = CommandFixture::new();
+    let commands = fixture.alone().with_grace(Duration::from_millis(50));
     let text = "trap '' TERM; sleep 1000 & echo ready; exit 3";
-    let (ended, _) = ground.run_with(&commands, text).await;
+    let (ended, _) = fixture.run_with(&commands, text).await;
     assert_eq!(ended, Ok(Exit::Code(3)));
-    ground.assert_nothing_is_left();
+    fixture.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn zombies_are_reaped_while_a_command_runs() {
-    let ground = Ground::new();
-    let screen = Screen::approved();
-    let command = ground.unclear(
+    let fixture = CommandFixture::new();
+    let console = RecordingConsole::approved();
+    let command = fixture.unclear(
         "i=0; while [ $i -lt 50 ]; do (true &); i=$((i+1)); done; echo ready; exec sleep 1000",
     );
-    let commands = ground.commands();
-    let run = commands.run(&command, &screen);
+    let commands = fixture.commands();
+    let run = commands.run(&command, &console);
     let look = async {
-        screen.shows("ready").await;
-        let supervisor = supervisor_of(&ground);
+        console.shows("ready").await;
+        let supervisor = supervisor_of(&fixture);
         while zombies_of(supervisor) > 0 {
             tokio::task::yield_now().await;
         }
-        screen.stop();
+        console.stop();
     };
     let (ended, ()) = tokio::join!(run, look);
     assert_eq!(ended, Ok(Exit::Signal(15)));

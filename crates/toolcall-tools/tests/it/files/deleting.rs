@@ -1,5 +1,5 @@
-//! What is put away instead of being destroyed: folders, and files that are not text.
-//! Nothing is deleted that is not as it was shown, and nothing that cannot be kept.
+//! Deleting to the trash: directories, and files that are not text.
+//! Nothing is deleted that differs from what the edit shows, or that cannot be stored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use toolcall_tools::local::{Files, Trash};
 
 use crate::ground::{Ground, message, read};
 
-/// Files whose deleted things go to a bin beside the root.
-fn with_bin(ground: &Ground) -> (Files, PathBuf) {
-    let place = ground.at("/w/bin");
-    let bin = Trash::open(&place, Trash::DEFAULT_CAP).unwrap();
-    (ground.files().with_bin(bin), place)
+/// Files with a trash next to the root.
+fn with_trash(fixture: &Ground) -> (Files, PathBuf) {
+    let place = fixture.at("/w/bin");
+    let trash = Trash::open(&place, Trash::DEFAULT_CAP).unwrap();
+    (fixture.files().with_trash(trash), place)
 }
 
-/// Deletes what is there as it is there now.
+/// Deletes what is at a path, with its current content as the expected one.
 fn delete(files: &Files, path: &Path) -> PathBuf {
     let before = files.inspect(path).unwrap();
     let applied = files.apply(&FileEdit::deleted(path, before)).unwrap();
@@ -27,70 +27,71 @@ fn delete(files: &Files, path: &Path) -> PathBuf {
 
 #[test]
 fn a_folder_is_put_away_with_everything_in_it() {
-    let ground = Ground::new();
-    ground.write("d/a", "1");
-    ground.write("d/e/b", "23");
-    ground.link("d/l", ground.at("/w/outside"));
-    let (files, bin) = with_bin(&ground);
-    let before = files.inspect(&ground.path("d")).unwrap();
-    let link = ground.at("/w/outside").as_os_str().len() as u64;
+    let fixture = Ground::new();
+    fixture.write("d/a", "1");
+    fixture.write("d/e/b", "23");
+    fixture.link("d/l", fixture.at("/w/outside"));
+    let (files, trash) = with_trash(&fixture);
+    let before = files.inspect(&fixture.path("d")).unwrap();
+    let link = fixture.at("/w/outside").as_os_str().len() as u64;
     assert_eq!(
         before.summary(),
         format!("a folder, 3 files, {} bytes", 3 + link)
     );
-    let kept = delete(&files, &ground.path("d"));
-    assert!(kept.starts_with(&bin));
-    assert_eq!(names(&ground.root()), [""; 0]);
+    let kept = delete(&files, &fixture.path("d"));
+    assert!(kept.starts_with(&trash));
+    assert_eq!(names(&fixture.root()), [""; 0]);
     assert_eq!(read(&kept.join("e/b")), "23");
-    assert_eq!(read(&ground.at("/w/outside/canary")), "CANARY");
+    assert_eq!(read(&fixture.at("/w/outside/canary")), "CANARY");
 }
 
 #[test]
 fn what_is_no_text_is_put_away() {
-    let ground = Ground::new();
-    let (files, _) = with_bin(&ground);
+    let fixture = Ground::new();
+    let (files, _) = with_trash(&fixture);
     for bytes in [&b"\xff\xff"[..], b"much"] {
-        let path = ground.path("f");
+        let path = fixture.path("f");
         fs::write(&path, bytes).unwrap();
-        let files = match bytes.is_ascii() {
-            // Too large to be read at once.
-            true => &with_bin(&ground).0.with_read_limit(2),
-            false => &files,
+        let files = if bytes.is_ascii() {
+            // Larger than the read limit.
+            &with_trash(&fixture).0.with_read_limit(2)
+        } else {
+            &files
         };
         let kept = delete(files, &path);
         assert_eq!(fs::read(kept).unwrap(), bytes);
-        assert_eq!(names(&ground.root()), [""; 0]);
+        assert_eq!(names(&fixture.root()), [""; 0]);
     }
 }
 
 #[test]
 fn what_changed_since_it_was_shown_stays() {
-    let ground = Ground::new();
-    let (files, bin) = with_bin(&ground);
-    fs::write(ground.path("f"), b"\xff1").unwrap();
-    ground.write("d/e/b", "23");
+    let fixture = Ground::new();
+    let (files, trash) = with_trash(&fixture);
+    fs::write(fixture.path("f"), b"\xff1").unwrap();
+    fixture.write("d/e/b", "23");
     let shown = ["f", "d"].map(|name| {
-        let path = ground.path(name);
+        let path = fixture.path(name);
         let before = files.inspect(&path).unwrap();
         FileEdit::deleted(path, before)
     });
-    // Of the same size.
-    fs::write(ground.path("f"), b"\xff2").unwrap();
-    ground.write("d/e/new", "");
+    // The same size, other content.
+    fs::write(fixture.path("f"), b"\xff2").unwrap();
+    fixture.write("d/e/new", "");
     for edit in shown {
         let changed = HostError::Changed(edit.path.clone());
         assert_eq!(files.apply(&edit), Err(changed));
     }
-    assert_eq!(names(&ground.root()), ["d", "f"]);
-    assert_eq!(names(&bin), [""; 0]);
+    assert_eq!(names(&fixture.root()), ["d", "f"]);
+    assert_eq!(names(&trash), [""; 0]);
 }
 
 #[test]
 fn without_a_place_to_keep_it_nothing_is_destroyed() {
-    let ground = Ground::new();
-    ground.write("d/a", "1");
-    let files = ground.files();
-    let path = ground.path("d");
+    let fixture = Ground::new();
+    fixture.write("d/a", "1");
+    let files = fixture.files();
+    let path = fixture.path("d");
     let edit = FileEdit::deleted(&path, files.inspect(&path).unwrap());
     assert!(message(files.apply(&edit)).contains("no place to keep it"));
     assert_eq!(read(&path.join("a")), "1");
@@ -98,15 +99,15 @@ fn without_a_place_to_keep_it_nothing_is_destroyed() {
 
 #[test]
 fn a_folder_is_known_by_what_is_in_it() {
-    let ground = Ground::new();
-    let path = ground.path("d");
-    ground.write("d/a", "1");
-    let files = ground.files();
+    let fixture = Ground::new();
+    let path = fixture.path("d");
+    fixture.write("d/a", "1");
+    let files = fixture.files();
     let before = files.inspect(&path).unwrap();
     assert_eq!(files.inspect(&path).unwrap(), before);
-    fs::rename(ground.path("d/a"), ground.path("d/b")).unwrap();
+    fs::rename(fixture.path("d/a"), fixture.path("d/b")).unwrap();
     assert_ne!(files.inspect(&path).unwrap(), before);
-    let missing = ground.path("missing");
+    let missing = fixture.path("missing");
     assert_eq!(
         files.inspect(&missing),
         Err(HostError::Missing(missing.clone()))
@@ -116,35 +117,35 @@ fn a_folder_is_known_by_what_is_in_it() {
         bytes: 0,
         digest: None,
     };
-    ground.write("f", "text");
-    let edit = FileEdit::deleted(ground.path("f"), pretended);
+    fixture.write("f", "text");
+    let edit = FileEdit::deleted(fixture.path("f"), pretended);
     assert!(message(files.apply(&edit)).contains("is not a folder"));
-    assert_eq!(read(&ground.path("f")), "text");
+    assert_eq!(read(&fixture.path("f")), "text");
 }
 
 #[test]
 fn old_things_are_pruned() {
-    let ground = Ground::new();
-    ground.write("d/a", "1");
-    let (files, place) = with_bin(&ground);
-    delete(&files, &ground.path("d"));
-    let bin = Trash::open(&place, Trash::DEFAULT_CAP).unwrap();
+    let fixture = Ground::new();
+    fixture.write("d/a", "1");
+    let (files, place) = with_trash(&fixture);
+    delete(&files, &fixture.path("d"));
+    let trash = Trash::open(&place, Trash::DEFAULT_CAP).unwrap();
     let now = SystemTime::now();
-    assert_eq!(bin.prune(now - Duration::from_secs(60)).unwrap(), 0);
-    assert_eq!(bin.prune(now + Duration::from_secs(60)).unwrap(), 1);
+    assert_eq!(trash.prune(now - Duration::from_secs(60)).unwrap(), 0);
+    assert_eq!(trash.prune(now + Duration::from_secs(60)).unwrap(), 1);
     assert_eq!(names(&place), [""; 0]);
 }
 
-/// A path that was judged leads through no link; one that does by now leads elsewhere.
+/// A resolved path leads through no symlink; one that does was changed since.
 #[test]
 fn what_was_swapped_for_a_link_is_refused() {
-    let ground = Ground::new();
-    ground.write("real/f", "real");
-    ground.link("link", "real");
-    let path = ground.path("link/f");
-    let files = ground.files().refusing_links();
+    let fixture = Ground::new();
+    fixture.write("real/f", "real");
+    fixture.link("link", "real");
+    let path = fixture.path("link/f");
+    let files = fixture.files().refusing_symlinks();
     let place = files.resolve(&path).unwrap();
-    assert_eq!(place, ground.path("real/f"));
+    assert_eq!(place, fixture.path("real/f"));
     let changed = Err(HostError::Changed(path.clone()));
     assert_eq!(files.read(&path), changed);
     assert_eq!(files.inspect(&path), changed);

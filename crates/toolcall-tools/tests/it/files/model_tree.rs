@@ -1,69 +1,69 @@
-//! A tree of files in memory, as simple as can be: what `Files` must do, without handles and races.
+//! A simple model of `Files`: a tree of files in memory, without handles and races.
 //! It shares no code with what it is compared to.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// What a name leads to.
+/// An entry of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Node {
+pub(crate) enum ModelNode {
     File(String),
-    Folder,
-    /// Its text; an absolute one starts at the root.
-    Link(String),
+    Directory,
+    /// A symlink with its target; an absolute target starts at the root.
+    Symlink(String),
 }
 
 /// How an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ModelError {
     Missing,
     Changed,
     Exists,
     Other,
 }
 
-/// The names from the root to something.
-pub(crate) type Place = Vec<String>;
+/// The names from the root to an entry.
+pub(crate) type NamePath = Vec<String>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tree(pub(crate) BTreeMap<Place, Node>);
+pub(crate) struct ModelTree(pub(crate) BTreeMap<NamePath, ModelNode>);
 
-/// Whether folders on the way are made, and whether a link at the end is followed.
+/// Whether missing directories are created, and whether a symlink at the end is followed.
 #[derive(Clone, Copy)]
-pub(crate) struct Manner {
-    makes_folders: bool,
+pub(crate) struct LookupMode {
+    creates_directories: bool,
     follows_last: bool,
 }
 
-const READING: Manner = Manner {
-    makes_folders: false,
+const READING: LookupMode = LookupMode {
+    creates_directories: false,
     follows_last: true,
 };
-const ITSELF: Manner = Manner {
-    makes_folders: false,
+const ITSELF: LookupMode = LookupMode {
+    creates_directories: false,
     follows_last: false,
 };
-const MAKING: Manner = Manner {
-    makes_folders: true,
+const CREATING: LookupMode = LookupMode {
+    creates_directories: true,
     follows_last: false,
 };
 
-impl Tree {
-    /// Where a path leads. The root itself and what ends like a folder are no places for a file.
-    fn find(&mut self, path: &str, manner: Manner) -> Result<Place, Fault> {
+impl ModelTree {
+    /// Resolves a path. The root and a path that ends like a directory are errors.
+    fn find(&mut self, path: &str, mode: LookupMode) -> Result<NamePath, ModelError> {
         let mut ahead: VecDeque<String> = split(path);
-        let mut here = Place::new();
+        let mut here = NamePath::new();
         let mut links = 0;
         while let Some(name) = ahead.pop_front() {
             if name == "." {
                 continue;
             }
             if name == ".." {
-                here.pop().ok_or(Fault::Other)?;
+                here.pop().ok_or(ModelError::Other)?;
                 continue;
             }
             here.push(name);
             match self.0.get(&here) {
-                Some(Node::Link(target)) if !ahead.is_empty() || manner.follows_last => {
+                Some(ModelNode::Symlink(target)) if !ahead.is_empty() || mode.follows_last => {
                     links += 1;
                     here.pop();
                     if target.starts_with('/') {
@@ -75,78 +75,79 @@ impl Tree {
                         .for_each(|name| ahead.push_front(name));
                 }
                 _ if ahead.is_empty() => return Ok(here),
-                Some(Node::Folder) => {}
-                Some(Node::File(_) | Node::Link(_)) => return Err(Fault::Other),
-                None if !manner.makes_folders => return Err(Fault::Missing),
-                None if ahead.iter().any(|name| name == "..") => return Err(Fault::Missing),
-                None => drop(self.0.insert(here.clone(), Node::Folder)),
+                Some(ModelNode::Directory) => {}
+                Some(ModelNode::File(_) | ModelNode::Symlink(_)) => return Err(ModelError::Other),
+                None if !mode.creates_directories => return Err(ModelError::Missing),
+                None if ahead.iter().any(|name| name == "..") => return Err(ModelError::Missing),
+                None => drop(self.0.insert(here.clone(), ModelNode::Directory)),
             }
             if links > 40 {
-                return Err(Fault::Other);
+                return Err(ModelError::Other);
             }
         }
-        Err(Fault::Other)
+        Err(ModelError::Other)
     }
 
-    pub(crate) fn read(&mut self, path: &str) -> Result<String, Fault> {
-        let place = self.find(path, READING)?;
-        match self.0.get(&place) {
-            Some(Node::File(body)) => Ok(body.clone()),
-            Some(Node::Folder | Node::Link(_)) => Err(Fault::Other),
-            None => Err(Fault::Missing),
-        }
-    }
-
-    pub(crate) fn add(&mut self, path: &str, body: &str) -> Result<(), Fault> {
-        let place = self.find(path, MAKING)?;
-        match self.0.contains_key(&place) {
-            true => Err(Fault::Exists),
-            false => {
-                self.0.insert(place, Node::File(body.into()));
-                Ok(())
-            }
+    pub(crate) fn read(&mut self, path: &str) -> Result<String, ModelError> {
+        let path_names = self.find(path, READING)?;
+        match self.0.get(&path_names) {
+            Some(ModelNode::File(body)) => Ok(body.clone()),
+            Some(ModelNode::Directory | ModelNode::Symlink(_)) => Err(ModelError::Other),
+            None => Err(ModelError::Missing),
         }
     }
 
-    pub(crate) fn modify(&mut self, path: &str, before: &str, after: &str) -> Result<(), Fault> {
-        match self.read(path)? == before {
-            true => {
-                let place = self.find(path, READING)?;
-                self.0.insert(place, Node::File(after.into()));
-                Ok(())
-            }
-            false => Err(Fault::Changed),
+    pub(crate) fn add(&mut self, path: &str, body: &str) -> Result<(), ModelError> {
+        let path_names = self.find(path, CREATING)?;
+        if self.0.contains_key(&path_names) {
+            return Err(ModelError::Exists);
         }
-    }
-
-    pub(crate) fn delete(&mut self, path: &str, before: &str) -> Result<(), Fault> {
-        let place = self.find(path, ITSELF)?;
-        let is_same = match self.0.get(&place).cloned() {
-            None => return Err(Fault::Missing),
-            Some(Node::Folder) => return Err(Fault::Other),
-            Some(Node::File(body)) => body == before,
-            Some(Node::Link(target)) => {
-                target == before || self.read(path).is_ok_and(|body| body == before)
-            }
-        };
-        match is_same {
-            true => drop(self.0.remove(&place)),
-            false => return Err(Fault::Changed),
-        }
+        self.0.insert(path_names, ModelNode::File(body.into()));
         Ok(())
     }
 
-    pub(crate) fn rename(&mut self, path: &str, to: &str) -> Result<(), Fault> {
+    pub(crate) fn modify(
+        &mut self,
+        path: &str,
+        before: &str,
+        after: &str,
+    ) -> Result<(), ModelError> {
+        if self.read(path)? != before {
+            return Err(ModelError::Changed);
+        }
+        let path_names = self.find(path, READING)?;
+        self.0.insert(path_names, ModelNode::File(after.into()));
+        Ok(())
+    }
+
+    pub(crate) fn delete(&mut self, path: &str, before: &str) -> Result<(), ModelError> {
+        let path_names = self.find(path, ITSELF)?;
+        let is_same = match self.0.get(&path_names).cloned() {
+            None => return Err(ModelError::Missing),
+            Some(ModelNode::Directory) => return Err(ModelError::Other),
+            Some(ModelNode::File(body)) => body == before,
+            Some(ModelNode::Symlink(target)) => {
+                target == before || self.read(path).is_ok_and(|body| body == before)
+            }
+        };
+        if !is_same {
+            return Err(ModelError::Changed);
+        }
+        self.0.remove(&path_names);
+        Ok(())
+    }
+
+    pub(crate) fn rename(&mut self, path: &str, to: &str) -> Result<(), ModelError> {
         let from = self.find(path, ITSELF)?;
         if !self.0.contains_key(&from) {
-            return Err(Fault::Missing);
+            return Err(ModelError::Missing);
         }
-        let to = self.find(to, MAKING)?;
+        let to = self.find(to, CREATING)?;
         if self.0.contains_key(&to) {
-            return Err(Fault::Exists);
+            return Err(ModelError::Exists);
         }
         if to.starts_with(&from) {
-            return Err(Fault::Other);
+            return Err(ModelError::Other);
         }
         let moved: Vec<_> = self
             .0
@@ -162,7 +163,7 @@ impl Tree {
     }
 }
 
-/// A dot says that a folder is meant; in the middle it says nothing.
+/// Splits a path into names. A dot at the end means a directory; elsewhere it has no effect.
 fn split(path: &str) -> VecDeque<String> {
     let names = path.split('/').filter(|name| !name.is_empty());
     names.map(str::to_owned).collect()

@@ -1,5 +1,5 @@
-//! A mutator swaps folders, files and links while others use the files beneath the root.
-//! Whatever comes first, no byte outside is read or changed.
+//! A mutator swaps directories, files and symlinks while workers use the files beneath the root.
+//! In any order of events, no byte outside is read or changed.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -14,10 +14,10 @@ use toolcall_tools::local::Files;
 
 use crate::ground::Ground;
 
-/// How many operations; a number in `TOOLCALL_RACES` asks for another.
+/// The number of operations; `TOOLCALL_RACES` overrides it.
 const OPERATIONS: usize = 20_000;
 const WORKERS: usize = 3;
-/// Pairs of names that are exchanged: what belongs there, and a way out.
+/// Pairs of names that are swapped: the real one, and one that leads outside.
 const SWAPS: [(&str, &str); 5] = [
     ("d", "d-out"),
     ("a/b", "a/b-out"),
@@ -28,39 +28,39 @@ const SWAPS: [(&str, &str); 5] = [
 
 #[test]
 fn nothing_outside_is_read_or_changed_in_a_race() {
-    let ground = Ground::new();
-    lay_out(&ground);
-    let outside = ground.outside();
-    let tally = race(&ground, operations(), operate);
-    assert_eq!(ground.outside(), outside);
-    assert_eq!(left_behind(&ground), Vec::<PathBuf>::new());
+    let fixture = Ground::new();
+    lay_out(&fixture);
+    let outside = fixture.outside();
+    let tally = race(&fixture, operations(), operate);
+    assert_eq!(fixture.outside(), outside);
+    assert_eq!(left_behind(&fixture), Vec::<PathBuf>::new());
     println!("{tally:?}");
-    // Otherwise nothing was raced.
+    // Otherwise there was no race.
     assert!(tally.naive.into_inner() > 0 && tally.outside.into_inner() > 0);
     assert!(tally.read.into_inner() > 0 && tally.changed.into_inner() > 0);
 }
 
-/// What a redirect opens is handed to a program, which writes into it as it likes.
+/// The file of a redirect is passed to a program, which writes to it freely.
 #[test]
 fn no_redirect_leads_outside_in_a_race() {
-    let ground = Ground::new();
-    lay_out(&ground);
-    let outside = ground.outside();
-    let tally = race(&ground, operations(), redirect);
-    assert_eq!(ground.outside(), outside);
+    let fixture = Ground::new();
+    lay_out(&fixture);
+    let outside = fixture.outside();
+    let tally = race(&fixture, operations(), redirect);
+    assert_eq!(fixture.outside(), outside);
     println!("{tally:?}");
     assert!(tally.naive.into_inner() > 0 && tally.outside.into_inner() > 0);
     assert!(tally.read.into_inner() > 0 && tally.changed.into_inner() > 0);
 }
 
-/// Of those who add or move to one name at once, one does.
+/// Of several workers that add or move to one name at once, exactly one succeeds.
 #[test]
 fn a_name_is_given_once() {
-    let ground = Ground::new();
-    let files = ground.files();
-    let path = ground.path("d/f");
+    let fixture = Ground::new();
+    let files = fixture.files();
+    let path = fixture.path("d/f");
     for round in 0..200 {
-        let own = ground.write(&format!("own-{round}"), "moved");
+        let own = fixture.write(&format!("own-{round}"), "moved");
         let edits = [
             FileEdit::added(&path, "one"),
             FileEdit::added(&path, "two"),
@@ -71,15 +71,15 @@ fn a_name_is_given_once() {
         assert_eq!(won.len(), 1, "{done:?}");
         fs::remove_file(&path).unwrap();
     }
-    assert_eq!(left_behind(&ground), Vec::<PathBuf>::new());
+    assert_eq!(left_behind(&fixture), Vec::<PathBuf>::new());
 }
 
-/// Of those who were shown the same, one changes it: nothing that was written is lost unseen.
+/// Of several workers with the same expected content, exactly one changes it: no write is lost.
 #[test]
 fn what_was_shown_is_changed_once() {
-    let ground = Ground::new();
-    let files = ground.files();
-    let path = ground.write("f", "0");
+    let fixture = Ground::new();
+    let files = fixture.files();
+    let path = fixture.write("f", "0");
     let mut changed = 0;
     let workers = [(); WORKERS];
     let counts = at_once(&workers, |()| {
@@ -103,7 +103,7 @@ fn count_up(files: &Files, path: &Path) -> Result<(), HostError> {
         .map(drop)
 }
 
-/// Does it with all of them, none before all are ready.
+/// Runs all of them at once: none starts before all are ready.
 fn at_once<T: Sync, R: Send>(
     with: &[T],
     act: impl Fn(&T) -> Result<R, HostError> + Sync,
@@ -134,41 +134,41 @@ struct Tally {
     changed: AtomicUsize,
     outside: AtomicUsize,
     failed: AtomicUsize,
-    /// How often the same path, opened by its name, did lead out.
+    /// How often the same path, opened by its name, led outside.
     naive: AtomicUsize,
 }
 
-/// The same names outside as inside, so that every way out leads to something.
-fn lay_out(ground: &Ground) {
+/// Creates the same names outside as inside, so that every path that leads outside finds a file.
+fn lay_out(fixture: &Ground) {
     for path in ["f", "x", "c/f", "b/c/f", "b/f"] {
-        let outside = ground.at("/w/outside").join(path);
+        let outside = fixture.at("/w/outside").join(path);
         fs::create_dir_all(outside.parent().unwrap()).unwrap();
         fs::write(outside, "CANARY").unwrap();
     }
     for path in ["d/f", "a/b/c/f", "e/f"] {
-        ground.write(path, "inside");
+        fixture.write(path, "inside");
     }
-    ground.link("d-out", ground.at("/w/outside"));
-    ground.link("a/b-out", "../../outside/b");
-    ground.link("a/b/c-out", ground.at("/w/outside/c"));
-    ground.link("d/f-out", "../../outside/f");
-    ground.link("a/b/c/f-out", ground.at("/w/outside/canary"));
-    ground.link("inner", "a/b");
+    fixture.link("d-out", fixture.at("/w/outside"));
+    fixture.link("a/b-out", "../../outside/b");
+    fixture.link("a/b/c-out", fixture.at("/w/outside/c"));
+    fixture.link("d/f-out", "../../outside/f");
+    fixture.link("a/b/c/f-out", fixture.at("/w/outside/canary"));
+    fixture.link("inner", "a/b");
 }
 
-/// One operation of one worker, whose turn it is for the so-manieth time.
+/// Runs one operation of one worker; `turn` counts the worker's operations.
 type Operation = fn(&Files, &Path, usize, usize, &Tally);
 
-fn race(ground: &Ground, operations: usize, operate: Operation) -> Tally {
+fn race(fixture: &Ground, operations: usize, operate: Operation) -> Tally {
     let tally = Tally::default();
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| mutate(ground, &is_done));
+        scope.spawn(|| mutate(fixture, &is_done));
         let workers: Vec<_> = (0..WORKERS)
             .map(|number| {
                 let tally = &tally;
-                let files = ground.files();
-                let root = ground.root();
+                let files = fixture.files();
+                let root = fixture.root();
                 scope.spawn(move || {
                     let share = operations.div_ceil(WORKERS);
                     (0..share).for_each(|turn| operate(&files, &root, number, turn, tally));
@@ -182,11 +182,11 @@ fn race(ground: &Ground, operations: usize, operate: Operation) -> Tally {
     tally
 }
 
-/// There and back, each in one step: a path leads out about half of the time. A swap that finds
-/// its own way swapped fails, and the next one is tried.
-fn mutate(ground: &Ground, is_done: &AtomicBool) {
+/// Swaps names back and forth, each in one step, so that a path leads outside about half of the time.
+/// A swap whose own path is swapped fails, and the next one is tried.
+fn mutate(fixture: &Ground, is_done: &AtomicBool) {
     for (one, other) in SWAPS.into_iter().cycle() {
-        let (one, other) = (ground.path(one), ground.path(other));
+        let (one, other) = (fixture.path(one), fixture.path(other));
         for _ in 0..2 {
             let _ = renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE);
         }
@@ -196,7 +196,7 @@ fn mutate(ground: &Ground, is_done: &AtomicBool) {
     }
 }
 
-/// Ways that lead out about half of the time.
+/// Paths that lead outside about half of the time.
 const PATHS: [&str; 6] = [
     "d/f",
     "a/b/c/f",
@@ -209,12 +209,15 @@ const PATHS: [&str; 6] = [
 fn redirect(files: &Files, root: &Path, worker: usize, turn: usize, tally: &Tally) {
     let path = root.join(PATHS[turn / 5 % PATHS.len()]);
     let write = |path: &Path, access| {
-        let mut file = files.redirect(path, access)?;
+        let mut file = files.open_redirect(path, access)?;
         file.write_all(b"inside").unwrap();
         Ok(())
     };
     match turn % 5 {
-        0 => count(tally, files.redirect(&path, Access::Read).map(seen_file)),
+        0 => count(
+            tally,
+            files.open_redirect(&path, Access::Read).map(seen_file),
+        ),
         1 => count_change(tally, write(&path, Access::Replace)),
         2 => count_change(tally, write(&path, Access::Append)),
         3 => {
@@ -233,7 +236,7 @@ fn seen_file(mut file: fs::File) {
 
 fn operate(files: &Files, root: &Path, worker: usize, turn: usize, tally: &Tally) {
     let path = root.join(PATHS[turn / 7 % PATHS.len()]);
-    let own = |folder: &str| root.join(folder).join(format!("own-{worker}"));
+    let own = |dir: &str| root.join(dir).join(format!("own-{worker}"));
     match turn % 7 {
         0 => count(tally, files.read(&path).map(seen)),
         1 => count(
@@ -265,7 +268,7 @@ fn operate(files: &Files, root: &Path, worker: usize, turn: usize, tally: &Tally
     }
 }
 
-/// Changes what it read, as an edit does.
+/// Reads a file and changes that content, as an edit does.
 fn rewrite(files: &Files, path: &Path) -> Result<(), HostError> {
     let before = files.read(path)?;
     seen(before.clone());
@@ -302,16 +305,16 @@ fn tick(tally: &Tally, success: &AtomicUsize, result: Result<(), HostError>) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What a tool without handles would have read.
+/// Reads a path by its name, as a tool without handles would.
 fn look_naively(path: &Path, tally: &Tally) {
     if fs::read(path).is_ok_and(|bytes| bytes == b"CANARY") {
         tally.naive.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Temporary files that nobody removed.
-fn left_behind(ground: &Ground) -> Vec<PathBuf> {
-    let all = snapshot(&ground.root()).into_keys();
+/// Returns temporary files that were not removed.
+fn left_behind(fixture: &Ground) -> Vec<PathBuf> {
+    let all = snapshot(&fixture.root()).into_keys();
     all.filter(|path| path.to_string_lossy().contains(".toolcall-"))
         .collect()
 }

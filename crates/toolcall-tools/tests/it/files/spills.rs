@@ -1,5 +1,5 @@
-//! Long output: kept, capped, read back by its own session, pruned.
-//! It asserts nothing about where the state folder is.
+//! Spills: stored, capped, read back by their own session, pruned.
+//! It asserts nothing about where the state directory is.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,11 +10,11 @@ use tempfile::TempDir;
 use toolcall::{CallId, Completeness, HostError, Spill};
 use toolcall_tools::local::{FilePart, Spills};
 
-fn folder() -> TempDir {
+fn dir() -> TempDir {
     TempDir::with_prefix("state ä%").unwrap()
 }
 
-/// Reads an address as anybody else would.
+/// Decodes the URI as any other program would.
 fn path_of(spill: &Spill) -> PathBuf {
     let path = spill.uri.strip_prefix("file://").unwrap();
     assert!(path.is_ascii() && !path.contains(' '));
@@ -24,8 +24,8 @@ fn path_of(spill: &Spill) -> PathBuf {
 
 #[test]
 fn output_is_kept_in_a_file_of_its_own() {
-    let folder = folder();
-    let spills = Spills::new(&folder.path().join("deep/spills"), Spills::DEFAULT_CAP).unwrap();
+    let dir = dir();
+    let spills = Spills::new(&dir.path().join("deep/spills"), Spills::DEFAULT_CAP).unwrap();
     let (one, two) = (CallId::new("../../one"), CallId::new("two/\0"));
     spills.keep(&one, b"ab").unwrap();
     spills.keep(&two, b"other").unwrap();
@@ -35,15 +35,15 @@ fn output_is_kept_in_a_file_of_its_own() {
     assert_eq!(fs::read(&path).unwrap(), b"ab\xffc");
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     let parent = path.parent().unwrap();
-    assert_eq!(parent, folder.path().join("deep/spills"));
+    assert_eq!(parent, dir.path().join("deep/spills"));
     assert_eq!(fs::metadata(parent).unwrap().mode() & 0o777, 0o700);
     assert_eq!(fs::read_dir(parent).unwrap().count(), 2);
 }
 
 #[test]
 fn a_spill_ends_at_its_cap_and_says_so() {
-    let folder = folder();
-    let spills = Spills::new(folder.path(), 5).unwrap();
+    let dir = dir();
+    let spills = Spills::new(dir.path(), 5).unwrap();
     let call = CallId::new("call");
     let keep = |bytes| {
         let spill = spills.keep(&call, bytes).unwrap();
@@ -61,10 +61,10 @@ fn a_spill_ends_at_its_cap_and_says_so() {
 
 #[test]
 fn a_session_reads_its_own_spills_only() {
-    let folder = folder();
+    let dir = dir();
     let (mine, theirs) = (
-        Spills::new(folder.path(), 100).unwrap(),
-        Spills::new(folder.path(), 100).unwrap(),
+        Spills::new(dir.path(), 100).unwrap(),
+        Spills::new(dir.path(), 100).unwrap(),
     );
     let path = path_of(&mine.keep(&CallId::new("call"), b"0123456789").unwrap());
     let read = |from, limit| mine.read_spill(&path, from, limit).unwrap();
@@ -78,18 +78,18 @@ fn a_session_reads_its_own_spills_only() {
     let missing = |path: &Path| Err(HostError::Missing(path.to_owned()));
     assert_eq!(theirs.read_spill(&path, 0, 4), missing(&path));
     for other in ["../x", "x.spill", ""] {
-        let other = folder.path().join(other);
+        let other = dir.path().join(other);
         assert_eq!(mine.read_spill(&other, 0, 4), missing(&other));
     }
 }
 
 #[test]
 fn a_spill_that_became_a_link_is_not_followed() {
-    let folder = folder();
-    let spills = Spills::new(folder.path(), 100).unwrap();
+    let dir = dir();
+    let spills = Spills::new(dir.path(), 100).unwrap();
     let call = CallId::new("call");
     let path = path_of(&spills.keep(&call, b"x").unwrap());
-    let target = folder.path().join("target");
+    let target = dir.path().join("target");
     fs::write(&target, "CANARY").unwrap();
     fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink("target", &path).unwrap();
@@ -100,13 +100,13 @@ fn a_spill_that_became_a_link_is_not_followed() {
 
 #[test]
 fn spills_outlive_their_session_until_they_are_pruned() {
-    let folder = folder();
-    let gone = Spills::new(folder.path(), 100).unwrap();
+    let dir = dir();
+    let gone = Spills::new(dir.path(), 100).unwrap();
     let old = path_of(&gone.keep(&CallId::new("call"), b"old").unwrap());
     drop(gone);
-    let spills = Spills::new(folder.path(), 100).unwrap();
+    let spills = Spills::new(dir.path(), 100).unwrap();
     let own = path_of(&spills.keep(&CallId::new("call"), b"own").unwrap());
-    let foreign = folder.path().join("foreign");
+    let foreign = dir.path().join("foreign");
     fs::write(&foreign, "x").unwrap();
     assert_eq!(spills.prune(SystemTime::UNIX_EPOCH).unwrap(), 0);
     assert_eq!(fs::read(&old).unwrap(), b"old");

@@ -1,5 +1,5 @@
-//! One hostile case: its set-up made for real, its input made fit for our tools.
-//! It calls nothing.
+//! One hostile case: creates its set-up on the disk and converts its input for our tools.
+//! It calls no tool.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::hostile::ground::{CANARY, Ground};
+use crate::hostile::fixture::{CANARY, HostileFixture};
 
-/// A case on its own ground.
+/// A case with its own fixture.
 pub(crate) struct Case {
     pub(crate) id: String,
-    pub(crate) ground: Ground,
+    pub(crate) fixture: HostileFixture,
     input: Value,
 }
 
@@ -22,19 +22,19 @@ impl Case {
     /// Reads a line of the table and sets it up.
     pub(crate) fn set_up(line: &str) -> Self {
         let case: Value = serde_json::from_str(line).unwrap();
-        let ground = Ground::new();
+        let fixture = HostileFixture::new();
         for step in case["setup"]["fs"].as_array().into_iter().flatten() {
             let (kind, what) = step.as_object().unwrap().iter().next().unwrap();
-            build(&ground, kind, what);
+            build(&fixture, kind, what);
         }
         Self {
             id: case["id"].as_str().unwrap().to_owned(),
-            ground,
+            fixture,
             input: case["input"].clone(),
         }
     }
 
-    /// The tool as we call it.
+    /// Returns our name of the tool.
     pub(crate) fn tool(&self) -> &str {
         match self.input["tool"].as_str().unwrap() {
             "delete" => "delete_file",
@@ -44,7 +44,7 @@ impl Case {
         }
     }
 
-    /// The input as our tool takes it.
+    /// Returns the input in the form of our tool.
     pub(crate) fn input(&self) -> Value {
         let args = &self.input["args"];
         let path = || self.located(&args["path"]);
@@ -64,7 +64,7 @@ impl Case {
         }
     }
 
-    /// The command or title of a case that is about how things are shown.
+    /// Returns the command or title of a case about how text is displayed.
     pub(crate) fn shown_text(&self) -> &str {
         self.input["command_or_title"].as_str().unwrap()
     }
@@ -72,8 +72,8 @@ impl Case {
     fn located(&self, path: &Value) -> Value {
         match path {
             Value::String(text) => match text.strip_prefix("file://") {
-                Some(rest) => format!("file://{}", self.ground.at(rest).display()).into(),
-                None => located(&self.ground, text).to_str().unwrap().into(),
+                Some(rest) => format!("file://{}", self.fixture.at(rest).display()).into(),
+                None => located(&self.fixture, text).to_str().unwrap().into(),
             },
             repeated => {
                 let times = repeated["repeat"][1].as_u64().unwrap();
@@ -84,29 +84,31 @@ impl Case {
     }
 }
 
-/// A relative path as it is; an absolute one in the ground. System folders are the real ones.
-fn located(ground: &Ground, path: &str) -> PathBuf {
-    match path.starts_with('/') && !path.starts_with("/proc") && !path.starts_with("/dev") {
-        true => ground.at(path),
-        false => path.into(),
+/// Returns a relative path as it is, and an absolute one within the fixture; `/proc` and `/dev` are
+/// the real ones.
+fn located(fixture: &HostileFixture, path: &str) -> PathBuf {
+    if path.starts_with('/') && !path.starts_with("/proc") && !path.starts_with("/dev") {
+        fixture.at(path)
+    } else {
+        path.into()
     }
 }
 
-fn build(ground: &Ground, kind: &str, what: &Value) {
+fn build(fixture: &HostileFixture, kind: &str, what: &Value) {
     let text = |at: usize| what[at].as_str().unwrap_or_default();
     let name = what.as_str().unwrap_or(text(0));
-    let path = ground.root().join(located(ground, name));
+    let path = fixture.root().join(located(fixture, name));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     match kind {
         "file" => fs::write(path, content(text(1))).unwrap(),
-        "file_bytes" => fs::write(ground.root().join(unescaped(name)), text(1)).unwrap(),
+        "file_bytes" => fs::write(fixture.root().join(unescaped(name)), text(1)).unwrap(),
         "dir" => {
             fs::create_dir_all(&path).unwrap();
             let mode = u32::from_str_radix(text(1), 8).unwrap();
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         }
-        "symlink" | "bind_or_symlink" => link_despite_rights(&located(ground, text(1)), &path),
-        "hardlink" => fs::hard_link(located(ground, text(1)), path).unwrap(),
+        "symlink" | "bind_or_symlink" => link_despite_rights(&located(fixture, text(1)), &path),
+        "hardlink" => fs::hard_link(located(fixture, text(1)), path).unwrap(),
         "fifo" => rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap(),
         "sparse" => {
             let file = fs::File::create(path).unwrap();
@@ -116,7 +118,7 @@ fn build(ground: &Ground, kind: &str, what: &Value) {
     }
 }
 
-/// The table writes `s` for a secret.
+/// Replaces `s`, which stands for a secret in the table.
 fn content(text: &str) -> &str {
     match text {
         "s" => CANARY,
@@ -124,7 +126,7 @@ fn content(text: &str) -> &str {
     }
 }
 
-/// `\xff` and the like as the byte.
+/// Decodes `\xff` and the like to bytes.
 fn unescaped(name: &str) -> OsString {
     let mut pieces = name.split("\\x");
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
@@ -136,8 +138,8 @@ fn unescaped(name: &str) -> OsString {
     OsString::from_vec(bytes)
 }
 
-/// The folder may be closed already, in which case only root gets the link made: it is refused
-/// either way.
+/// Creates a symlink. The directory may be inaccessible already, so that only root can create it;
+/// the call is refused either way.
 fn link_despite_rights(target: &Path, path: &Path) {
     match symlink(target, path) {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {}

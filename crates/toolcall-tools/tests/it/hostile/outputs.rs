@@ -1,4 +1,4 @@
-//! What each case about titles, output and processes is to show.
+//! The assertions of each case about titles, output and processes.
 //! A case that is not named here fails.
 
 use std::fs;
@@ -10,7 +10,7 @@ use toolcall_testkit::process::{MARK, Process, fresh_mark, marked};
 
 use crate::hostile::Verdict;
 use crate::hostile::case::Case;
-use crate::hostile::ground::Told;
+use crate::hostile::fixture::CallRecord;
 
 const MIB: u64 = 1024 * 1024;
 
@@ -32,12 +32,12 @@ pub(crate) async fn judge(name: &str, case: &Case) -> Verdict {
     }
 }
 
-/// Runs a command with a person's yes.
-async fn run(case: &Case, input: Value) -> Told {
-    case.ground.call(AskAll, "run_command", input).await
+/// Runs a command that the user approved.
+async fn run(case: &Case, input: Value) -> CallRecord {
+    case.fixture.call(AskAll, "run_command", input).await
 }
 
-/// What people see has nothing hidden in it; what the model asked for is kept as it was.
+/// Text shown to the user contains no hidden characters; the model's request is stored unchanged.
 async fn title(case: &Case) -> Verdict {
     let text = case.shown_text();
     for (tool, input) in [
@@ -45,43 +45,47 @@ async fn title(case: &Case) -> Verdict {
         ("thinking", json!({"thought": text})),
         ("read_file", json!({"path": text})),
     ] {
-        let told = case.ground.call(AskAll, tool, input.clone()).await;
-        for line in told.lines_for_people() {
+        let record = case.fixture.call(AskAll, tool, input.clone()).await;
+        for line in record.lines_for_people() {
             assert!(!line.contains(is_hidden), "{tool}: {line:?}");
         }
-        assert!(!told.reason().contains(is_hidden), "{:?}", told.reason());
-        assert_eq!(told.outcome.call.input(), Some(&Input::from(input)));
+        assert!(
+            !record.reason().contains(is_hidden),
+            "{:?}",
+            record.reason()
+        );
+        assert_eq!(record.outcome.call.input(), Some(&Input::from(input)));
     }
     Verdict::Passed
 }
 
-/// The bytes are kept for a terminal; what a client is told without one has no escapes, which the
-/// tests of the wire show.
+/// The bytes are preserved for a terminal. Clients without one get no escapes; the tests of
+/// `toolcall-acp` check that.
 async fn escapes(case: &Case) -> Verdict {
-    let told = run(case, case.input()).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    for line in told.lines_for_people() {
+    let record = run(case, case.input()).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    for line in record.lines_for_people() {
         assert!(!line.contains(is_hidden), "{line:?}");
     }
-    let raw = told.outcome.call.output().pieces().concat();
+    let raw = record.outcome.call.output().pieces().concat();
     assert_eq!(raw, b"\x1b]52;c;x\x07");
     Verdict::Passed
 }
 
 async fn flood(case: &Case) -> Verdict {
     let (before, mark) = (Process::own().peak_memory(), fresh_mark());
-    let told = run(case, timed(case, &mark)).await;
-    assert_timed_out(&told);
+    let record = run(case, timed(case, &mark)).await;
+    assert_timed_out(&record);
     assert_eq!(marked(&mark), [0; 0]);
-    let output = told.outcome.call.output();
+    let output = record.outcome.call.output();
     assert!(output.omitted() > 0);
     assert!(output.text().contains("left out"), "{}", output.text());
-    assert!(told.for_model().len() < 1_000_000);
+    assert!(record.for_model().len() < 1_000_000);
     assert!(Process::own().peak_memory() - before < 64 * MIB);
     Verdict::Passed
 }
 
-/// The command of a case with a mark, and a second to end in.
+/// The command of a case with a marker, and a timeout of a second.
 fn timed(case: &Case, mark: &str) -> Value {
     let mut input = case.input();
     input["timeout"] = 1.into();
@@ -89,97 +93,105 @@ fn timed(case: &Case, mark: &str) -> Value {
     input
 }
 
-fn assert_timed_out(told: &Told) {
-    let ending = told.outcome.ending();
+fn assert_timed_out(record: &CallRecord) {
+    let ending = record.outcome.ending();
     assert!(matches!(ending, Ending::TimedOut { .. }), "{ending:?}");
 }
 
 async fn split_character(case: &Case) -> Verdict {
-    let told = run(case, case.input()).await;
+    let record = run(case, case.input()).await;
     assert!(
-        told.for_model().contains('\u{20ac}'),
+        record.for_model().contains('\u{20ac}'),
         "{}",
-        told.for_model()
+        record.for_model()
     );
     Verdict::Passed
 }
 
 async fn bad_characters(case: &Case) -> Verdict {
-    let told = run(case, case.input()).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    assert_eq!(told.outcome.call.output().total(), 64);
+    let record = run(case, case.input()).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    assert_eq!(record.outcome.call.output().total(), 64);
     assert!(
-        told.for_model().contains('\u{fffd}'),
+        record.for_model().contains('\u{fffd}'),
         "{}",
-        told.for_model()
+        record.for_model()
     );
     Verdict::Passed
 }
 
 async fn will_not_end(case: &Case) -> Verdict {
     let mark = fresh_mark();
-    let told = run(case, timed(case, &mark)).await;
-    assert_timed_out(&told);
+    let record = run(case, timed(case, &mark)).await;
+    assert_timed_out(&record);
     assert_eq!(marked(&mark), [0; 0]);
     Verdict::Passed
 }
 
-/// We set no limit of memory, so the command brings its own. That it ran out is its failure.
+/// We set no memory limit, so the command sets its own. Exceeding it fails the command.
 async fn out_of_memory(case: &Case) -> Verdict {
     let before = Process::own().peak_memory();
     let input = case.input();
     let command = input["command"].as_str().unwrap();
     let command = format!("ulimit -v 1000000; {command}");
-    let told = run(case, json!({"command": command, "timeout": 60})).await;
-    assert_eq!(told.questions.len(), 1);
-    let printed = told.outcome.call.output().text();
-    if told.reason().contains("exit code 127") {
+    let record = run(case, json!({"command": command, "timeout": 60})).await;
+    assert_eq!(record.questions.len(), 1);
+    let printed = record.outcome.call.output().text();
+    if record.reason().contains("exit code 127") {
         return Verdict::Skipped("its program is not here");
     }
-    assert!(told.reason().contains("exit code 1"), "{}", told.reason());
+    assert!(
+        record.reason().contains("exit code 1"),
+        "{}",
+        record.reason()
+    );
     assert!(printed.contains("MemoryError"), "{printed}");
     assert!(Process::own().peak_memory() - before < 64 * MIB);
     Verdict::Passed
 }
 
-/// The table's programs may not be here, and one of them would look for a host; a shell shows the
-/// same: no terminal, and nothing that asks.
+/// The table's programs may not be installed, and one of them would use the network; a shell shows
+/// the same: no terminal, and no prompt.
 async fn nobody_to_ask(case: &Case) -> Verdict {
     let command = "(: </dev/tty) 2>&1; cat; echo $GIT_TERMINAL_PROMPT ${SSH_ASKPASS-unset}";
-    let told = run(case, json!({"command": command, "timeout": 60})).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    let printed = told.outcome.call.output().text();
+    let record = run(case, json!({"command": command, "timeout": 60})).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    let printed = record.outcome.call.output().text();
     assert!(printed.ends_with("0 unset\n"), "{printed}");
     assert!(printed.contains("/dev/tty"), "{printed}");
     Verdict::Passed
 }
 
 async fn signal(case: &Case) -> Verdict {
-    let told = run(case, case.input()).await;
-    assert!(told.reason().contains("signal 9"), "{}", told.reason());
-    let told = run(case, json!({"command": "exit 137"})).await;
-    assert!(told.reason().contains("exit code 137"), "{}", told.reason());
+    let record = run(case, case.input()).await;
+    assert!(record.reason().contains("signal 9"), "{}", record.reason());
+    let record = run(case, json!({"command": "exit 137"})).await;
+    assert!(
+        record.reason().contains("exit code 137"),
+        "{}",
+        record.reason()
+    );
     Verdict::Passed
 }
 
-/// Only the three, and the folder that the program itself reads.
+/// Only the three streams, and the directory that the program itself reads.
 async fn no_foreign_files(case: &Case) -> Verdict {
-    let told = run(case, case.input()).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    let printed = told.outcome.call.output().text();
+    let record = run(case, case.input()).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    let printed = record.outcome.call.output().text();
     let open = printed.lines().filter(|line| line.contains(" -> "));
     let foreign = open.filter(|line| !line.contains("/proc/"));
     assert_eq!(foreign.count(), 3, "{printed}");
     Verdict::Passed
 }
 
-/// What is shown is what is written, to the byte.
+/// What is shown is what is written, byte for byte.
 async fn hidden_in_an_edit(case: &Case) -> Verdict {
-    let path = case.ground.path("a");
+    let path = case.fixture.path("a");
     fs::write(&path, "x\n").unwrap();
-    let told = case.ground.call(AskAll, case.tool(), case.input()).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    let preview = &told.questions[0].subject.intent.preview;
+    let record = case.fixture.call(AskAll, case.tool(), case.input()).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    let preview = &record.questions[0].subject.intent.preview;
     let shown: Vec<&str> = preview.iter().filter_map(after).collect();
     assert_eq!(shown, ["y\u{202e}\n"]);
     assert_eq!(fs::read_to_string(path).unwrap(), shown[0]);

@@ -1,4 +1,4 @@
-//! What each case about paths is to show.
+//! The assertions of each case about paths.
 //! A case that is not named here fails.
 
 use std::fs;
@@ -19,26 +19,26 @@ use toolcall_tools::{Toolset, ToolsetConfig, ToolsetError};
 
 use crate::hostile::Verdict;
 use crate::hostile::case::Case;
-use crate::hostile::ground::{CANARY, Told};
+use crate::hostile::fixture::{CANARY, CallRecord};
 
 const PROTECTED: &str = "protected names belong to the policy";
 const MIB: u64 = 1024 * 1024;
 
-/// Judges a case, and that nothing outside was changed or told.
+/// Checks a case, and that nothing outside was changed or disclosed.
 pub(crate) async fn judge(name: &str, case: &Case) -> Verdict {
-    let outside = case.ground.outside();
+    let outside = case.fixture.outside();
     let verdict = shows(name, case).await;
-    assert_eq!(case.ground.outside(), outside);
+    assert_eq!(case.fixture.outside(), outside);
     verdict
 }
 
 async fn shows(name: &str, case: &Case) -> Verdict {
     match &name[..3] {
         "001" | "003" | "005" | "007" | "037" | "091" | "114" => refused(case, "is outside").await,
-        // It is worked out by the letter before anybody judges it, and what was judged is opened.
+        // The path is normalized before the policy sees it, and the same path is opened.
         "008" => refused(case, "proj/k` does not exist").await,
         "009" => refused(case, "too many links").await,
-        // Who may pass closed folders comes to the link that leads outside.
+        // Root may enter the closed directory, and reaches the symlink that leads outside.
         "010" => refused(case, "locked").await,
         "036" => refused(case, "too long").await,
         "038" | "040" => refused(case, "does not exist").await,
@@ -71,73 +71,75 @@ async fn shows(name: &str, case: &Case) -> Verdict {
     }
 }
 
-async fn allowed(case: &Case) -> Told {
-    let told = case.ground.call(AllowAll, case.tool(), case.input());
-    told.await
+async fn allowed(case: &Case) -> CallRecord {
+    let record = case.fixture.call(AllowAll, case.tool(), case.input());
+    record.await
 }
 
-fn assert_no_canary(told: &Told) {
-    let everything = told.everything();
+fn assert_no_canary(record: &CallRecord) {
+    let everything = record.everything();
     assert!(!everything.contains(CANARY), "{everything}");
 }
 
-fn assert_refused(told: &Told, because: &str) {
-    assert!(!told.is_completed(), "{}", told.for_model());
-    assert!(told.reason().contains(because), "{}", told.reason());
-    assert_no_canary(told);
+fn assert_refused(record: &CallRecord, because: &str) {
+    assert!(!record.is_completed(), "{}", record.for_model());
+    assert!(record.reason().contains(because), "{}", record.reason());
+    assert_no_canary(record);
 }
 
-/// Although everything is allowed, the call fails, nothing is told and nothing changes.
+/// Although everything is allowed, the call fails, discloses nothing and changes nothing.
 async fn refused(case: &Case, because: &str) -> Verdict {
-    let inside = case.ground.inside();
+    let inside = case.fixture.inside();
     assert_refused(&allowed(case).await, because);
-    assert_eq!(case.ground.inside(), inside);
+    assert_eq!(case.fixture.inside(), inside);
     Verdict::Passed
 }
 
-/// By its own name, and through a link in the root.
+/// By its own name, and through a symlink in the root.
 async fn magic_link(case: &Case) -> Verdict {
     assert_refused(&allowed(case).await, "is outside");
     let through_link = case
-        .ground
+        .fixture
         .call(AllowAll, "read_file", json!({"path": "pl"}));
     assert_refused(&through_link.await, "is outside");
     Verdict::Passed
 }
 
-/// Also where somebody made `/dev` a root.
+/// Also if the user made `/dev` a root.
 async fn device(case: &Case) -> Verdict {
-    let kit = case.ground.kit(&[case.ground.root(), "/dev".into()]);
-    let link = names(&case.ground.root()).remove(0);
+    let toolset = case.fixture.toolset(&[case.fixture.root(), "/dev".into()]);
+    let link = names(&case.fixture.root()).remove(0);
     for path in [case.input()["path"].as_str().unwrap(), &link] {
         let input = json!({"path": path});
-        let told = case.ground.call_with(&kit, AllowAll, "read_file", input);
-        let told = told.await;
-        assert!(!told.is_completed());
-        let is_absent = told.reason().contains("does not exist");
-        let is_device = told.reason().contains("is a device");
-        assert!(is_absent || is_device, "{}", told.reason());
+        let record = case
+            .fixture
+            .call_with(&toolset, AllowAll, "read_file", input);
+        let record = record.await;
+        assert!(!record.is_completed());
+        let is_absent = record.reason().contains("does not exist");
+        let is_device = record.reason().contains("is a device");
+        assert!(is_absent || is_device, "{}", record.reason());
     }
     Verdict::Passed
 }
 
-/// The table's link starts at the root; a real one starts at its folder.
+/// In the table a symlink starts at the root; a real one starts at its directory.
 async fn link_is_shown(case: &Case) -> Verdict {
-    let ground = &case.ground;
-    fs::remove_file(ground.path("src/link.txt")).unwrap();
-    symlink("../docs/real.txt", ground.path("src/link.txt")).unwrap();
-    let told = ground.call(AskAll, case.tool(), case.input()).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    let intent = &told.questions[0].subject.intent;
-    let real = ground.path("docs/real.txt");
+    let fixture = &case.fixture;
+    fs::remove_file(fixture.path("src/link.txt")).unwrap();
+    symlink("../docs/real.txt", fixture.path("src/link.txt")).unwrap();
+    let record = fixture.call(AskAll, case.tool(), case.input()).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    let intent = &record.questions[0].subject.intent;
+    let real = fixture.path("docs/real.txt");
     let is_real = |path: &PathBuf| *path == real;
     assert!(intent.locations.iter().any(|place| is_real(&place.path)));
     let mut edits = intent.preview.iter().filter_map(edited);
     assert!(edits.any(|path| path == real));
-    let shown = told.lines_for_people().join("\n");
+    let shown = record.lines_for_people().join("\n");
     assert!(shown.contains("docs/real.txt"), "{shown}");
     assert_eq!(fs::read_to_string(real).unwrap(), "y");
-    assert!(ground.path("src/link.txt").is_symlink());
+    assert!(fixture.path("src/link.txt").is_symlink());
     Verdict::Passed
 }
 
@@ -153,91 +155,100 @@ fn edited(content: &Content) -> Option<&Path> {
     }
 }
 
-/// While a session goes on, its root becomes a link to everything.
+/// During a session its root is replaced by a symlink to `/`.
 async fn root_replaced(case: &Case) -> Verdict {
-    let ground = &case.ground;
-    let kit = ground.kit(&[ground.root()]);
-    fs::rename(ground.root(), ground.at("/w/p2")).unwrap();
-    symlink(ground.at("/"), ground.root()).unwrap();
+    let fixture = &case.fixture;
+    let toolset = fixture.toolset(&[fixture.root()]);
+    fs::rename(fixture.root(), fixture.at("/w/p2")).unwrap();
+    symlink(fixture.at("/"), fixture.root()).unwrap();
     assert_eq!(
-        fs::read_to_string(ground.path("etc/hostname")).unwrap(),
+        fs::read_to_string(fixture.path("etc/hostname")).unwrap(),
         CANARY
     );
-    let told = ground.call_with(&kit, AllowAll, case.tool(), case.input());
-    assert_refused(&told.await, "does not exist");
-    fs::remove_file(ground.root()).unwrap();
-    fs::rename(ground.at("/w/p2"), ground.root()).unwrap();
+    let record = fixture.call_with(&toolset, AllowAll, case.tool(), case.input());
+    assert_refused(&record.await, "does not exist");
+    fs::remove_file(fixture.root()).unwrap();
+    fs::rename(fixture.at("/w/p2"), fixture.root()).unwrap();
     Verdict::Passed
 }
 
-/// A policy that denies one folder of the root, by where paths lead.
-fn denying(folder: PathBuf) -> impl Policy {
+/// A policy that denies one directory of the root, by resolved paths.
+fn denying(dir: PathBuf) -> impl Policy {
     move |intent: &Intent, _: &SessionContext| {
         let is_denied = intent.touches.iter().any(|touch| match touch {
             Touch::Reads(path) | Touch::Writes(path) | Touch::Deletes(path) => {
-                path.starts_with(&folder)
+                path.starts_with(&dir)
             }
-            Touch::Moves { from, to } => from.starts_with(&folder) || to.starts_with(&folder),
+            Touch::Moves { from, to } => from.starts_with(&dir) || to.starts_with(&dir),
             Touch::Runs(_) | Touch::Reaches(_) | Touch::Unknown => false,
         });
-        match is_denied {
-            true => Judged::deny("folder", "this folder is denied"),
-            false => Judged::allow("rest"),
+        if is_denied {
+            Judged::deny("folder", "this folder is denied")
+        } else {
+            Judged::allow("rest")
         }
     }
 }
 
-/// What is protected and how it is named is for the policy; that it sees where a path leads is for
-/// us.
-async fn denied_through_a_link(case: &Case, folder: &str) -> Verdict {
-    let ground = &case.ground;
-    fs::create_dir_all(ground.path(folder)).unwrap();
-    let inside = ground.inside();
-    let policy = denying(ground.path(folder));
-    let told = ground.call(policy, case.tool(), case.input()).await;
-    assert_refused(&told, "this folder is denied");
-    assert_eq!(ground.inside(), inside);
+/// Which paths are protected is tested with the policy; here, that the policy sees the resolved
+/// path.
+async fn denied_through_a_link(case: &Case, dir: &str) -> Verdict {
+    let fixture = &case.fixture;
+    fs::create_dir_all(fixture.path(dir)).unwrap();
+    let inside = fixture.inside();
+    let policy = denying(fixture.path(dir));
+    let record = fixture.call(policy, case.tool(), case.input()).await;
+    assert_refused(&record, "this folder is denied");
+    assert_eq!(fixture.inside(), inside);
     Verdict::Passed
 }
 
 async fn hard_link(case: &Case) -> Verdict {
-    let told = allowed(case).await;
-    assert!(told.is_completed(), "{}", told.reason());
+    let record = allowed(case).await;
+    assert!(record.is_completed(), "{}", record.reason());
     let read = |path: PathBuf| fs::read_to_string(path).unwrap();
-    assert_eq!(read(case.ground.path("h")), "x");
-    assert_eq!(read(case.ground.at("/w/outside/t")), "orig");
+    assert_eq!(read(case.fixture.path("h")), "x");
+    assert_eq!(read(case.fixture.at("/w/outside/t")), "orig");
     Verdict::Passed
 }
 
-fn assert_nothing_hidden(told: &Told) {
-    for line in told.lines_for_people() {
+fn assert_nothing_hidden(record: &CallRecord) {
+    for line in record.lines_for_people() {
         assert!(!line.contains(is_hidden), "{line:?}");
     }
     let hidden = |c: char| is_hidden(c) && c != '\n' && c != '\t';
-    assert!(!told.for_model().contains(hidden), "{:?}", told.for_model());
+    assert!(
+        !record.for_model().contains(hidden),
+        "{:?}",
+        record.for_model()
+    );
 }
 
 async fn new_line_in_a_name(case: &Case) -> Verdict {
-    let told = case.ground.call(AskAll, case.tool(), case.input()).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    assert!(told.for_model().starts_with('x'), "{}", told.for_model());
-    assert_nothing_hidden(&told);
-    // Nor does it make a line of its own in the answer.
+    let record = case.fixture.call(AskAll, case.tool(), case.input()).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    assert!(
+        record.for_model().starts_with('x'),
+        "{}",
+        record.for_model()
+    );
+    assert_nothing_hidden(&record);
+    // Nor does it add a line to the result.
     let forged = |line: &str| line.starts_with("Approved");
     assert!(
-        !told.for_model().lines().any(forged),
+        !record.for_model().lines().any(forged),
         "{}",
-        told.for_model()
+        record.for_model()
     );
     Verdict::Passed
 }
 
 async fn hidden_in_a_name(case: &Case) -> Verdict {
-    let told = case.ground.call(AskAll, case.tool(), case.input()).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    assert_nothing_hidden(&told);
+    let record = case.fixture.call(AskAll, case.tool(), case.input()).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    assert_nothing_hidden(&record);
     let path = case
-        .ground
+        .fixture
         .root()
         .join(case.input()["path"].as_str().unwrap());
     assert_eq!(fs::read_to_string(path).unwrap(), "x");
@@ -245,44 +256,44 @@ async fn hidden_in_a_name(case: &Case) -> Verdict {
 }
 
 async fn escape_in_a_name(case: &Case) -> Verdict {
-    let told = case.ground.call(AskAll, case.tool(), case.input()).await;
-    assert_refused(&told, "does not exist");
-    assert_nothing_hidden(&told);
+    let record = case.fixture.call(AskAll, case.tool(), case.input()).await;
+    assert_refused(&record, "does not exist");
+    assert_nothing_hidden(&record);
     Verdict::Passed
 }
 
 async fn bytes_in_a_name(case: &Case) -> Verdict {
-    fs::write(case.ground.path("other.txt"), "").unwrap();
-    let told = allowed(case).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    let list = told.for_model();
+    fs::write(case.fixture.path("other.txt"), "").unwrap();
+    let record = allowed(case).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    let list = record.for_model();
     for name in ["\u{fffd}\u{fffd}.txt", "other.txt"] {
         assert!(list.contains(name), "{list}");
     }
-    assert_nothing_hidden(&told);
+    assert_nothing_hidden(&record);
     Verdict::Passed
 }
 
 async fn huge(case: &Case) -> Verdict {
     let before = Process::own().peak_memory();
-    let told = allowed(case).await;
+    let record = allowed(case).await;
     assert!(
-        told.for_model().contains("10737418240 bytes"),
+        record.for_model().contains("10737418240 bytes"),
         "{}",
-        told.for_model()
+        record.for_model()
     );
     let part = json!({"path": "big", "line": 1, "limit": 10});
-    let told = case.ground.call(AllowAll, "read_file", part).await;
-    assert!(told.for_model().len() < 100_000);
+    let record = case.fixture.call(AllowAll, "read_file", part).await;
+    assert!(record.for_model().len() < 100_000);
     assert!(Process::own().peak_memory() - before < 64 * MIB);
-    fs::remove_file(case.ground.path("big")).unwrap();
+    fs::remove_file(case.fixture.path("big")).unwrap();
     Verdict::Passed
 }
 
-/// However much is written meanwhile, a bounded beginning is read, or its size is told.
+/// However much is written meanwhile, a bounded beginning is read, or the size is reported.
 async fn growing(case: &Case) -> Verdict {
     const MOST: u64 = 128 * MIB;
-    let path = case.ground.path("log");
+    let path = case.fixture.path("log");
     let mut log = fs::File::create(&path).unwrap();
     let is_done = Arc::new(AtomicBool::new(false));
     let seen = is_done.clone();
@@ -294,8 +305,8 @@ async fn growing(case: &Case) -> Verdict {
         }
     });
     for input in [json!({"path": "log"}), json!({"path": "log", "line": 1})] {
-        let told = case.ground.call(AllowAll, "read_file", input).await;
-        assert!(told.for_model().len() < 100_000);
+        let record = case.fixture.call(AllowAll, "read_file", input).await;
+        assert!(record.for_model().len() < 100_000);
     }
     is_done.store(true, Ordering::Relaxed);
     writer.join().unwrap();
@@ -304,37 +315,39 @@ async fn growing(case: &Case) -> Verdict {
 }
 
 async fn move_to_another_device(case: &Case) -> Verdict {
-    let ground = &case.ground;
+    let fixture = &case.fixture;
     let device = |path: &Path| fs::metadata(path).unwrap().dev();
     let mut candidates = ["/dev/shm", "/tmp", "/var/tmp"].into_iter();
-    let other = candidates.find_map(|folder| {
-        let folder = tempfile::tempdir_in(folder).ok()?;
-        (device(folder.path()) != device(&ground.root())).then_some(folder)
+    let other = candidates.find_map(|dir| {
+        let dir = tempfile::tempdir_in(dir).ok()?;
+        (device(dir.path()) != device(&fixture.root())).then_some(dir)
     });
     let Some(other) = other else {
         return Verdict::Skipped("there is one file system only");
     };
     let other = other.path().canonicalize().unwrap();
-    let target = ground.at("/w/outside/canary");
-    symlink(&target, ground.path("l")).unwrap();
-    let kit = ground.kit(&[ground.root(), other.clone()]);
+    let target = fixture.at("/w/outside/canary");
+    symlink(&target, fixture.path("l")).unwrap();
+    let toolset = fixture.toolset(&[fixture.root(), other.clone()]);
     let input = json!({"from": "l", "to": other.join("l")});
-    let told = ground.call_with(&kit, AllowAll, case.tool(), input).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    assert_no_canary(&told);
+    let record = fixture
+        .call_with(&toolset, AllowAll, case.tool(), input)
+        .await;
+    assert!(record.is_completed(), "{}", record.reason());
+    assert_no_canary(&record);
     assert_eq!(fs::read_link(other.join("l")).unwrap(), target);
     assert_eq!(
-        (names(&other), names(&ground.root())),
+        (names(&other), names(&fixture.root())),
         (vec!["l".to_owned()], vec![])
     );
     Verdict::Passed
 }
 
 async fn delete_link(case: &Case) -> Verdict {
-    let told = allowed(case).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    assert_no_canary(&told);
-    assert_eq!(names(&case.ground.root()), [""; 0]);
+    let record = allowed(case).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    assert_no_canary(&record);
+    assert_eq!(names(&case.fixture.root()), [""; 0]);
     Verdict::Passed
 }
 
@@ -342,13 +355,17 @@ async fn delete_folder_with_link(case: &Case) -> Verdict {
     delete_link(case).await
 }
 
-/// They are not written out one by one: 24 pairs would be sixteen million patterns.
+/// The alternatives are not expanded: 24 pairs would be sixteen million patterns.
 async fn many_alternatives(case: &Case) -> Verdict {
     let before = Process::own().peak_memory();
-    fs::write(case.ground.path(&"ab".repeat(12)), "x").unwrap();
-    let told = allowed(case).await;
-    assert!(told.is_completed(), "{}", told.reason());
-    assert!(told.for_model().contains("1: x"), "{}", told.for_model());
+    fs::write(case.fixture.path(&"ab".repeat(12)), "x").unwrap();
+    let record = allowed(case).await;
+    assert!(record.is_completed(), "{}", record.reason());
+    assert!(
+        record.for_model().contains("1: x"),
+        "{}",
+        record.for_model()
+    );
     assert!(Process::own().peak_memory() - before < 64 * MIB);
     Verdict::Passed
 }

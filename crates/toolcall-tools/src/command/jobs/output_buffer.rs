@@ -1,5 +1,5 @@
-//! What a background command printed: all of it, and what nobody has seen, each within a budget.
-//! What does not fit is kept in a spill, and nothing else is held.
+//! The output of a background command: all of it, and what was not read yet, each within a budget.
+//! What does not fit goes to a spill; it holds nothing else.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use toolcall::{CallId, Output};
 use super::{JobOutput, JobStatus};
 use crate::local::Spills;
 
-/// Where long output is kept, and under which call.
-pub(super) type Place = (Arc<Spills>, CallId);
+/// Where long output is stored, and under which call.
+pub(super) type SpillTarget = (Arc<Spills>, CallId);
 
 /// The output of one background command.
 #[derive(Debug)]
-pub(super) struct Printed {
+pub(super) struct OutputBuffer {
     all: Output,
     unseen: Output,
-    /// The beginning of a character whose end has not come. It is not shown before.
-    begun: Vec<u8>,
-    place: Option<Place>,
+    /// The first bytes of a character that is not complete yet, and not returned before it is.
+    incomplete: Vec<u8>,
+    spill_target: Option<SpillTarget>,
 }
 
-impl Printed {
-    pub(super) fn new(place: Option<Place>) -> Self {
+impl OutputBuffer {
+    pub(super) fn new(spill_target: Option<SpillTarget>) -> Self {
         Self {
             all: Output::default(),
             unseen: Output::default(),
-            begun: Vec::new(),
-            place,
+            incomplete: Vec::new(),
+            spill_target,
         }
     }
 
@@ -36,16 +36,16 @@ impl Printed {
             self.keep(bytes);
         }
         self.all.push(bytes);
-        self.begun.extend_from_slice(bytes);
-        let whole = self.begun.len() - cut_at_the_end(&self.begun);
-        self.unseen.push(&self.begun[..whole]);
-        self.begun.drain(..whole);
+        self.incomplete.extend_from_slice(bytes);
+        let whole = self.incomplete.len() - incomplete_suffix(&self.incomplete);
+        self.unseen.push(&self.incomplete[..whole]);
+        self.incomplete.drain(..whole);
     }
 
-    /// The first time, what was held so far is kept, too. Once something could not be kept, what
-    /// follows would have a hole before it.
+    /// Appends to the spill; the first time, with everything printed so far. After a failure nothing
+    /// more is stored, because the file would have a hole.
     fn keep(&mut self, bytes: &[u8]) {
-        let Some((spills, call)) = &self.place else {
+        let Some((spills, call)) = &self.spill_target else {
             return;
         };
         let kept = match self.all.spill() {
@@ -57,18 +57,18 @@ impl Printed {
         };
         match kept {
             Ok(spill) => self.all.set_spill(spill),
-            Err(_) => self.place = None,
+            Err(_) => self.spill_target = None,
         }
     }
 
-    pub(super) fn so_far(&self, status: JobStatus) -> JobOutput {
+    pub(super) fn all_output(&self, status: JobStatus) -> JobOutput {
         self.show(&self.all, status)
     }
 
-    /// What was not asked for yet, which is seen now.
-    pub(super) fn unseen(&mut self, status: JobStatus) -> JobOutput {
+    /// Returns the output that was not returned before.
+    pub(super) fn take_unseen(&mut self, status: JobStatus) -> JobOutput {
         if status != JobStatus::Running {
-            self.unseen.push(&std::mem::take(&mut self.begun));
+            self.unseen.push(&std::mem::take(&mut self.incomplete));
         }
         let seen = std::mem::take(&mut self.unseen);
         self.show(&seen, status)
@@ -85,8 +85,8 @@ impl Printed {
     }
 }
 
-/// How many bytes at the end begin a character that is not complete.
-fn cut_at_the_end(bytes: &[u8]) -> usize {
+/// Returns how many bytes at the end belong to a character that is not complete.
+fn incomplete_suffix(bytes: &[u8]) -> usize {
     let last = bytes.iter().rev().take(3).enumerate();
     for (back, byte) in last {
         let needed = match byte {
@@ -107,36 +107,36 @@ mod tests {
 
     #[test]
     fn a_character_is_shown_when_it_is_complete() {
-        let mut printed = Printed::new(None);
+        let mut output_buffer = OutputBuffer::new(None);
         let mut seen = Vec::new();
         for byte in "a€🦀é".bytes() {
-            printed.push(&[byte]);
-            seen.push(printed.unseen(JobStatus::Running).text);
+            output_buffer.push(&[byte]);
+            seen.push(output_buffer.take_unseen(JobStatus::Running).text);
         }
         assert_eq!(seen.join("|"), "a|||€||||🦀||é");
     }
 
     #[test]
     fn half_a_character_is_shown_at_the_end() {
-        let mut printed = Printed::new(None);
-        printed.push(b"a\xe2\x82");
-        assert_eq!(printed.unseen(JobStatus::Running).text, "a");
+        let mut output_buffer = OutputBuffer::new(None);
+        output_buffer.push(b"a\xe2\x82");
+        assert_eq!(output_buffer.take_unseen(JobStatus::Running).text, "a");
         let ended = JobStatus::Ended(toolcall::Exit::Code(0));
-        assert_eq!(printed.unseen(ended).text, "\u{fffd}");
-        printed.push(b"\xff\x80\x80\x80\x80");
-        let last = printed.unseen(JobStatus::Running);
+        assert_eq!(output_buffer.take_unseen(ended).text, "\u{fffd}");
+        output_buffer.push(b"\xff\x80\x80\x80\x80");
+        let last = output_buffer.take_unseen(JobStatus::Running);
         assert_eq!(last.bytes, 5, "what is no beginning is not held back");
     }
 
     #[test]
     fn what_was_not_looked_at_in_time_is_counted() {
-        let mut printed = Printed::new(None);
+        let mut output_buffer = OutputBuffer::new(None);
         let budget = Output::default().budget().total();
-        printed.push(&vec![b'x'; budget + 1000]);
-        let seen = printed.unseen(JobStatus::Running);
+        output_buffer.push(&vec![b'x'; budget + 1000]);
+        let seen = output_buffer.take_unseen(JobStatus::Running);
         assert_eq!((seen.bytes, seen.skipped), (budget as u64 + 1000, 1000));
         assert!(seen.text.contains("… 1000 bytes left out …"));
-        assert_eq!(printed.unseen(JobStatus::Running).bytes, 0);
-        assert_eq!(printed.so_far(JobStatus::Running).skipped, 1000);
+        assert_eq!(output_buffer.take_unseen(JobStatus::Running).bytes, 0);
+        assert_eq!(output_buffer.all_output(JobStatus::Running).skipped, 1000);
     }
 }

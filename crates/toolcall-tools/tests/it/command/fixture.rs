@@ -1,5 +1,5 @@
-//! A root, a runner for it, a console that remembers, and a look at what is left of a command.
-//! It judges nothing.
+//! A root, a runner of commands in it, a console that records, and a search for leftover processes.
+//! It asserts nothing but that no process is left.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -15,18 +15,18 @@ use toolcall_testkit::process::{MARK, fresh_mark, marked};
 use toolcall_tools::command::{Commands, Supervisor};
 use toolcall_tools::local::Files;
 
-/// For what ends when it is told to, however busy the machine is.
+/// The grace of commands that end when they are stopped, however busy the machine is.
 pub(crate) const PATIENT: Duration = Duration::from_secs(60);
-/// For what does not.
+/// The grace of commands that do not.
 const IMPATIENT: Duration = Duration::from_millis(300);
 
-/// A temporary root and what runs there.
-pub(crate) struct Ground {
+/// A temporary root, and a marker for the processes that run in it.
+pub(crate) struct CommandFixture {
     dir: TestDir,
     pub(crate) mark: Arc<str>,
 }
 
-impl Ground {
+impl CommandFixture {
     pub(crate) fn new() -> Self {
         let (dir, mark) = (TestDir::create(), fresh_mark().into());
         dir.mkdir("root");
@@ -56,25 +56,25 @@ impl Ground {
         self.alone().with_supervisor(supervisor())
     }
 
-    /// The command with the mark of this ground in its environment.
+    /// Adds the marker of this fixture to the environment of a command.
     fn marked(&self, mut command: Command) -> Command {
         command.env.insert(MARK.into(), self.mark.clone());
         command
     }
 
-    /// A command as the reader understands it.
+    /// A command that the parser understands.
     pub(crate) fn understood(&self, text: &str) -> Command {
         let reading = toolcall_shell::read(text, &self.root());
         assert!(matches!(reading, Reading::Understood(_)), "{text}");
         self.marked(Command::new(text, self.root(), reading))
     }
 
-    /// A command that only a shell understands.
+    /// A command that was not parsed and needs a shell.
     pub(crate) fn unclear(&self, text: &str) -> Command {
         self.marked(Command::unread(text, self.root()))
     }
 
-    /// Runs a text with a person's yes, and tells how it ended and what it printed.
+    /// Runs a text that the user approved, and returns how it ended and what it printed.
     pub(crate) async fn run(&self, text: &str) -> (Result<Exit, HostError>, String) {
         self.run_with(&self.commands(), text).await
     }
@@ -84,20 +84,20 @@ impl Ground {
         commands: &Commands,
         text: &str,
     ) -> (Result<Exit, HostError>, String) {
-        let console = Screen::approved();
+        let console = RecordingConsole::approved();
         let command = self.unclear(text);
         let ended = commands.run(&command, &console).await;
         (ended, console.text())
     }
 
-    /// The processes of this ground that are still there.
+    /// Returns the processes of this fixture that still exist.
     #[cfg(target_os = "linux")]
     pub(crate) fn left(&self) -> Vec<u32> {
         marked(&self.mark)
     }
 
-    /// Waits until no process of this ground is there, at several looks: one that forks and ends
-    /// all the time is not seen by each.
+    /// Waits until several scans in a row find no process of this fixture: one that forks and exits
+    /// all the time is missed by some.
     #[cfg(target_os = "linux")]
     pub(crate) fn assert_nothing_is_left(&self) {
         let until = Instant::now() + Duration::from_secs(60);
@@ -114,16 +114,16 @@ pub(crate) fn supervisor() -> Supervisor {
     Supervisor::at(env!("CARGO_BIN_EXE_toolcall-supervisor"))
 }
 
-/// A console that remembers what was printed.
-pub(crate) struct Screen {
+/// A console that records what was printed.
+pub(crate) struct RecordingConsole {
     decision: Option<Arc<Decision>>,
     printed: Mutex<Vec<u8>>,
     length: watch::Sender<usize>,
     stop: watch::Sender<bool>,
 }
 
-impl Screen {
-    /// Nobody has decided anything.
+impl RecordingConsole {
+    /// A console without a decision.
     pub(crate) fn new() -> Self {
         Self {
             decision: None,
@@ -133,7 +133,7 @@ impl Screen {
         }
     }
 
-    /// A person said yes.
+    /// A console whose command the user approved.
     pub(crate) fn approved() -> Self {
         Self::decided(Effect::Allow, Judge::Person(Remembered::Once))
     }
@@ -158,7 +158,7 @@ impl Screen {
         String::from_utf8_lossy(&self.bytes()).into_owned()
     }
 
-    /// Waits until something was printed that contains this.
+    /// Waits until the output contains a text.
     pub(crate) async fn shows(&self, text: &str) {
         let mut length = self.length.subscribe();
         while !self.text().contains(text) {
@@ -171,7 +171,7 @@ impl Screen {
     }
 }
 
-impl Console for Screen {
+impl Console for RecordingConsole {
     fn print(&self, bytes: &[u8]) {
         let mut printed = self.printed.lock().unwrap();
         printed.extend_from_slice(bytes);

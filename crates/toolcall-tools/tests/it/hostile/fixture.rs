@@ -1,5 +1,5 @@
-//! A temporary piece of the file system with canaries outside of its root, and the tools on it.
-//! It records what is told and what is on the disk; it judges nothing.
+//! A temporary directory with canaries outside of its root, and calls of the real tools on it.
+//! It records what is reported and what is on the disk; it asserts nothing.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,72 +14,72 @@ use toolcall_testkit::tools::text_of;
 use toolcall_tools::command::Supervisor;
 use toolcall_tools::{Toolset, ToolsetConfig};
 
-/// Nothing that a model or a person gets may hold this.
+/// The content of files outside, which no model and no user may get.
 pub(crate) const CANARY: &str = "CANARY-that-nobody-may-read";
 
-/// A ground with more around the root, and a directory for what the tools keep.
-pub(crate) struct Ground {
-    ground: crate::ground::Ground,
+/// A root with more files outside, and a state directory.
+pub(crate) struct HostileFixture {
+    fixture: crate::ground::Ground,
     state: TestDir,
 }
 
-impl std::ops::Deref for Ground {
+impl std::ops::Deref for HostileFixture {
     type Target = crate::ground::Ground;
 
     fn deref(&self) -> &Self::Target {
-        &self.ground
+        &self.fixture
     }
 }
 
-/// What came of a call.
-pub(crate) struct Told {
+/// The outcome of a call, with every question and event.
+pub(crate) struct CallRecord {
     pub(crate) outcome: Outcome,
     pub(crate) questions: Vec<Arc<Question>>,
     events: Vec<String>,
 }
 
-impl Ground {
+impl HostileFixture {
     pub(crate) fn new() -> Self {
-        let ground = Self {
-            ground: crate::ground::Ground::new(),
+        let fixture = Self {
+            fixture: crate::ground::Ground::new(),
             state: TestDir::create(),
         };
-        for folder in [
+        for dir in [
             "/etc/cron.d",
             "/home/u/.config",
             "/w/other/sub",
             "/w/elsewhere",
         ] {
-            ground.mkdir(folder);
+            fixture.mkdir(dir);
         }
         for file in ["/etc/passwd", "/etc/hostname", "/w/outside/canary"] {
-            fs::write(ground.at(file), CANARY).unwrap();
+            fs::write(fixture.at(file), CANARY).unwrap();
         }
-        ground
+        fixture
     }
 
-    pub(crate) fn kit(&self, roots: &[PathBuf]) -> Toolset {
+    pub(crate) fn toolset(&self, roots: &[PathBuf]) -> Toolset {
         let mut settings = ToolsetConfig::new(roots.to_vec(), self.state.path());
         let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_toolcall-supervisor"));
         settings.supervisor = Some(supervisor);
         Toolset::open(settings).unwrap()
     }
 
-    /// Makes a call with the tools of this root. Whoever is asked says yes.
-    pub(crate) async fn call(&self, policy: impl Policy, tool: &str, input: Value) -> Told {
-        let kit = self.kit(&[self.root()]);
-        self.call_with(&kit, policy, tool, input).await
+    /// Makes a call with the tools of this root. Every question is answered with yes.
+    pub(crate) async fn call(&self, policy: impl Policy, tool: &str, input: Value) -> CallRecord {
+        let toolset = self.toolset(&[self.root()]);
+        self.call_with(&toolset, policy, tool, input).await
     }
 
     pub(crate) async fn call_with(
         &self,
-        kit: &Toolset,
+        toolset: &Toolset,
         policy: impl Policy,
         tool: &str,
         input: Value,
-    ) -> Told {
+    ) -> CallRecord {
         let mut tools = Registry::new();
-        kit.add_to(&mut tools).unwrap();
+        toolset.add_to(&mut tools).unwrap();
         let (questions, events) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
         let (asked, happened) = (Arc::clone(&questions), Arc::clone(&events));
         let approver = move |question: Arc<Question>| {
@@ -94,7 +94,7 @@ impl Ground {
         };
         let engine = Engine::builder(tools)
             .cwd(self.root())
-            .host(kit.host())
+            .host(toolset.host())
             .policy(policy)
             .approver(approver)
             .ids(CallIds::new("call"))
@@ -103,7 +103,7 @@ impl Ground {
         let outcome = engine.run(ToolRequest::new(tool, input)).await;
         let questions = questions.lock().unwrap().clone();
         let events = events.lock().unwrap().clone();
-        Told {
+        CallRecord {
             outcome,
             questions,
             events,
@@ -111,29 +111,29 @@ impl Ground {
     }
 }
 
-impl Told {
+impl CallRecord {
     pub(crate) fn is_completed(&self) -> bool {
         self.outcome.ending().is_success()
     }
 
-    /// Why it did not go well, or nothing.
+    /// Returns why the call failed, or an empty text.
     pub(crate) fn reason(&self) -> String {
         self.outcome.ending().reason().unwrap_or_default()
     }
 
-    /// What the model gets, as text.
+    /// Returns the text that the model gets.
     pub(crate) fn for_model(&self) -> String {
         text_of(&self.outcome.for_model().content)
     }
 
-    /// Everything that anybody gets of the call.
+    /// Returns everything that model, user and client get of the call.
     pub(crate) fn everything(&self) -> String {
         let (model, call) = (self.for_model(), &self.outcome.call);
         let events = self.events.join("\n");
         format!("{model}\n{call:?}\n{:?}\n{events}", self.questions)
     }
 
-    /// The lines that a person is shown before they answer, and the title.
+    /// Returns the title, and the lines that the user is shown with a question.
     pub(crate) fn lines_for_people(&self) -> Vec<String> {
         let mut lines = vec![self.outcome.call.title().to_owned()];
         for question in &self.questions {
