@@ -46,18 +46,18 @@ impl PolicyError {
         advice: impl Into<String>,
     ) -> Self {
         let file = file.display().to_string();
-        Fault::new(problem, advice).at(&file.into(), Position { line: 0, column: 0 })
+        RuleError::new(problem, advice).at(&file.into(), Position { line: 0, column: 0 })
     }
 }
 
 /// What is wrong, before anybody said where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct RuleError {
     pub(crate) problem: String,
     pub(crate) advice: String,
 }
 
-impl Fault {
+impl RuleError {
     pub(crate) fn new(problem: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
             problem: problem.into(),

@@ -9,18 +9,18 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toolcall::text::clean_line;
 
-use crate::checks::check;
-use crate::error::{Fault, PolicyError};
+use crate::error::{PolicyError, RuleError};
 use crate::example;
 use crate::mode::Mode;
-use crate::names::ToolName;
 use crate::paths::Pattern;
 use crate::position::Position;
 use crate::reach::ReachPattern;
-use crate::rule::{Body, PolicyRule};
+use crate::rule::{PolicyRule, RuleBody};
+use crate::rule_checks::check;
 use crate::rule_effect::RuleEffect;
-use crate::runs::words_of;
-use crate::text::text;
+use crate::rule_text::text;
+use crate::run_index::words_of;
+use crate::tool_name::ToolName;
 
 /// Longer files are not read.
 const LONGEST_FILE: usize = 4 * 1024 * 1024;
@@ -79,7 +79,7 @@ impl PolicyRule {
     /// Reads a rule back from the text under which it was offered.
     pub fn from_text(
         text: &str,
-        stance: RuleEffect,
+        effect: RuleEffect,
         home: Option<&Path>,
     ) -> Result<PolicyRule, PolicyError> {
         let document = format!("rule = {{ {text} }}\n");
@@ -91,10 +91,10 @@ impl PolicyRule {
         let table = reader.table()?;
         let only = in_order(table.get_ref());
         match only.as_slice() {
-            [(_, value)] => reader.rule(stance, value),
+            [(_, value)] => reader.rule(effect, value),
             _ => Err(reader.fault(
                 0..0,
-                Fault::new("more than one rule", "keep them one by one"),
+                RuleError::new("more than one rule", "keep them one by one"),
             )),
         }
     }
@@ -114,20 +114,20 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn table(&self) -> Result<Spanned<DeTable<'a>>, PolicyError> {
         if self.text.len() > LONGEST_FILE {
-            let fault = Fault::new("a policy that is too long", "keep it under 4 MiB");
+            let fault = RuleError::new("a policy that is too long", "keep it under 4 MiB");
             return Err(self.fault(0..0, fault));
         }
         DeTable::parse(self.text).map_err(|error| {
             let problem = format!("not TOML: {}", error.message().replace('\n', ", "));
-            let fault = Fault::new(
+            let fault = RuleError::new(
                 problem,
-                "mend the syntax; rules are `[[allow]]` and lines such as `run = \"git status\"`",
+                "correct the syntax; rules are `[[allow]]` and lines such as `run = \"git status\"`",
             );
             self.fault(error.span().unwrap_or(0..0), fault)
         })
     }
 
-    fn fault(&self, span: Range<usize>, fault: Fault) -> PolicyError {
+    fn fault(&self, span: Range<usize>, fault: RuleError) -> PolicyError {
         fault.at(&self.file, Position::of(self.text, span.start))
     }
 
@@ -138,53 +138,53 @@ impl<'a> Reader<'a> {
 
     fn rules(
         &self,
-        stance: RuleEffect,
+        effect: RuleEffect,
         value: &Spanned<DeValue<'_>>,
         rules: &mut Vec<PolicyRule>,
     ) -> Result<(), PolicyError> {
-        let name = stance.as_str();
+        let name = effect.as_str();
         let advice = format!("write `[[{name}]]` and the rule below it");
         let DeValue::Array(list) = value.get_ref() else {
             return Err(self.fault(
                 value.span(),
-                Fault::new(format!("`{name}` is not a list of rules"), advice),
+                RuleError::new(format!("`{name}` is not a list of rules"), advice),
             ));
         };
         if list.is_empty() {
             return Err(self.fault(
                 value.span(),
-                Fault::new(format!("`{name}` is an empty list"), advice),
+                RuleError::new(format!("`{name}` is an empty list"), advice),
             ));
         }
         for rule in list.iter() {
-            rules.push(self.rule(stance, rule)?);
+            rules.push(self.rule(effect, rule)?);
         }
         Ok(())
     }
 
     fn rule(
         &self,
-        stance: RuleEffect,
+        effect: RuleEffect,
         value: &Spanned<DeValue<'_>>,
     ) -> Result<PolicyRule, PolicyError> {
         let DeValue::Table(table) = value.get_ref() else {
-            let fault = Fault::new(
+            let fault = RuleError::new(
                 "a rule that is not a table",
                 "write keys such as `run = \"git status\"`",
             );
             return Err(self.fault(value.span(), fault));
         };
-        let mut body = Body::default();
+        let mut body = RuleBody::default();
         let mut examples = Vec::new();
         for (key, value) in in_order(table) {
-            self.field(stance, key, value, &mut body, &mut examples)?;
+            self.field(effect, key, value, &mut body, &mut examples)?;
         }
-        check(stance, &body).map_err(|fault| self.fault(value.span(), fault))?;
+        check(effect, &body).map_err(|fault| self.fault(value.span(), fault))?;
         let line = Position::of(self.text, value.span().start).line;
         let shown = clean_line(&text(&body), LONGEST_NAME);
         let rule = PolicyRule {
-            stance,
-            name: format!("{} {shown} ({}:{line})", stance.as_str(), self.file).into(),
+            effect,
+            name: format!("{} {shown} ({}:{line})", effect.as_str(), self.file).into(),
             body,
         };
         self.examples(&rule, &examples)?;
@@ -193,16 +193,16 @@ impl<'a> Reader<'a> {
 
     fn field<'t, 'i>(
         &self,
-        stance: RuleEffect,
+        effect: RuleEffect,
         key: &Spanned<std::borrow::Cow<'i, str>>,
         value: &'t Spanned<DeValue<'i>>,
-        body: &mut Body,
+        body: &mut RuleBody,
         examples: &mut Vec<Example<'t>>,
     ) -> Result<(), PolicyError> {
         match key.get_ref().as_ref() {
             "run" => {
                 for (text, span) in self.strings(value)? {
-                    let words = words_of(text, stance).map_err(|fault| self.fault(span, fault))?;
+                    let words = words_of(text, effect).map_err(|fault| self.fault(span, fault))?;
                     body.runs_anything |= words.is_empty();
                     body.runs.extend((!words.is_empty()).then_some(words));
                 }
@@ -232,22 +232,21 @@ impl<'a> Reader<'a> {
 
     fn folder(&self, value: &Spanned<DeValue<'_>>) -> Result<std::path::PathBuf, PolicyError> {
         let text = self.string(value)?;
-        match Path::new(text).is_absolute() {
-            true => Ok(text.into()),
-            false => {
-                let fault = Fault::new(
-                    format!("`{text}` is not an absolute path"),
-                    "write the folder from `/`",
-                );
-                Err(self.fault(value.span(), fault))
-            }
+        if Path::new(text).is_absolute() {
+            Ok(text.into())
+        } else {
+            let fault = RuleError::new(
+                format!("`{text}` is not an absolute path"),
+                "write the directory from `/`",
+            );
+            Err(self.fault(value.span(), fault))
         }
     }
 
     fn each<T>(
         &self,
         value: &Spanned<DeValue<'_>>,
-        parse: impl Fn(&str) -> Result<T, Fault>,
+        parse: impl Fn(&str) -> Result<T, RuleError>,
     ) -> Result<Vec<T>, PolicyError> {
         let texts = self.strings(value)?.into_iter();
         texts
@@ -276,11 +275,11 @@ impl<'a> Reader<'a> {
             let matches = example::matches(rule, text, self.home);
             let fault = match (example.expected, matches) {
                 (Expected::Match, true) | (Expected::Refuse, false) => continue,
-                (Expected::Match, false) => Fault::new(
+                (Expected::Match, false) => RuleError::new(
                     format!("the rule does not match its example `{text}`"),
                     "widen the rule, or take the example out of `matches`",
                 ),
-                (Expected::Refuse, true) => Fault::new(
+                (Expected::Refuse, true) => RuleError::new(
                     format!("the rule matches `{text}`, which it should refuse"),
                     "narrow the rule, or take the example out of `refuses`",
                 ),
@@ -293,7 +292,7 @@ impl<'a> Reader<'a> {
     fn string<'t>(&self, value: &'t Spanned<DeValue<'_>>) -> Result<&'t str, PolicyError> {
         value.get_ref().as_str().ok_or_else(|| {
             let problem = format!("a string is wanted, not {}", value.get_ref().type_str());
-            self.fault(value.span(), Fault::new(problem, "put it into quotes"))
+            self.fault(value.span(), RuleError::new(problem, "put it into quotes"))
         })
     }
 
@@ -306,7 +305,7 @@ impl<'a> Reader<'a> {
             return Ok(vec![(self.string(value)?, value.span())]);
         };
         if list.is_empty() {
-            let fault = Fault::new(
+            let fault = RuleError::new(
                 "an empty list matches nothing",
                 "name something, or take the key out",
             );
@@ -332,16 +331,17 @@ enum Expected {
     Refuse,
 }
 
-fn whole_command(text: &str) -> Result<String, Fault> {
+fn whole_command(text: &str) -> Result<String, RuleError> {
     let is_empty = text
         .chars()
         .all(|c| c.is_whitespace() || "'\"\\".contains(c));
-    match is_empty {
-        true => Err(Fault::new(
+    if is_empty {
+        Err(RuleError::new(
             "an empty command",
             "write the command to the letter",
-        )),
-        false => Ok(text.to_owned()),
+        ))
+    } else {
+        Ok(text.to_owned())
     }
 }
 
@@ -352,14 +352,14 @@ fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     entries
 }
 
-fn unknown_key(key: &str, known: &[&str]) -> Fault {
-    Fault::new(format!("there is no key `{key}`"), nearest(key, known))
+fn unknown_key(key: &str, known: &[&str]) -> RuleError {
+    RuleError::new(format!("there is no key `{key}`"), nearest(key, known))
 }
 
 /// A mode that nobody knows.
-pub(crate) fn unknown_mode(name: &str) -> Fault {
+pub(crate) fn unknown_mode(name: &str) -> RuleError {
     let names = Mode::ALL.map(Mode::as_str);
-    Fault::new(format!("there is no mode `{name}`"), nearest(name, &names))
+    RuleError::new(format!("there is no mode `{name}`"), nearest(name, &names))
 }
 
 fn nearest(text: &str, known: &[&str]) -> String {

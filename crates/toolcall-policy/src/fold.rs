@@ -11,9 +11,10 @@ pub(crate) fn fold(name: &str) -> String {
     let plain = name.bytes().all(|b| {
         b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_' || b == b'.'
     });
-    let folded = match plain {
-        true => name.to_owned(),
-        false => fold_letters(name),
+    let folded = if plain {
+        name.to_owned()
+    } else {
+        fold_letters(name)
     };
     // `name:stream` is the same file on NTFS; so are names with dots and spaces at their end.
     let stem = match folded.find(':') {
@@ -21,9 +22,10 @@ pub(crate) fn fold(name: &str) -> String {
         Some(_) | None => &folded,
     };
     let trimmed = stem.trim_end_matches(['.', ' ']);
-    match trimmed.is_empty() {
-        true => folded,
-        false => trimmed.to_owned(),
+    if trimmed.is_empty() {
+        folded
+    } else {
+        trimmed.to_owned()
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a repository's own configuration makes `git` run.
 //! It reads the text it is given and finds too much rather than too little.
 
-/// Settings of `git` that name a program to run, or a file with more settings.
+/// Settings of `git` that name a program to run, or a file with more config.
 const RUNNING: [&str; 22] = [
     "fsmonitor",
     "hookspath",
@@ -27,7 +27,7 @@ const RUNNING: [&str; 22] = [
     "worktree",
 ];
 
-/// Keys of a `.git/config` that make `git` run programs or read settings elsewhere. Where there is
+/// Keys of a `.git/config` that make `git` run programs or read config elsewhere. Where there is
 /// one, no rule allows `git` (see [`crate::RuleContext`]).
 ///
 /// ```
@@ -46,11 +46,11 @@ pub fn helpers_named(config: &str) -> Vec<String> {
                 .unwrap_or_default()
                 .to_lowercase();
         }
-        // A setting may stand on the line of its section.
-        let setting = line
+        // A context may stand on the line of its section.
+        let context = line
             .rsplit_once(']')
             .map_or(line, |(_, after)| after.trim());
-        let key = setting
+        let key = context
             .split(['=', ' '])
             .next()
             .unwrap_or_default()

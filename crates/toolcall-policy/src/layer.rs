@@ -97,13 +97,9 @@ impl Layer {
         answers: impl IntoIterator<Item = (&'a Rule, Effect)>,
         home: Option<&Path>,
     ) -> Result<Self, PolicyError> {
-        let rules = answers.into_iter().map(|(rule, effect)| {
-            let stance = match effect {
-                Effect::Allow => RuleEffect::Allow,
-                Effect::Deny => RuleEffect::Deny,
-            };
-            PolicyRule::from_text(&rule.text, stance, home)
-        });
+        let rules = answers
+            .into_iter()
+            .map(|(rule, effect)| PolicyRule::from_text(&rule.text, effect.into(), home));
         Ok(Self {
             scope: LayerSource::Remembered,
             trust: Trust::Trusted,
@@ -121,6 +117,6 @@ impl Layer {
     pub(crate) fn effective(self) -> impl Iterator<Item = PolicyRule> {
         let is_trusted = self.trust == Trust::Trusted;
         let rules = self.rules.into_iter();
-        rules.filter(move |rule| is_trusted || rule.stance != RuleEffect::Allow)
+        rules.filter(move |rule| is_trusted || rule.effect != RuleEffect::Allow)
     }
 }

@@ -1,5 +1,5 @@
 //! The conscience: rules with examples, modes, protected paths, trust and kept answers.
-//! Judging sees intents and settings only; files are read and written by the rulebook alone.
+//! Judging sees intents and config only; files are read and written by the rulebook alone.
 //!
 //! - [`Layer`] is one policy file, or the answers that were kept. A broken one is a [`PolicyError`].
 //! - [`Rules`] is all layers together, an immutable snapshot that judges (`toolcall::Policy`).
@@ -9,7 +9,8 @@
 //! - [`replay`] judges recorded calls again.
 //! - [`helpers_named`] finds what a repository makes `git` run.
 
-mod checks;
+mod argument_checks;
+mod argument_paths;
 mod command;
 mod error;
 mod evaluation;
@@ -21,7 +22,6 @@ mod fold;
 mod git;
 mod layer;
 mod mode;
-mod names;
 mod offers;
 mod paths;
 mod position;
@@ -30,13 +30,13 @@ mod protected;
 mod reach;
 pub mod replay;
 mod rule;
+mod rule_checks;
 mod rule_effect;
+mod rule_text;
 mod rules;
-mod runs;
+mod run_index;
 mod store;
-mod text;
-mod wordpaths;
-mod words;
+mod tool_name;
 
 pub use error::PolicyError;
 pub use explain::{Explanation, Step};

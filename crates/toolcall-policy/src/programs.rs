@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use rows::ROWS;
-use table::{Nature, Program, Scripts};
+use table::{Program, ProgramKind, Scripts};
 
 pub(crate) use table::{is_never_offered, is_shell, runs_anything};
 
@@ -35,7 +35,7 @@ pub(crate) enum WordUse {
 
 /// How much of a command an "always" may cover by the words it begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum OfferPrefix {
     /// So many words.
     Words(usize),
     /// The whole command only.
@@ -55,11 +55,11 @@ pub(crate) fn first_hazard(argv: &[String], covered: usize) -> Option<Hazard> {
 
 /// What the words of this program are. One that does more than read may change what they name.
 pub(crate) fn word_use(argv: &[String]) -> WordUse {
-    let nature = known(argv).map_or(Nature::Works, |(_, program)| program.nature);
-    match nature {
-        Nature::Reads if hazards(argv).is_empty() => WordUse::Reads,
-        Nature::Reads | Nature::Works => WordUse::Anything,
-        Nature::Prints => WordUse::Text,
+    let kind = known(argv).map_or(ProgramKind::Works, |(_, program)| program.kind);
+    match kind {
+        ProgramKind::Reads if hazards(argv).is_empty() => WordUse::Reads,
+        ProgramKind::Reads | ProgramKind::Works => WordUse::Anything,
+        ProgramKind::Prints => WordUse::Text,
     }
 }
 
@@ -120,9 +120,10 @@ pub(crate) fn folder_use(argv: &[String]) -> FolderUse {
 /// Whether the program searches the folder it runs in, because it is given none.
 pub(crate) fn searches_here(argv: &[String]) -> bool {
     let has_only_patterns = |(depth, program): (usize, &Program)| {
-        let patterns = match argv.iter().any(|word| table::takes_script(word)) {
-            true => 0,
-            false => 1,
+        let patterns = if argv.iter().any(|word| table::takes_script(word)) {
+            0
+        } else {
+            1
         };
         operands(argv, depth, program).len() <= patterns
     };
@@ -130,13 +131,13 @@ pub(crate) fn searches_here(argv: &[String]) -> bool {
 }
 
 /// How much of it an "always" may cover by the words it begins with.
-pub(crate) fn offered_words(argv: &[String]) -> Reach {
+pub(crate) fn offered_words(argv: &[String]) -> OfferPrefix {
     let depth = known(argv)
         .filter(|(_, program)| program.is_offered)
         .map(|(depth, _)| depth);
     match depth {
-        Some(depth) => Reach::Words(depth),
-        None => Reach::Whole,
+        Some(depth) => OfferPrefix::Words(depth),
+        None => OfferPrefix::Whole,
     }
 }
 
@@ -179,10 +180,10 @@ fn hazards(argv: &[String]) -> Vec<Hazard> {
             end = end.min(at);
         }
         // What comes after `--` is no option of this program, but may be one of a program it runs.
-        let is_hazard = match at < end {
-            true if at == 1 && program.is_bare_hazard(word) => true,
-            true => program.is_hazard(word),
-            false => program.is_listed(word),
+        let is_hazard = if at < end {
+            program.is_hazard(word) || (at == 1 && program.is_bare_hazard(word))
+        } else {
+            program.is_listed(word)
         };
         if is_hazard {
             let why = format!("`{word}` makes `{name}` do more than that");
@@ -233,9 +234,10 @@ fn script_hazards(argv: &[String], depth: usize, program: &Program) -> Vec<Hazar
         .filter_map(|at| stated_script(argv, at))
         .collect();
     let first = || operands(argv, depth, program).into_iter().next();
-    let scripts = match stated.is_empty() {
-        true => first().into_iter().collect(),
-        false => stated,
+    let scripts = if stated.is_empty() {
+        first().into_iter().collect()
+    } else {
+        stated
     };
     scripts
         .into_iter()

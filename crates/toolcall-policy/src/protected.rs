@@ -8,7 +8,7 @@ use crate::rule_effect::RuleEffect;
 
 /// What would be done with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum PathAccess {
     Read,
     Change,
     /// Deleted or moved, with everything beneath it.
@@ -18,7 +18,7 @@ pub(crate) enum Act {
 /// Why a path is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Protection {
-    pub(crate) stance: RuleEffect,
+    pub(crate) effect: RuleEffect,
     pub(crate) name: &'static str,
 }
 
@@ -103,33 +103,33 @@ const SECRET: [&[&str]; 8] = [
 /// only asked about is asked about beneath the roots, not for how the way to them is called.
 pub(crate) fn protection(
     path: &Path,
-    act: Act,
+    access: PathAccess,
     own: &[PathBuf],
     roots: &[PathBuf],
 ) -> Option<Protection> {
     let beneath = roots.iter().find_map(|root| path.strip_prefix(root).ok());
     let (all, names) = (folded_names(path), folded_names(beneath.unwrap_or(path)));
-    if act == Act::Read {
+    if access == PathAccess::Read {
         let name = SECRET.iter().find(|wanted| holds(&names, wanted))?;
         return Some(asked(name));
     }
     if let Some(name) = DENIED.iter().find(|wanted| holds(&all, wanted)) {
         return Some(denied(name[name.len() - 1]));
     }
-    if own.iter().any(|own| is_own(path, own, act)) {
+    if own.iter().any(|own| is_own(path, own, access)) {
         return Some(denied("a file of this program"));
     }
-    let asked_about = ASKED
-        .iter()
-        .find(|wanted| holds(&names, wanted) || (act == Act::Remove && is_above(&names, wanted)));
+    let asked_about = ASKED.iter().find(|wanted| {
+        holds(&names, wanted) || (access == PathAccess::Remove && is_above(&names, wanted))
+    });
     asked_about.map(|name| asked(name))
 }
 
 /// What protects a single word of a command, in any of the paths it may hold.
-pub(crate) fn word_protection(word: &str, act: Act) -> Option<Protection> {
+pub(crate) fn word_protection(word: &str, access: PathAccess) -> Option<Protection> {
     pieces(word)
-        .filter_map(|piece| protection(Path::new(piece), act, &[], &[]))
-        .max_by_key(|protection| protection.stance)
+        .filter_map(|piece| protection(Path::new(piece), access, &[], &[]))
+        .max_by_key(|protection| protection.effect)
 }
 
 /// The word itself and what stands behind `=`, `:`, `,`, `@` or a short option in it.
@@ -142,14 +142,14 @@ fn pieces(word: &str) -> impl Iterator<Item = &str> {
 
 fn asked(name: &[&'static str]) -> Protection {
     Protection {
-        stance: RuleEffect::Ask,
+        effect: RuleEffect::Ask,
         name: name[name.len() - 1],
     }
 }
 
 fn denied(name: &'static str) -> Protection {
     Protection {
-        stance: RuleEffect::Deny,
+        effect: RuleEffect::Deny,
         name,
     }
 }
@@ -196,7 +196,7 @@ fn is_named(name: &str, wanted: &str) -> bool {
     }
 }
 
-fn is_own(path: &Path, own: &Path, act: Act) -> bool {
+fn is_own(path: &Path, own: &Path, access: PathAccess) -> bool {
     let (path, own) = (fold_path(path), fold_path(own));
-    path.starts_with(&own) || (act == Act::Remove && own.starts_with(&path))
+    path.starts_with(&own) || (access == PathAccess::Remove && own.starts_with(&path))
 }

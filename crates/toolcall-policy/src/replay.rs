@@ -16,9 +16,9 @@ use crate::store::{PolicyStore, PolicyStoreConfig};
 
 /// Judges recorded calls again, as their records come in.
 pub struct PolicyReplay {
-    settings: PolicyStoreConfig,
+    config: PolicyStoreConfig,
     mask: &'static str,
-    books: HashMap<PathBuf, PolicyStore>,
+    stores: HashMap<PathBuf, PolicyStore>,
     folders: HashMap<SessionId, PathBuf>,
     /// Rules that an answer kept for one session: without that answer, it would have been asked.
     answers: HashMap<SessionId, Vec<Arc<str>>>,
@@ -92,13 +92,13 @@ enum Asked {
 }
 
 impl PolicyReplay {
-    /// Judges by these settings, with each session's own folder as the root. The mask is what stands
+    /// Judges by these config, with each session's own folder as the root. The mask is what stands
     /// where a secret was taken out of a record.
-    pub fn new(settings: PolicyStoreConfig, mask: &'static str) -> Self {
+    pub fn new(config: PolicyStoreConfig, mask: &'static str) -> Self {
         Self {
-            settings,
+            config,
             mask,
-            books: HashMap::new(),
+            stores: HashMap::new(),
             folders: HashMap::new(),
             answers: HashMap::new(),
             open: HashMap::new(),
@@ -165,7 +165,7 @@ impl PolicyReplay {
             self.skip(key, &open, "it did not say what it would do");
             return Ok(());
         };
-        if let Some(why) = unkept(&prepared.intent, self.mask) {
+        if let Some(why) = omission(&prepared.intent, self.mask) {
             self.skip(key, &open, why);
             return Ok(());
         }
@@ -173,11 +173,11 @@ impl PolicyReplay {
             self.skip(key, &open, "the folder of its session was not kept");
             return Ok(());
         };
-        let setting = SessionContext::new(key.0.clone(), cwd.clone());
+        let context = SessionContext::new(key.0.clone(), cwd.clone());
         let explained = self
             .book(cwd.clone())?
             .rules()
-            .explain(&prepared.intent, &setting);
+            .explain(&prepared.intent, &context);
         self.replayed.judged.push(JudgedCall {
             call: name(key, &open),
             was,
@@ -206,9 +206,10 @@ impl PolicyReplay {
                 let kept = self.answers.get(session).map(Vec::as_slice);
                 // The name of a rule holds its text.
                 let is_answer = |text: &Arc<str>| rule.as_str().contains(&**text);
-                match kept.unwrap_or_default().iter().any(is_answer) {
-                    true => RuleEffect::Ask,
-                    false => decision.effect.into(),
+                if kept.unwrap_or_default().iter().any(is_answer) {
+                    RuleEffect::Ask
+                } else {
+                    decision.effect.into()
                 }
             }
             (Asked::No, Judge::Unseen) => decision.effect.into(),
@@ -220,10 +221,10 @@ impl PolicyReplay {
         let open = || {
             PolicyStore::open(PolicyStoreConfig {
                 roots: vec![cwd.clone()],
-                ..self.settings.clone()
+                ..self.config.clone()
             })
         };
-        let book = self.books.entry(cwd.clone()).or_insert_with(open);
+        let book = self.stores.entry(cwd.clone()).or_insert_with(open);
         match book.problem() {
             Some(problem) => Err(problem),
             None => Ok(book),
@@ -259,7 +260,7 @@ fn name((session, id): CallKey, open: &OpenCall) -> CallName {
 }
 
 /// Why an intent is not what was judged then.
-fn unkept(intent: &Intent, mask: &str) -> Option<&'static str> {
+fn omission(intent: &Intent, mask: &str) -> Option<&'static str> {
     const SECRET: &str = "a secret was left out of what it touched";
     let hides = |text: &str| text.contains(mask).then_some(SECRET);
     let path = |path: &Path| hides(&path.to_string_lossy());

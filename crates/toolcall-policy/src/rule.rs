@@ -6,23 +6,23 @@ use std::sync::Arc;
 
 use toolcall::{Command, Intent};
 
-use crate::names::ToolName;
 use crate::paths::Pattern;
 use crate::reach::ReachPattern;
 use crate::rule_effect::RuleEffect;
+use crate::tool_name::ToolName;
 
 /// A rule of a policy. It covers whatever one of its keys matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyRule {
-    pub(crate) stance: RuleEffect,
-    pub(crate) body: Body,
+    pub(crate) effect: RuleEffect,
+    pub(crate) body: RuleBody,
     /// What decisions by this rule are called.
     pub(crate) name: Arc<str>,
 }
 
 /// What a rule is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Body {
+pub(crate) struct RuleBody {
     /// The first words of programs.
     pub(crate) runs: Vec<Vec<String>>,
     /// Whether every command is meant (`run = "*"`).
@@ -44,7 +44,7 @@ pub(crate) struct Body {
 impl PolicyRule {
     /// What it says.
     pub fn stance(&self) -> RuleEffect {
-        self.stance
+        self.effect
     }
 
     /// What decisions by this rule are called.
@@ -59,7 +59,7 @@ impl PolicyRule {
             .body
             .tool
             .as_ref()
-            .is_none_or(|name| name.names(tool, self.stance));
+            .is_none_or(|name| name.names(tool, self.effect));
         let is_defined = self
             .body
             .definition
@@ -76,7 +76,7 @@ impl PolicyRule {
 
     /// Whether it covers what the tool does unseen: it names the tool as it is defined now.
     pub(crate) fn grants_tool(&self) -> bool {
-        self.stance == RuleEffect::Allow
+        self.effect == RuleEffect::Allow
             && self.body.tool.is_some()
             && self.body.definition.is_some()
     }
@@ -92,7 +92,7 @@ impl PolicyRule {
     }
 }
 
-impl Body {
+impl RuleBody {
     /// Whether it names anything that calls touch.
     pub(crate) fn names_touches(&self) -> bool {
         let lists = [&self.reads, &self.writes, &self.deletes];

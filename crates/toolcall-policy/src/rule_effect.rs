@@ -15,7 +15,7 @@ pub enum RuleEffect {
 }
 
 impl RuleEffect {
-    /// Every stance, from the weakest to the strongest.
+    /// Every effect, from the weakest to the strongest.
     pub const ALL: [RuleEffect; 3] = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny];
 
     /// The name, as policy files write it.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use toolcall::{Intent, Policy, SessionContext, Verdict};
 
-use crate::error::{Fault, PolicyError};
+use crate::error::{PolicyError, RuleError};
 use crate::evaluation::Evaluation;
 use crate::explain::Explanation;
-use crate::finding::{Outcome, Verb};
+use crate::finding::{FileAction, Outcome};
 use crate::layer::{Layer, LayerSource, Trust};
 use crate::mode::Mode;
 use crate::offers::offers;
@@ -18,7 +18,7 @@ use crate::paths::{PathSet, Pattern};
 use crate::position::Position;
 use crate::rule::PolicyRule;
 use crate::rule_effect::RuleEffect;
-use crate::runs::{Anywhere, Prefixes};
+use crate::run_index::{PrefixIndex, WordIndex};
 
 /// What is known about the surroundings when the rules are put together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,19 +63,19 @@ pub struct Rules {
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) rules: Vec<PolicyRule>,
-    pub(crate) facts: RuleContext,
+    pub(crate) context: RuleContext,
     /// Why there are no rules to go by.
     pub(crate) broken: Option<String>,
     /// Programs that are allowed.
-    pub(crate) prefixes: Prefixes,
+    pub(crate) prefixes: PrefixIndex,
     /// Rules that ask or deny whatever a tool does.
     pub(crate) tools: Vec<usize>,
     /// Rules that allow what a tool does unseen.
     pub(crate) grants: Vec<usize>,
     /// Rules that ask about or deny whole commands.
     pub(crate) barriers: Vec<usize>,
-    asked: Anywhere,
-    denied: Anywhere,
+    asked: WordIndex,
+    denied: WordIndex,
     exactly: HashMap<String, Vec<usize>>,
     paths: Vec<PathSet>,
     reaches: [Vec<usize>; 3],
@@ -89,14 +89,14 @@ impl Rules {
     /// mode only makes it stricter.
     pub fn new(
         layers: impl IntoIterator<Item = Layer>,
-        facts: RuleContext,
+        context: RuleContext,
     ) -> Result<Self, PolicyError> {
         let layers: Vec<_> = layers.into_iter().collect();
         let least = tightened(&layers);
         let mode = chosen(&layers).max(least);
         let rules = layers.into_iter().flat_map(Layer::effective).collect();
-        let snapshot = Snapshot::new(rules, facts).map_err(|error| {
-            let fault = Fault::new(
+        let snapshot = Snapshot::new(rules, context).map_err(|error| {
+            let fault = RuleError::new(
                 format!("patterns that do not go together: {error}"),
                 "write fewer or simpler patterns",
             );
@@ -136,30 +136,30 @@ impl Rules {
     }
 
     /// How the verdict on an intent comes about, part by part.
-    pub fn explain(&self, intent: &Intent, setting: &SessionContext) -> Explanation {
-        Explanation::of(&self.hearing(intent, setting))
+    pub fn explain(&self, intent: &Intent, context: &SessionContext) -> Explanation {
+        Explanation::of(&self.evaluation(intent, context))
     }
 
-    fn hearing<'a>(&'a self, intent: &'a Intent, setting: &'a SessionContext) -> Evaluation<'a> {
+    fn evaluation<'a>(&'a self, intent: &'a Intent, context: &'a SessionContext) -> Evaluation<'a> {
         Evaluation {
             rules: &self.snapshot,
             mode: self.mode,
             intent,
-            setting,
+            context,
             extra: None,
         }
     }
 }
 
 impl Policy for Rules {
-    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
-        let hearing = self.hearing(intent, setting);
-        let outcome = hearing.outcome();
-        match outcome.stance {
+    fn judge(&self, intent: &Intent, context: &SessionContext) -> Verdict {
+        let evaluation = self.evaluation(intent, context);
+        let outcome = evaluation.outcome();
+        match outcome.effect {
             RuleEffect::Allow => Verdict::allow(outcome.rule),
             RuleEffect::Ask => Verdict::Ask {
                 rule: toolcall::RuleName::new(outcome.rule),
-                offers: offers(&hearing),
+                offers: offers(&evaluation),
             },
             RuleEffect::Deny => Verdict::deny(outcome.rule, outcome.reason),
         }
@@ -170,9 +170,9 @@ impl Evaluation<'_> {
     /// The strongest of all findings. Where there is none, a person decides.
     pub(crate) fn outcome(&self) -> Outcome {
         let mut best = None;
-        self.hear(&mut |finding| Outcome::keep(&mut best, &finding));
+        self.evaluate(&mut |finding| Outcome::update(&mut best, &finding));
         best.unwrap_or_else(|| Outcome {
-            stance: RuleEffect::Ask,
+            effect: RuleEffect::Ask,
             rule: "nothing to go by".to_owned(),
             reason: "nothing to go by".into(),
         })
@@ -200,21 +200,21 @@ fn tightened(layers: &[Layer]) -> Mode {
 }
 
 impl Snapshot {
-    fn new(mut rules: Vec<PolicyRule>, facts: RuleContext) -> Result<Self, globset::Error> {
+    fn new(mut rules: Vec<PolicyRule>, context: RuleContext) -> Result<Self, globset::Error> {
         // The same rules are the same snapshot, whatever order they came in.
         rules.sort_by(|one, other| one.name.cmp(&other.name));
         let mut snapshot = Self {
-            facts,
+            context,
             ..Self::default()
         };
         for (at, rule) in rules.iter().enumerate() {
             snapshot.index(at, rule);
         }
-        for stance in RuleEffect::ALL {
-            for verb in [Verb::Read, Verb::Write, Verb::Delete] {
-                let patterns = patterns(&rules, stance, verb);
-                snapshot.has_path_rules |= stance != RuleEffect::Allow && !patterns.is_empty();
-                snapshot.paths.push(PathSet::new(stance, &patterns)?);
+        for effect in RuleEffect::ALL {
+            for action in [FileAction::Read, FileAction::Write, FileAction::Delete] {
+                let patterns = patterns(&rules, effect, action);
+                snapshot.has_path_rules |= effect != RuleEffect::Allow && !patterns.is_empty();
+                snapshot.paths.push(PathSet::new(effect, &patterns)?);
             }
         }
         snapshot.rules = rules;
@@ -222,7 +222,7 @@ impl Snapshot {
     }
 
     fn index(&mut self, at: usize, rule: &PolicyRule) {
-        let anywhere = match rule.stance {
+        let anywhere = match rule.effect {
             RuleEffect::Allow => None,
             RuleEffect::Ask => Some(&mut self.asked),
             RuleEffect::Deny => Some(&mut self.denied),
@@ -243,7 +243,7 @@ impl Snapshot {
                 }
             }
         }
-        match rule.stance {
+        match rule.effect {
             RuleEffect::Allow => rule.body.exactly.iter().for_each(|text| {
                 self.exactly.entry(text.clone()).or_default().push(at);
             }),
@@ -251,9 +251,9 @@ impl Snapshot {
             RuleEffect::Ask | RuleEffect::Deny => self.barriers.push(at),
         }
         if !rule.body.reaches.is_empty() {
-            self.reaches[rule.stance as usize].push(at);
+            self.reaches[rule.effect as usize].push(at);
         }
-        if rule.stance != RuleEffect::Allow && rule.is_about_tool_alone() {
+        if rule.effect != RuleEffect::Allow && rule.is_about_tool_alone() {
             self.tools.push(at);
         }
         if rule.grants_tool() {
@@ -261,8 +261,8 @@ impl Snapshot {
         }
     }
 
-    pub(crate) fn anywhere(&self, stance: RuleEffect) -> &Anywhere {
-        match stance {
+    pub(crate) fn anywhere(&self, effect: RuleEffect) -> &WordIndex {
+        match effect {
             RuleEffect::Deny => &self.denied,
             RuleEffect::Ask | RuleEffect::Allow => &self.asked,
         }
@@ -272,12 +272,12 @@ impl Snapshot {
         self.exactly.get(text).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn paths(&self, stance: RuleEffect, verb: Verb) -> &PathSet {
-        &self.paths[stance as usize * 3 + verb as usize]
+    pub(crate) fn paths(&self, effect: RuleEffect, action: FileAction) -> &PathSet {
+        &self.paths[effect as usize * 3 + action as usize]
     }
 
-    pub(crate) fn reaches(&self, stance: RuleEffect) -> &[usize] {
-        &self.reaches[stance as usize]
+    pub(crate) fn reaches(&self, effect: RuleEffect) -> &[usize] {
+        &self.reaches[effect as usize]
     }
 
     pub(crate) fn has_path_rules(&self) -> bool {
@@ -285,16 +285,20 @@ impl Snapshot {
     }
 }
 
-fn patterns(rules: &[PolicyRule], stance: RuleEffect, verb: Verb) -> Vec<(&Pattern, usize)> {
+fn patterns(
+    rules: &[PolicyRule],
+    effect: RuleEffect,
+    action: FileAction,
+) -> Vec<(&Pattern, usize)> {
     let of_stance = rules
         .iter()
         .enumerate()
-        .filter(|(_, rule)| rule.stance == stance);
+        .filter(|(_, rule)| rule.effect == effect);
     let of_verb = of_stance.flat_map(|(at, rule)| {
-        let patterns = match verb {
-            Verb::Read => &rule.body.reads,
-            Verb::Write => &rule.body.writes,
-            Verb::Delete => &rule.body.deletes,
+        let patterns = match action {
+            FileAction::Read => &rule.body.reads,
+            FileAction::Write => &rule.body.writes,
+            FileAction::Delete => &rule.body.deletes,
         };
         patterns.iter().map(move |pattern| (pattern, at))
     });

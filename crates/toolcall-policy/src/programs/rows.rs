@@ -1,7 +1,7 @@
 //! The table of programs: for each what its words are, and which options write, run or reach.
 //! Where an option's letter is doubtful it is listed; asking once too often is the lesser harm.
 
-use super::table::{Nature, Program, reads, row, works};
+use super::table::{Program, ProgramKind, reads, row, works};
 
 /// Options of `git` commands that print differences.
 const DIFF: &str = "output ext-diff textconv no-index";
@@ -80,7 +80,7 @@ pub(super) const ROWS: &[Program] = &[
         .short("PHoCL")
         .long("pager html output config-file")
         .not_offered(),
-    row("echo|printf", Nature::Prints),
+    row("echo|printf", ProgramKind::Prints),
     // Git, read commands first.
     reads(
         "git status|git ls-files|git ls-tree|git rev-parse|git rev-list|git describe|\

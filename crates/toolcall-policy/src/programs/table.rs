@@ -7,7 +7,7 @@ use super::Hazard;
 pub(super) struct Program {
     /// One or more names, each of one to three words, between `|`.
     pub(super) names: &'static str,
-    pub(super) nature: Nature,
+    pub(super) kind: ProgramKind,
     /// Letters of short options that write or run.
     short: &'static str,
     /// Names of long options that write or run, without `--`.
@@ -28,7 +28,7 @@ pub(super) struct Program {
 
 /// What a program does as long as none of its options says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Nature {
+pub(super) enum ProgramKind {
     Reads,
     Prints,
     Works,
@@ -140,10 +140,10 @@ impl Program {
     }
 }
 
-pub(super) const fn row(names: &'static str, nature: Nature) -> Program {
+pub(super) const fn row(names: &'static str, kind: ProgramKind) -> Program {
     Program {
         names,
-        nature,
+        kind,
         short: "",
         long: "",
         abbreviations: Abbreviations::Taken,
@@ -157,11 +157,11 @@ pub(super) const fn row(names: &'static str, nature: Nature) -> Program {
 }
 
 pub(super) const fn reads(names: &'static str) -> Program {
-    row(names, Nature::Reads)
+    row(names, ProgramKind::Reads)
 }
 
 pub(super) const fn works(names: &'static str) -> Program {
-    row(names, Nature::Works)
+    row(names, ProgramKind::Works)
 }
 
 /// Whether a word is a listed one, with or without a value; a `*` stands for any end, a `=` for any

@@ -10,7 +10,7 @@ use crate::{Layer, UserDirs};
 
 const KEPT: &str = "write = \"./a\"";
 
-fn settings(temp: &TempDir, layers: Vec<Layer>) -> PolicyStoreConfig {
+fn config(temp: &TempDir, layers: Vec<Layer>) -> PolicyStoreConfig {
     PolicyStoreConfig {
         places: UserDirs {
             config: temp.path().join("config"),
@@ -24,7 +24,7 @@ fn settings(temp: &TempDir, layers: Vec<Layer>) -> PolicyStoreConfig {
 
 /// A session in `/work`.
 fn replay(temp: &TempDir) -> PolicyReplay {
-    let mut replay = PolicyReplay::new(settings(temp, Vec::new()), "[redacted]");
+    let mut replay = PolicyReplay::new(config(temp, Vec::new()), "[redacted]");
     replay.session(SessionId::new("s"), "/work".into());
     replay
 }
@@ -60,11 +60,11 @@ fn write(replay: &mut PolicyReplay, call: &str, by: Judge) {
 /// The name under which a kept answer decides.
 fn name_of_the_answer(temp: &TempDir, rule: &Rule) -> String {
     let layer = Layer::remembered([(rule, Effect::Allow)], None).unwrap();
-    let settings = settings(temp, vec![layer]);
-    let setting = SessionContext::new(SessionId::new("s"), "/work");
-    let explained = PolicyStore::open(settings)
+    let config = config(temp, vec![layer]);
+    let context = SessionContext::new(SessionId::new("s"), "/work");
+    let explained = PolicyStore::open(config)
         .rules()
-        .explain(&intent(), &setting);
+        .explain(&intent(), &context);
     assert_eq!(explained.stance, RuleEffect::Allow, "{}", explained.reason);
     explained.rule
 }

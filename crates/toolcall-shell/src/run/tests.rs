@@ -33,7 +33,7 @@ impl Place {
         self.dir.path().canonicalize().expect("it is there")
     }
 
-    fn surroundings(&self, grace: Duration) -> RunEnvironment<'_> {
+    fn environment(&self, grace: Duration) -> RunEnvironment<'_> {
         RunEnvironment {
             env: &self.env,
             files: &DiskFiles,
@@ -51,8 +51,8 @@ impl Place {
     async fn run(&self, text: &str) -> String {
         let mut output = Vec::new();
         let print = |bytes: &[u8]| output.extend_from_slice(bytes);
-        let surroundings = self.surroundings(GRACE);
-        let exit = run(&self.parts(text), &surroundings, print, pending()).await;
+        let environment = self.environment(GRACE);
+        let exit = run(&self.parts(text), &environment, print, pending()).await;
         let output = String::from_utf8_lossy(&output).into_owned();
         let output = output.replace(&*self.path().to_string_lossy(), "DIR");
         format!("{:?} {output:?}", exit.expect("it runs"))
@@ -259,7 +259,7 @@ async fn folders_and_environment_are_as_they_were_given() {
 #[tokio::test]
 async fn nothing_to_run_is_an_error() {
     let place = Place::new();
-    let result = run(&[], &place.surroundings(GRACE), |_| {}, pending()).await;
+    let result = run(&[], &place.environment(GRACE), |_| {}, pending()).await;
     assert_eq!(
         result.unwrap_err().to_string(),
         "there is no program to run"
@@ -291,8 +291,8 @@ async fn stopped(place: &Place, text: &str, grace: Duration) -> (Exit, String) {
         output.extend_from_slice(bytes);
         printed.notify_one();
     };
-    let surroundings = place.surroundings(grace);
-    let exit = run(&place.parts(text), &surroundings, print, printed.notified()).await;
+    let environment = place.environment(grace);
+    let exit = run(&place.parts(text), &environment, print, printed.notified()).await;
     let output = String::from_utf8(output).expect("it prints text");
     (exit.expect("it runs"), output)
 }
@@ -301,7 +301,7 @@ async fn stopped(place: &Place, text: &str, grace: Duration) -> (Exit, String) {
 async fn what_is_stopped_before_it_began_does_not_begin() {
     let place = Place::new();
     let parts = place.parts("echo a > made");
-    let result = run(&parts, &place.surroundings(GRACE), |_| {}, ready(())).await;
+    let result = run(&parts, &place.environment(GRACE), |_| {}, ready(())).await;
     assert!(matches!(result, Err(RunError::Stopped)), "{result:?}");
     assert!(!place.path().join("made").exists());
 }
@@ -333,13 +333,13 @@ async fn a_dropped_command_is_ended_with_its_children() {
     let mut output = Vec::new();
     let parts = place.parts(text);
     {
-        let surroundings = place.surroundings(GRACE);
+        let environment = place.environment(GRACE);
         let print = |bytes: &[u8]| {
             output.extend_from_slice(bytes);
             printed.notify_one();
         };
         tokio::select! {
-            _ = run(&parts, &surroundings, print, pending()) => panic!("it does not end by itself"),
+            _ = run(&parts, &environment, print, pending()) => panic!("it does not end by itself"),
             () = printed.notified() => {}
         }
     }
@@ -369,7 +369,7 @@ async fn a_flood_is_handed_on_in_small_pieces() {
         largest = largest.max(bytes.len());
     };
     let parts = place.parts("head -c 20000000 /dev/zero");
-    let exit = run(&parts, &place.surroundings(GRACE), print, pending()).await;
+    let exit = run(&parts, &place.environment(GRACE), print, pending()).await;
     assert_eq!((exit.expect("it runs"), total), (Exit::Code(0), 20_000_000));
     assert!(largest <= 16 * 1024);
 }
@@ -392,8 +392,8 @@ async fn output_can_go_straight_into_a_file() {
     let path = place.path().join("printed");
     let file = File::create(&path).expect("a file");
     let parts = place.parts("sh -c 'echo out; echo err >&2'; no-such-program");
-    let surroundings = place.surroundings(GRACE);
-    let exit = run_into(&parts, &surroundings, file.into(), pending()).await;
+    let environment = place.environment(GRACE);
+    let exit = run_into(&parts, &environment, file.into(), pending()).await;
     assert_eq!(exit.expect("it runs"), Exit::Code(127));
     let printed = std::fs::read_to_string(path).expect("it is there");
     let said = "`no-such-program` cannot be started: there is no such program";
@@ -404,7 +404,7 @@ async fn output_can_go_straight_into_a_file() {
 #[tokio::test]
 async fn a_command_that_prints_without_end_lets_others_run() {
     let place = Place::new();
-    let (parts, surroundings) = (place.parts("yes"), place.surroundings(GRACE));
+    let (parts, environment) = (place.parts("yes"), place.environment(GRACE));
     let enough = Arc::new(Notify::new());
     let (wanted, mut pieces) = (enough.clone(), 0);
     let print = |bytes: &[u8]| {
@@ -424,7 +424,7 @@ async fn a_command_that_prints_without_end_lets_others_run() {
         wanted.notified().await;
         stop.notify_one();
     });
-    let exit = run(&parts, &surroundings, print, stopped.notified()).await;
+    let exit = run(&parts, &environment, print, stopped.notified()).await;
     assert_eq!(exit.expect("it runs"), Exit::Signal(15));
     stopping.await.expect("it ran");
     assert!(pieces < 1_000, "it came late: after {pieces} pieces");

@@ -54,7 +54,7 @@ fn judge(case: &Case) -> Verdict {
     let words = Words::of(&case.command);
     let is_denied = |prefix: &Vec<String>| {
         let prefix: Vec<_> = prefix.iter().map(String::as_str).collect();
-        words.contain(&prefix)
+        words.contains(&prefix)
     };
     if case.denied.iter().any(is_denied) {
         return Verdict::Deny;

@@ -318,9 +318,10 @@ proptest! {
 
 fn spell(c: char, upper: bool, wide: bool) -> char {
     let c = if upper { c.to_ascii_uppercase() } else { c };
-    match wide && c.is_ascii_alphabetic() {
-        true => char::from_u32(u32::from(c) - 0x21 + 0xff01).unwrap_or(c),
-        false => c,
+    if wide && c.is_ascii_alphabetic() {
+        char::from_u32(u32::from(c) - 0x21 + 0xff01).unwrap_or(c)
+    } else {
+        c
     }
 }
 

@@ -70,7 +70,7 @@ fn broken_policies_say_where_and_what_to_write() {
     }
     expect![[r#"
         [[allow] ⏎ run = 'ls'
-            policy.toml:1:9: not TOML: unclosed array table, expected `]`; mend the syntax; rules are `[[allow]]` and lines such as `run = "git status"`
+            policy.toml:1:9: not TOML: unclosed array table, expected `]`; correct the syntax; rules are `[[allow]]` and lines such as `run = "git status"`
         mode = 'yolo'
             policy.toml:1:8: there is no mode `yolo`; write one of `allow-all`, `accept-edits`, `ask`, `read-only`, `deny-all`
         mode = 'readonly'
@@ -108,7 +108,7 @@ fn broken_policies_say_where_and_what_to_write() {
         [[allow]] ⏎ run = 'ls *'
             policy.toml:2:7: `ls *` can never match: it has a pattern (`*`) at byte 3; write plain words, in quotes where they hold anything else
         [[allow]] ⏎ run = 'cd'
-            policy.toml:2:7: `cd` can never match: it has `cd` without exactly one folder at byte 0; write plain words, in quotes where they hold anything else
+            policy.toml:2:7: `cd` can never match: it has `cd` without exactly one directory at byte 0; write plain words, in quotes where they hold anything else
         [[allow]] ⏎ run = 'xargs'
             policy.toml:2:7: no rule can allow `xargs`: what it runs is not seen; allow whole commands with `exactly`, or let it be asked
         [[allow]] ⏎ run = 'docker'
@@ -144,7 +144,7 @@ fn broken_policies_say_where_and_what_to_write() {
         [[deny]] ⏎ exactly = ' '
             policy.toml:2:11: an empty command; write the command to the letter
         [[allow]] ⏎ exactly = 'ls' ⏎ in = 'w'
-            policy.toml:3:6: `w` is not an absolute path; write the folder from `/`
+            policy.toml:3:6: `w` is not an absolute path; write the directory from `/`
         [[allow]] ⏎ run = 'ls' ⏎ definition = 'x'
             policy.toml:1:1: `definition` without `tool`; add the tool, or take `definition` out
         [[allow]] ⏎ run = 'git status' ⏎ matches = ['git status', 'git log']

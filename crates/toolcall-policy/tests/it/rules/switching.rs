@@ -99,14 +99,14 @@ fn verdicts_are_explained() {
     ];
     expect![[r#"
         switches to mode allow-all: ask
-          no rule covers switching to a looser mode in mode ask: that is always asked about
+          mode `ask` asks before switching to a looser mode: no rule can allow it
           to change it: choose the mode yourself, or answer the question
         switches to mode read-only: allow
-          no rule covers switching to a mode that is no looser in mode ask
+          allowed: switching to a mode that is no looser needs no rule in mode `ask`
           to change it: nothing
         switches to mode ask: deny
-          no rule covers switching to a looser mode in mode deny-all
-          to change it: choose another mode than deny-all
+          mode `deny-all` denies switching to a looser mode, whatever rules say
+          to change it: choose another mode than `deny-all`
         switches to mode bypass: deny
           there is no mode `bypass`; choose one of `allow-all`, `accept-edits`, `ask`, `read-only`, `deny-all`
           to change it: nothing

@@ -3,7 +3,7 @@
 
 use toolcall::{Origin, ToolIdentity};
 
-use crate::error::Fault;
+use crate::error::RuleError;
 use crate::rule_effect::RuleEffect;
 
 /// A tool or tools, as somebody wrote it.
@@ -24,9 +24,9 @@ enum OriginName {
 
 impl ToolName {
     /// `read_file`, `mcp:server/tool`, `agent:tool`; `*` in the place of the tool for all of them.
-    pub(crate) fn parse(source: &str) -> Result<Self, Fault> {
+    pub(crate) fn parse(source: &str) -> Result<Self, RuleError> {
         let fault = || {
-            Fault::new(
+            RuleError::new(
                 format!("`{source}` names no tool"),
                 "write `read_file`, `mcp:server/tool` or `agent:tool`",
             )
@@ -40,13 +40,14 @@ impl ToolName {
             (OriginName::Plain, source)
         };
         let is_empty = name.is_empty() || origin == OriginName::Mcp(String::new());
-        match is_empty {
-            true => Err(fault()),
-            false => Ok(Self {
+        if is_empty {
+            Err(fault())
+        } else {
+            Ok(Self {
                 source: source.to_owned(),
                 origin,
                 name: name.to_owned(),
-            }),
+            })
         }
     }
 
@@ -67,8 +68,8 @@ impl ToolName {
     }
 
     /// Whether it names this tool. A plain name that denies or asks names it wherever it comes from.
-    pub(crate) fn names(&self, tool: &ToolIdentity, stance: RuleEffect) -> bool {
-        let is_wide = stance != RuleEffect::Allow;
+    pub(crate) fn names(&self, tool: &ToolIdentity, effect: RuleEffect) -> bool {
+        let is_wide = effect != RuleEffect::Allow;
         let is_from = match (&self.origin, &tool.origin) {
             (OriginName::Plain, Origin::Local) | (OriginName::Agent, Origin::Agent) => true,
             (OriginName::Plain, Origin::Mcp(_) | Origin::Agent) => is_wide,

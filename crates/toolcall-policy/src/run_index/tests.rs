@@ -27,14 +27,14 @@ proptest! {
         rules in prop::collection::vec(words(), 0..12),
         text in text(),
     ) {
-        let mut index = Anywhere::default();
+        let mut index = WordIndex::default();
         for (at, words) in rules.iter().enumerate() {
             index.add(words, at);
         }
         let words = Words::of(&text);
         let is_held = |wanted: &Vec<String>| {
             let wanted: Vec<_> = wanted.iter().map(String::as_str).collect();
-            words.contain(&wanted)
+            words.contains(&wanted)
         };
         let held = rules.iter().enumerate().filter(|(_, wanted)| is_held(wanted));
         let tried: Vec<usize> = held.map(|(at, _)| at).collect();

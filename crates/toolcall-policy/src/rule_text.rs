@@ -6,15 +6,15 @@ use std::fmt::Write as _;
 use toolcall::text::is_hidden;
 use toolcall_shell::quoted;
 
-use crate::rule::Body;
+use crate::rule::RuleBody;
 
 /// The rule on one line: `run = "cargo test", write = "./out.txt"`.
-pub(crate) fn text(body: &Body) -> String {
+pub(crate) fn text(body: &RuleBody) -> String {
     fields(body).join(", ")
 }
 
 /// The rule as lines of a file, without what a file says beside it.
-pub(crate) fn fields(body: &Body) -> Vec<String> {
+pub(crate) fn fields(body: &RuleBody) -> Vec<String> {
     let mut fields = Vec::new();
     let mut list = |key: &str, values: Vec<String>| match values.as_slice() {
         [] => {}
@@ -57,7 +57,7 @@ pub(crate) fn fields(body: &Body) -> Vec<String> {
     fields
 }
 
-fn runs(body: &Body) -> Vec<String> {
+fn runs(body: &RuleBody) -> Vec<String> {
     let anything = body.runs_anything.then(|| "*".to_owned());
     let words = body
         .runs

@@ -7,7 +7,7 @@ use std::path::Path;
 use toolcall::{Part, Reading};
 use toolcall_shell::{Words, read, unwrapped};
 
-use crate::error::Fault;
+use crate::error::RuleError;
 use crate::programs::is_shell;
 use crate::rule_effect::RuleEffect;
 
@@ -15,52 +15,51 @@ use crate::rule_effect::RuleEffect;
 const LONGEST_PATTERN: usize = 256;
 
 /// The words of a `run` text; none for `*`, which means every command.
-pub(crate) fn words_of(text: &str, stance: RuleEffect) -> Result<Vec<String>, Fault> {
+pub(crate) fn words_of(text: &str, effect: RuleEffect) -> Result<Vec<String>, RuleError> {
     if text == "*" {
-        return match stance {
-            RuleEffect::Allow => Err(Fault::new(
+        return match effect {
+            RuleEffect::Allow => Err(RuleError::new(
                 "`*` allows every command",
                 "name the programs, or set `mode = \"allow-all\"`",
             )),
             RuleEffect::Ask | RuleEffect::Deny => Ok(Vec::new()),
         };
     }
-    match (read(text, Path::new("/")), stance) {
-        (Reading::Understood(parts), _) => one_program(text, &parts, stance),
+    match (read(text, Path::new("/")), effect) {
+        (Reading::Understood(parts), _) => one_program(text, &parts, effect),
         (Reading::Unclear(_), RuleEffect::Ask | RuleEffect::Deny) if is_plain(text) => {
             Ok(text.split_whitespace().map(str::to_owned).collect())
         }
-        (Reading::Unclear(why), _) => Err(Fault::new(
+        (Reading::Unclear(why), _) => Err(RuleError::new(
             format!("`{text}` can never match: it has {why}"),
             "write plain words, in quotes where they hold anything else",
         )),
     }
 }
 
-fn one_program(text: &str, parts: &[Part], stance: RuleEffect) -> Result<Vec<String>, Fault> {
+fn one_program(text: &str, parts: &[Part], effect: RuleEffect) -> Result<Vec<String>, RuleError> {
     let [part] = parts else {
         let problem = format!("`{text}` is more than one program");
-        return Err(Fault::new(
+        return Err(RuleError::new(
             problem,
             "write a list, one string for each program",
         ));
     };
     if !part.redirects.is_empty() || part.cwd != Path::new("/") {
         let problem = format!("`{text}` is more than words");
-        return Err(Fault::new(
+        return Err(RuleError::new(
             problem,
             "leave redirects and `cd` out; files are matched by `read` and `write`",
         ));
     }
-    match stance == RuleEffect::Allow && never_clear(&part.argv) {
-        true => {
-            let name = &part.argv[0];
-            Err(Fault::new(
-                format!("no rule can allow `{name}`: what it runs is not seen"),
-                "allow whole commands with `exactly`, or let it be asked",
-            ))
-        }
-        false => Ok(part.argv.clone()),
+    if effect == RuleEffect::Allow && never_clear(&part.argv) {
+        let name = &part.argv[0];
+        Err(RuleError::new(
+            format!("no rule can allow `{name}`: what it runs is not seen"),
+            "allow whole commands with `exactly`, or let it be asked",
+        ))
+    } else {
+        Ok(part.argv.clone())
     }
 }
 
@@ -81,12 +80,12 @@ fn is_plain(text: &str) -> bool {
 
 /// The rules that allow programs, by the words that these begin with.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Prefixes {
+pub(crate) struct PrefixIndex {
     rules: HashMap<Vec<String>, Vec<usize>>,
     longest: usize,
 }
 
-impl Prefixes {
+impl PrefixIndex {
     pub(crate) fn add(&mut self, words: &[String], rule: usize) {
         self.longest = self.longest.max(words.len());
         self.rules.entry(words.to_vec()).or_default().push(rule);
@@ -104,7 +103,7 @@ impl Prefixes {
 
 /// The rules that ask about or deny words, by the last of their words.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Anywhere {
+pub(crate) struct WordIndex {
     by_word: BTreeMap<String, Vec<(usize, Vec<String>)>>,
     /// Rules whose words have nothing to search by.
     others: Vec<(usize, Vec<String>)>,
@@ -112,7 +111,7 @@ pub(crate) struct Anywhere {
     always: Vec<usize>,
 }
 
-impl Anywhere {
+impl WordIndex {
     pub(crate) fn add(&mut self, words: &[String], rule: usize) {
         let Some(last) = words.last() else {
             return self.always.push(rule);
@@ -140,7 +139,7 @@ impl Anywhere {
         let mut confirm = |rules: &[(usize, Vec<String>)]| {
             for (rule, wanted) in rules {
                 let wanted: Vec<_> = wanted.iter().map(String::as_str).collect();
-                if words.contain(&wanted) {
+                if words.contains(&wanted) {
                     found.push(*rule);
                 }
             }

@@ -4,7 +4,7 @@
 use super::*;
 
 fn check(text: &str, words: &[&str]) {
-    assert!(Words::of(text).contain(words), "{text:?} hides {words:?}");
+    assert!(Words::of(text).contains(words), "{text:?} hides {words:?}");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn words_are_found_in_their_order() {
     check("a 'my prog' b", &["my prog"]);
     check("a'a\\'a", &["aa\\a"]);
     check("a \"it's\"", &["it's"]);
-    assert!(!Words::of("push git").contain(&["git", "push"]));
+    assert!(!Words::of("push git").contains(&["git", "push"]));
 }
 
 #[test]
@@ -80,16 +80,16 @@ fn other_words_are_not_found() {
         "ls *.txt",
         "/rm/x",
     ] {
-        assert!(!Words::of(text).contain(&["rm"]), "{text}");
+        assert!(!Words::of(text).contains(&["rm"]), "{text}");
     }
 }
 
 #[test]
 fn what_is_too_long_may_be_anything() {
-    let text = "a ".repeat(LONGEST_SCANNED);
-    assert!(Words::of(&text).contain(&["rm"]));
+    let text = "a ".repeat(LONGEST_SEARCHED);
+    assert!(Words::of(&text).contains(&["rm"]));
     let pattern = "*a".repeat(LONGEST_PATTERN);
-    assert!(Words::of(&pattern).contain(&["rm"]));
+    assert!(Words::of(&pattern).contains(&["rm"]));
 }
 
 #[test]

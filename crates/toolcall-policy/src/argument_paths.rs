@@ -11,14 +11,14 @@ use crate::fold::normal;
 const EMPTY: [&str; 4] = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
 /// The paths that a word of a part may name: itself, and what is attached to an option in it.
-pub(crate) fn named(part: &Part, word: &str) -> Vec<PathBuf> {
+pub(crate) fn paths_in_word(part: &Part, word: &str) -> Vec<PathBuf> {
     texts(word)
         .map(|text| normal(&part.cwd.join(text)))
         .collect()
 }
 
 /// The paths in a word that lead somewhere else than down from the folder.
-pub(crate) fn leading_away(part: &Part, word: &str) -> Vec<PathBuf> {
+pub(crate) fn paths_leading_away(part: &Part, word: &str) -> Vec<PathBuf> {
     let leads_away = |text: &&str| {
         let goes_up = Path::new(text)
             .components()
