@@ -1,4 +1,4 @@
-//! What the words of commands name: protected paths, paths and hosts that rules are about.
+//! Checks the arguments of commands for protected paths, and for paths and hosts that rules are about.
 //! It finds things to deny or to ask about, never a reason to allow.
 
 use toolcall::Part;
@@ -8,21 +8,21 @@ use crate::argument_paths::paths_in_word;
 use crate::evaluation::{Evaluation, FindingSink, by_rule};
 use crate::finding::{Cause, FileAction, Finding, Subject};
 use crate::programs::{
-    FolderUse, WordUse, folder_use, path_words, searches_here, takes_texts, word_use,
+    DirectoryUse, WordUse, directory_use, path_words, searches_here, takes_texts, word_use,
 };
 use crate::protected::{PathAccess, Protection, protection, word_protection};
 use crate::reach::host_of_word;
 use crate::rule_effect::RuleEffect;
 
 impl Evaluation<'_> {
-    /// What the words of a program name: protected paths, paths and hosts that rules are about.
+    /// Reports the protected paths in a program's arguments, and the rules about their paths and hosts.
     pub(crate) fn words(&self, part: &Part, is_nested: bool, report: FindingSink<'_>) {
         let access = match word_use(&part.argv) {
             WordUse::Text => return,
             WordUse::Reads => PathAccess::Read,
             WordUse::Anything => PathAccess::Change,
         };
-        // The words of a wrapper are those of the program in it, which is heard itself.
+        // The arguments of a wrapper belong to the wrapped program, which is evaluated itself.
         if is_nested && access == PathAccess::Change && unwrapped(part).parts.len() > 1 {
             return;
         }
@@ -30,11 +30,11 @@ impl Evaluation<'_> {
         if access == PathAccess::Change
             && let Some(found) = protection(&part.cwd, access, own, &self.context.roots)
         {
-            report(protected(Subject::Part(part), found));
+            report(protected_finding(Subject::Part(part), found));
         }
         for (_, word) in path_words(&part.argv) {
             if let Some(found) = self.word_protection(part, word, access) {
-                report(protected(Subject::Word(part, word), found));
+                report(protected_finding(Subject::Word(part, word), found));
             }
             self.word_paths(part, word, access, report);
             self.word_host(part, word, report);
@@ -44,7 +44,7 @@ impl Evaluation<'_> {
             texts.for_each(|text| self.text(part, text, report));
         }
         if searches_here(&part.argv) {
-            self.folder(part, ".", &[FileAction::Read], report);
+            self.directory(part, ".", &[FileAction::Read], report);
         }
     }
 
@@ -74,20 +74,20 @@ impl Evaluation<'_> {
                 });
             }
         }
-        match folder_use(&part.argv) {
-            FolderUse::Searched => self.folder(part, word, &[FileAction::Read], report),
-            FolderUse::Taken => self.folder(
+        match directory_use(&part.argv) {
+            DirectoryUse::Searched => self.directory(part, word, &[FileAction::Read], report),
+            DirectoryUse::Taken => self.directory(
                 part,
                 word,
                 &[FileAction::Read, FileAction::Write, FileAction::Delete],
                 report,
             ),
-            FolderUse::Other => {}
+            DirectoryUse::Other => {}
         }
     }
 
-    /// A folder that is searched or taken as a whole, with whatever rules are about beneath it.
-    fn folder(&self, part: &Part, word: &str, actions: &[FileAction], report: FindingSink<'_>) {
+    /// Asks about a directory that is used as a whole if a rule is about anything beneath it.
+    fn directory(&self, part: &Part, word: &str, actions: &[FileAction], report: FindingSink<'_>) {
         for path in paths_in_word(part, word) {
             self.rules_beneath(actions, &path, &mut |rule| {
                 report(Finding {
@@ -99,7 +99,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// A host that a word names by an address.
+    /// Reports the rules about the host of a URL in a word.
     fn word_host(&self, part: &Part, word: &str, report: FindingSink<'_>) {
         if let Some(host) = host_of_word(word) {
             self.reach_rules(&host, &mut |rule| {
@@ -108,30 +108,30 @@ impl Evaluation<'_> {
         }
     }
 
-    /// A text that somebody else takes apart: a protected name in it is reason enough to ask, and
-    /// rules that deny hold for whatever may be a path or an address in it.
+    /// Evaluates a text that another program parses. A protected name in it is always asked about, and
+    /// deny and ask rules apply to everything in it that may be a path or a URL.
     pub(crate) fn text(&self, part: &Part, text: &str, report: FindingSink<'_>) {
-        if let Some(found) = mentioned(text) {
+        if let Some(found) = mentioned_protection(text) {
             let asked = Protection {
                 effect: RuleEffect::Ask,
                 ..found
             };
-            report(protected(Subject::Part(part), asked));
+            report(protected_finding(Subject::Part(part), asked));
         }
-        for word in text.split(is_between).filter(|word| !word.is_empty()) {
+        for word in text.split(is_separator).filter(|word| !word.is_empty()) {
             self.word_paths(part, word, PathAccess::Change, report);
             self.word_host(part, word, report);
         }
     }
 }
 
-/// Whether a character stands between words, in most languages.
-fn is_between(c: char) -> bool {
+/// Whether a character separates words in most languages.
+fn is_separator(c: char) -> bool {
     c.is_whitespace() || "'\"`;|&()<>$,{}[]".contains(c)
 }
 
-/// A protected name anywhere in a text.
-fn mentioned(text: &str) -> Option<Protection> {
+/// Returns the protection of the most protected name in a text.
+fn mentioned_protection(text: &str) -> Option<Protection> {
     let words = Words::of(text);
     let found = words
         .iter()
@@ -139,7 +139,7 @@ fn mentioned(text: &str) -> Option<Protection> {
     found.max_by_key(|found| found.effect)
 }
 
-fn protected<'f>(subject: Subject<'f>, protection: Protection) -> Finding<'f> {
+fn protected_finding<'f>(subject: Subject<'f>, protection: Protection) -> Finding<'f> {
     Finding {
         subject,
         effect: protection.effect,

@@ -1,35 +1,35 @@
-//! Paths in the words of commands.
-//! A word may hold more than one; all of them are looked at, by the letter.
+//! Finds the paths in the arguments of commands.
+//! An argument may hold more than one. It works on text and does not access the file system.
 
 use std::path::{Component, Path, PathBuf};
 
 use toolcall::Part;
 
-use crate::fold::normal;
+use crate::fold::normalize;
 
-/// Devices that hold nothing.
-const EMPTY: [&str; 4] = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
+/// Devices that are not files.
+const STANDARD_DEVICES: [&str; 4] = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
-/// The paths that a word of a part may name: itself, and what is attached to an option in it.
+/// Returns the paths that an argument may name: itself, and values attached to an option.
 pub(crate) fn paths_in_word(part: &Part, word: &str) -> Vec<PathBuf> {
-    texts(word)
-        .map(|text| normal(&part.cwd.join(text)))
+    path_texts(word)
+        .map(|text| normalize(&part.cwd.join(text)))
         .collect()
 }
 
-/// The paths in a word that lead somewhere else than down from the folder.
+/// Returns the paths in an argument that are absolute or contain `..`, so that they may leave the directory.
 pub(crate) fn paths_leading_away(part: &Part, word: &str) -> Vec<PathBuf> {
     let leads_away = |text: &&str| {
         let goes_up = Path::new(text)
             .components()
             .any(|part| part == Component::ParentDir);
-        (text.starts_with('/') || goes_up) && !EMPTY.contains(text)
+        (text.starts_with('/') || goes_up) && !STANDARD_DEVICES.contains(text)
     };
-    let texts = texts(word).filter(leads_away);
-    texts.map(|text| normal(&part.cwd.join(text))).collect()
+    let texts = path_texts(word).filter(leads_away);
+    texts.map(|text| normalize(&part.cwd.join(text))).collect()
 }
 
-fn texts(word: &str) -> impl Iterator<Item = &str> {
+fn path_texts(word: &str) -> impl Iterator<Item = &str> {
     let is_short = word.starts_with('-') && !word.starts_with("--");
     let attached = is_short.then(|| word.get(2..)).flatten();
     let value = word.split_once('=').map(|(_, value)| value);

@@ -1,5 +1,5 @@
-//! Commands, heard part by part: what each program is, what its words name, which rule covers it.
-//! A command that was not understood is never covered by a rule about programs.
+//! Evaluates commands part by part: which program runs, what its arguments name, which rule covers it.
+//! A rule about programs never covers a command that was not understood.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use crate::programs::{
 use crate::rule::PolicyRule;
 use crate::rule_effect::RuleEffect;
 
-/// How many programs behind one part are judged.
-const MOST_PROGRAMS: usize = 256;
+/// The limit on the programs that one part may run.
+const MAX_PROGRAMS: usize = 256;
 
-/// How many programs one look shows when it had to stop.
-const FULL_LOOK: usize = 64;
+/// The number of programs at which one call of [`unwrapped`] stops.
+const UNWRAP_LIMIT: usize = 64;
 
-/// How deep one look reaches: more programs than that may hide more.
-const DEEP_LOOK: usize = 6;
+/// The depth at which one call of [`unwrapped`] stops: more programs than that may wrap further ones.
+const UNWRAP_DEPTH: usize = 6;
 
-/// A part and every program behind it.
+/// A part and every program that it would run.
 pub(crate) struct UnwrappedPart {
     pub(crate) parts: Vec<Part>,
-    /// Why these may not be all.
+    /// Why the list may be incomplete, if so.
     pub(crate) unclear: Option<Arc<str>>,
     exceeds_limit: bool,
 }
@@ -49,7 +49,7 @@ impl<'a> Evaluation<'a> {
                 for seen in &seen {
                     self.part(command, seen, exact, report);
                 }
-                // Tools state redirects as touches of their own; those are heard anyway.
+                // Redirects that the tool already states as touches are evaluated as such.
                 let is_stated = |touch: &Touch| self.intent.touches.contains(touch);
                 for touch in touches(&command.reading) {
                     if !is_stated(&touch) {
@@ -64,9 +64,9 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Rules that deny or ask, by words anywhere in the text and in the variables.
+    /// Reports the rules that deny or ask about words anywhere in the text or its variables.
     fn word_rules(&self, command: &Command, seen: &[UnwrappedPart], report: FindingSink<'_>) {
-        for rule in self.about(&self.rules.barriers) {
+        for rule in self.about(&self.rules.restricted_commands) {
             let whole = bare(&command.text);
             let mut texts = rule.body.exactly.iter();
             if texts.any(|text| whole.contains(&bare(text))) {
@@ -86,7 +86,8 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The rule that allows this command to the letter. Variables may make it another command.
+    /// Returns the rule that allows exactly this command. Variables may change what it does, so it must have
+    /// none.
     fn exact_rule(&self, command: &Command) -> Option<&'a PolicyRule> {
         let allows =
             |rule: &&PolicyRule| rule.effect == RuleEffect::Allow && rule.is_exactly(command);
@@ -108,7 +109,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// A text that was not understood: a protected name in it is reason enough to ask.
+    /// Evaluates a text that was not understood. A protected name in it is always asked about.
     fn unclear(
         &self,
         command: &Command,
@@ -122,7 +123,7 @@ impl<'a> Evaluation<'a> {
             report(Finding {
                 subject: subject(),
                 effect: RuleEffect::Ask,
-                cause: Cause::Limit("the text is too long to be looked through"),
+                cause: Cause::Limit("the text is too long to be searched"),
             })
         } else {
             self.text(&whole, &command.text, report)
@@ -183,7 +184,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The rule that covers the part with everything behind it, or why none does.
+    /// Returns the rule that covers the part and every program that it runs, or why none does.
     fn covering(
         &self,
         command: &Command,
@@ -202,27 +203,28 @@ impl<'a> Evaluation<'a> {
         rules.pop().ok_or_else(nothing)
     }
 
-    /// The rule that covers one program, or why none does.
+    /// Returns the rule that covers one program, or why none does.
     pub(crate) fn covering_one(&self, part: &Part) -> Result<&'a PolicyRule, NoRuleReason> {
         if !self.context.contains(&part.cwd) {
-            let why = format!("{} lies outside the roots", part.cwd.display());
-            return Err(NoRuleReason::new(why, "run it in a root"));
+            let why = format!("{} lies outside the workspace", part.cwd.display());
+            return Err(NoRuleReason::new(why, "run it inside the workspace"));
         }
         let helpers = &self.rules.context.git_helpers;
         if let Some(helper) = helpers.first().filter(|_| part.argv[0] == "git") {
             let why = format!("the repository's `{helper}` makes `git` run a program");
             return Err(NoRuleReason::new(
                 why,
-                "take that out of the repository's configuration",
+                "remove it from the repository's configuration",
             ));
         }
-        if part.argv[0] == "git" && self.has_repository_of_its_own(&part.cwd) {
-            let why = "the folder has a repository of its own, whose settings nobody looked at";
-            return Err(NoRuleReason::new(why, "work in that folder as a project"));
+        if part.argv[0] == "git" && self.has_own_repository(&part.cwd) {
+            let why =
+                "the directory has a repository of its own, whose configuration was not checked";
+            return Err(NoRuleReason::new(why, "open that directory as a project"));
         }
         let mut reason = None;
         for (rule, length) in self.prefix_rules(&part.argv) {
-            reason = self.beyond(part, length);
+            reason = self.uncovered_words(part, length);
             if reason.is_none() {
                 return Ok(rule);
             }
@@ -230,11 +232,12 @@ impl<'a> Evaluation<'a> {
         Err(reason.unwrap_or_else(|| no_rule(part)))
     }
 
-    /// Whether the tool told of a repository between the folder and the root.
-    fn has_repository_of_its_own(&self, folder: &Path) -> bool {
+    /// Whether the tool touches a repository between the directory and the root.
+    fn has_own_repository(&self, directory: &Path) -> bool {
         self.intent.touches.iter().any(|touch| match touch {
             Touch::Reads(path) => repository(path).is_some_and(|around| {
-                folder.starts_with(around) && !self.context.roots.iter().any(|root| root == around)
+                directory.starts_with(around)
+                    && !self.context.roots.iter().any(|root| root == around)
             }),
             Touch::Writes(_)
             | Touch::Deletes(_)
@@ -245,7 +248,7 @@ impl<'a> Evaluation<'a> {
         })
     }
 
-    /// The rules whose words a program begins with, and how many these are.
+    /// Returns the rules whose words the program begins with, each with the number of its words.
     fn prefix_rules(&self, argv: &[String]) -> Vec<(&'a PolicyRule, usize)> {
         let found = self.rules.prefixes.find(argv);
         let found = found.map(|(rule, length)| (&self.rules.rules[rule], length));
@@ -263,8 +266,8 @@ impl<'a> Evaluation<'a> {
             .collect()
     }
 
-    /// What a program does beyond the words that a rule names.
-    fn beyond(&self, part: &Part, length: usize) -> Option<NoRuleReason> {
+    /// Returns why a rule does not cover the program's words after those that it names, if it does not.
+    fn uncovered_words(&self, part: &Part, length: usize) -> Option<NoRuleReason> {
         if let Some(hazard) = first_hazard(&part.argv, length) {
             let why = format!("{}, and the rule does not name it", hazard.why);
             return Some(NoRuleReason::new(why, "name it in the rule's `run`"));
@@ -282,7 +285,7 @@ impl<'a> Evaluation<'a> {
             !self.context.contains(path) && self.allowing_path(action, path).is_none()
         });
         let path = outside.next()?;
-        let why = format!("{} lies outside the roots", path.display());
+        let why = format!("{} lies outside the workspace", path.display());
         Some(NoRuleReason::new(
             why,
             "allow the path with `read` or `write`",
@@ -290,7 +293,7 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// The folder around a repository, if a path is one or its configuration.
+/// Returns the directory that contains a repository, if the path is a `.git` or its configuration.
 fn repository(path: &Path) -> Option<&Path> {
     let git = if path.ends_with(".git/config") {
         path.parent()?
@@ -300,7 +303,7 @@ fn repository(path: &Path) -> Option<&Path> {
     git.ends_with(".git").then(|| git.parent())?
 }
 
-/// Nothing covers a program; the rule that would is named where people should write one.
+/// Returns that no rule allows a program, and which rule would.
 fn no_rule(part: &Part) -> NoRuleReason {
     let why = format!("no rule allows `{}`", part.argv[0]);
     match offered_words(&part.argv) {
@@ -315,18 +318,18 @@ fn no_rule(part: &Part) -> NoRuleReason {
     }
 }
 
-/// Whether there is something to run in every part.
+/// Whether every part has a program.
 fn has_programs(parts: &[Part]) -> bool {
     !parts.is_empty() && parts.iter().all(|part| !part.argv.is_empty())
 }
 
-/// The text in which denied words are searched: the command and its variables.
+/// Returns the text to search for denied words: the command and its variables.
 fn searched(command: &Command, seen: &[UnwrappedPart]) -> String {
     let mut text = command.text.to_string();
     for (name, value) in &command.env {
         text += &format!("\n{name}={value}");
     }
-    // Where every program is known, a pattern is for the program and comes to no word but itself.
+    // If every program is known, no shell expands patterns, so they stand only for themselves.
     let is_clear = !seen.is_empty() && seen.iter().all(|seen| seen.unclear.is_none());
     if is_clear && command.env.is_empty() {
         text.replace(['*', '?', '['], " ")
@@ -335,28 +338,28 @@ fn searched(command: &Command, seen: &[UnwrappedPart]) -> String {
     }
 }
 
-/// A text without its quotes and with single spaces, so that it is found in a text that wraps it.
+/// Returns a text without quotes and with single spaces, so that it is found in a text that wraps it.
 fn bare(text: &str) -> String {
     let plain = text.replace(['\'', '"', '\\'], "");
     let words: Vec<_> = plain.split_whitespace().collect();
     words.join(" ")
 }
 
-/// A part and every program behind it, looked through until the end.
+/// Returns a part and every program that it would run, unwrapped completely.
 pub(crate) fn unwrap_all(part: &Part) -> UnwrappedPart {
     let found = unwrapped(part);
     let mut seen = UnwrappedPart {
-        exceeds_limit: found.parts.len() >= FULL_LOOK,
+        exceeds_limit: found.parts.len() >= UNWRAP_LIMIT,
         parts: found.parts,
         unclear: found.unclear,
     };
-    if seen.parts.len() <= DEEP_LOOK {
+    if seen.parts.len() <= UNWRAP_DEPTH {
         return seen;
     }
-    // One look ends somewhere; what it ended at may hide more.
+    // One call of `unwrapped` stops at a limit; the programs at the end may wrap further ones.
     let mut at = 1;
     while let Some(part) = seen.parts.get(at) {
-        if seen.parts.len() > MOST_PROGRAMS {
+        if seen.parts.len() > MAX_PROGRAMS {
             seen.exceeds_limit = true;
             return seen;
         }

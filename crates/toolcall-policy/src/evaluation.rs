@@ -6,7 +6,7 @@ use std::path::Path;
 use toolcall::{Intent, SessionContext, Touch};
 
 use crate::finding::{Cause, FileAction, Finding, NoRuleReason, Subject};
-use crate::fold::normal;
+use crate::fold::normalize;
 use crate::mode::{ActionClass, Mode};
 use crate::paths::PathSet;
 use crate::protected::{PathAccess, Protection, protection};
@@ -147,7 +147,7 @@ impl<'a> Evaluation<'a> {
             &self.context.roots,
         );
         let is_root = || {
-            let path = normal(path);
+            let path = normalize(path);
             self.context
                 .roots
                 .iter()

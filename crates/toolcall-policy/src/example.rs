@@ -1,5 +1,5 @@
-//! Examples of rules, tried when a policy is read.
-//! They are tried by the very code that judges calls, in a made-up root.
+//! Tries the examples of rules (`matches`, `refuses`) when a policy is parsed.
+//! It uses the code that judges calls, in a fictitious root.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! Policy files: TOML to rules, with the place of whatever is wrong.
-//! It takes nothing on trust: an unknown key, an empty list or a rule that cannot match is an error.
+//! Parses policy files: TOML to rules, with the position of any error.
+//! It is strict: an unknown key, an empty list or a rule that can never match is an error.
 
 use std::ops::Range;
 use std::path::Path;
@@ -19,14 +19,14 @@ use crate::rule::{PolicyRule, RuleBody};
 use crate::rule_checks::check;
 use crate::rule_effect::RuleEffect;
 use crate::rule_text::text;
-use crate::run_index::words_of;
+use crate::run_index::parse_run;
 use crate::tool_name::ToolName;
 
-/// Longer files are not read.
-const LONGEST_FILE: usize = 4 * 1024 * 1024;
+/// The size in bytes above which a file is rejected.
+const MAX_FILE_LEN: usize = 4 * 1024 * 1024;
 
-/// The longest text of a rule in the name of a decision, in characters.
-const LONGEST_NAME: usize = 120;
+/// The maximum length of a rule's text in its name, in characters.
+const MAX_NAME_LEN: usize = 120;
 
 const TOP_KEYS: [&str; 4] = ["mode", "allow", "ask", "deny"];
 
@@ -50,7 +50,7 @@ type Entry<'t, 'i> = (
     &'t Spanned<DeValue<'i>>,
 );
 
-/// The mode and the rules of a file.
+/// Returns the mode and the rules of a file.
 pub(crate) fn parse(
     file: &str,
     text: &str,
@@ -76,7 +76,7 @@ pub(crate) fn parse(
 }
 
 impl PolicyRule {
-    /// Reads a rule back from the text under which it was offered.
+    /// Parses a rule from the text under which it was offered.
     pub fn from_text(
         text: &str,
         effect: RuleEffect,
@@ -84,7 +84,7 @@ impl PolicyRule {
     ) -> Result<PolicyRule, PolicyError> {
         let document = format!("rule = {{ {text} }}\n");
         let reader = Reader {
-            file: "a kept rule".into(),
+            file: "a remembered rule".into(),
             text: &document,
             home,
         };
@@ -113,7 +113,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn table(&self) -> Result<Spanned<DeTable<'a>>, PolicyError> {
-        if self.text.len() > LONGEST_FILE {
+        if self.text.len() > MAX_FILE_LEN {
             let fault = RuleError::new("a policy that is too long", "keep it under 4 MiB");
             return Err(self.fault(0..0, fault));
         }
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         }
         check(effect, &body).map_err(|fault| self.fault(value.span(), fault))?;
         let line = Position::of(self.text, value.span().start).line;
-        let shown = clean_line(&text(&body), LONGEST_NAME);
+        let shown = clean_line(&text(&body), MAX_NAME_LEN);
         let rule = PolicyRule {
             effect,
             name: format!("{} {shown} ({}:{line})", effect.as_str(), self.file).into(),
@@ -202,13 +202,13 @@ impl<'a> Reader<'a> {
         match key.get_ref().as_ref() {
             "run" => {
                 for (text, span) in self.strings(value)? {
-                    let words = words_of(text, effect).map_err(|fault| self.fault(span, fault))?;
+                    let words = parse_run(text, effect).map_err(|fault| self.fault(span, fault))?;
                     body.runs_anything |= words.is_empty();
                     body.runs.extend((!words.is_empty()).then_some(words));
                 }
             }
             "exactly" => body.exactly = self.each(value, whole_command)?,
-            "in" => body.folder = Some(self.folder(value)?),
+            "in" => body.directory = Some(self.directory(value)?),
             "read" => body.reads = self.patterns(value)?,
             "write" => body.writes = self.patterns(value)?,
             "delete" => body.deletes = self.patterns(value)?,
@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
         self.each(value, |text| Pattern::parse(text, self.home))
     }
 
-    fn folder(&self, value: &Spanned<DeValue<'_>>) -> Result<std::path::PathBuf, PolicyError> {
+    fn directory(&self, value: &Spanned<DeValue<'_>>) -> Result<std::path::PathBuf, PolicyError> {
         let text = self.string(value)?;
         if Path::new(text).is_absolute() {
             Ok(text.into())
@@ -296,7 +296,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// One string, or a list of strings that is not empty.
+    /// Returns one string, or a list of strings that is not empty.
     fn strings<'t>(
         &self,
         value: &'t Spanned<DeValue<'_>>,
@@ -318,7 +318,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An example of a rule, and what should come of it.
+/// An example of a rule, and whether the rule must match it.
 struct Example<'t> {
     text: &'t str,
     span: Range<usize>,
@@ -345,7 +345,7 @@ fn whole_command(text: &str) -> Result<String, RuleError> {
     }
 }
 
-/// The entries of a table as they stand in the file.
+/// Returns the entries of a table in the order of the file.
 fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -356,7 +356,7 @@ fn unknown_key(key: &str, known: &[&str]) -> RuleError {
     RuleError::new(format!("there is no key `{key}`"), nearest(key, known))
 }
 
-/// A mode that nobody knows.
+/// Returns the error for an unknown mode.
 pub(crate) fn unknown_mode(name: &str) -> RuleError {
     let names = Mode::ALL.map(Mode::as_str);
     RuleError::new(format!("there is no mode `{name}`"), nearest(name, &names))
@@ -366,7 +366,7 @@ fn nearest(text: &str, known: &[&str]) -> String {
     let close = known
         .iter()
         .map(|name| (strsim::jaro_winkler(text, name), name))
-        .max_by(|one, other| one.0.total_cmp(&other.0));
+        .max_by(|a, b| a.0.total_cmp(&b.0));
     match close {
         Some((near, name)) if near > 0.75 => format!("write `{name}`"),
         Some(_) | None => format!("write one of `{}`", known.join("`, `")),

@@ -1,7 +1,7 @@
-//! What a repository's own configuration makes `git` run.
-//! It reads the text it is given and finds too much rather than too little.
+//! Finds the programs that a repository's configuration makes `git` run.
+//! It searches the given text and finds too much rather than too little.
 
-/// Settings of `git` that name a program to run, or a file with more config.
+/// Keys of `git` settings that name a program to run, or a file with more settings.
 const RUNNING: [&str; 22] = [
     "fsmonitor",
     "hookspath",
@@ -27,8 +27,8 @@ const RUNNING: [&str; 22] = [
     "worktree",
 ];
 
-/// Keys of a `.git/config` that make `git` run programs or read config elsewhere. Where there is
-/// one, no rule allows `git` (see [`crate::RuleContext`]).
+/// Returns the keys of a `.git/config` that make `git` run programs or read settings elsewhere. If there
+/// are any, no rule allows `git` (see [`crate::RuleContext`]).
 ///
 /// ```
 /// let config = "[core]\n\tbare = false\n\tfsmonitor = touch x\n";
@@ -46,7 +46,7 @@ pub fn helpers_named(config: &str) -> Vec<String> {
                 .unwrap_or_default()
                 .to_lowercase();
         }
-        // A context may stand on the line of its section.
+        // A setting may be on the line of its section.
         let context = line
             .rsplit_once(']')
             .map_or(line, |(_, after)| after.trim());

@@ -1,5 +1,5 @@
-//! The rules that "always" may write: exact, and each tried on the call that asked.
-//! A rule that would not settle the question, or would settle far more, is not offered.
+//! Offers the rules that an "always" answer may remember, each tried on the call that is asked about.
+//! A rule that would not allow the call, or would allow far more, is not offered.
 
 use toolcall::{Command, Lifetime, Part, Reading, Rule, Touch};
 use toolcall_shell::{Words, touches};
@@ -15,16 +15,16 @@ use crate::rule_effect::RuleEffect;
 use crate::rule_text::text;
 use crate::tool_name::ToolName;
 
-/// How a command is put into a rule.
+/// How a rule names a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Breadth {
-    /// By the first words of its programs.
+    /// By the first words of its programs (`run`).
     Words,
-    /// To the letter.
+    /// By its whole text (`exactly`).
     Exact,
 }
 
-/// The rules that "always" may write for this intent, the narrowest lifetime first.
+/// Returns the rules that an "always" answer may remember for this intent, the shortest lifetime first.
 pub(crate) fn offers(evaluation: &Evaluation<'_>) -> Vec<Rule> {
     let has_command = evaluation
         .intent
@@ -43,7 +43,7 @@ pub(crate) fn offers(evaluation: &Evaluation<'_>) -> Vec<Rule> {
             continue;
         };
         let text = text(&body);
-        if settles(evaluation, &text) {
+        if allows_call(evaluation, &text) {
             let rule = |lifetime| Rule {
                 text: text.as_str().into(),
                 lifetime,
@@ -58,8 +58,8 @@ pub(crate) fn offers(evaluation: &Evaluation<'_>) -> Vec<Rule> {
     offers
 }
 
-/// Whether a rule of this text, read back, allows what asked.
-fn settles(evaluation: &Evaluation<'_>, text: &str) -> bool {
+/// Whether the rule, parsed from its text, allows the call.
+fn allows_call(evaluation: &Evaluation<'_>, text: &str) -> bool {
     let Ok(rule) = PolicyRule::from_text(text, RuleEffect::Allow, None) else {
         return false;
     };
@@ -70,7 +70,8 @@ fn settles(evaluation: &Evaluation<'_>, text: &str) -> bool {
     rule.text() == text && tried.outcome().effect == RuleEffect::Allow
 }
 
-/// Rules about places hold where the places are; a text that nobody understood, for now only.
+/// Returns the lifetimes to offer. Rules about paths hold in the project at most; a rule about a text that
+/// was not understood holds for the session only.
 fn lifetimes(evaluation: &Evaluation<'_>, body: &RuleBody) -> &'static [Lifetime] {
     let is_unclear = |touch: &Touch| match touch {
         Touch::Runs(command) => matches!(command.reading, Reading::Unclear(_)),
@@ -93,7 +94,7 @@ fn lifetimes(evaluation: &Evaluation<'_>, body: &RuleBody) -> &'static [Lifetime
     }
 }
 
-/// What a rule would have to be about; none where something in it is never offered.
+/// Returns what a rule would have to cover; `None` if any of it is never offered.
 fn body(evaluation: &Evaluation<'_>, breadth: Breadth) -> Option<RuleBody> {
     let mut body = RuleBody::default();
     for touch in &evaluation.intent.touches {
@@ -119,7 +120,7 @@ fn add(
         }
         Touch::Reaches(target) if target.starts_with("mcp:") => add_tool(evaluation, body),
         Touch::Unknown => add_tool(evaluation, body),
-        // A mode is chosen each time.
+        // A switch of modes is asked about each time.
         Touch::Reaches(target) if mode_name(target).is_some() => None,
         Touch::Reaches(target) => {
             let reach = ReachPattern::parse(target).ok()?;
@@ -140,7 +141,7 @@ fn add(
     }
 }
 
-/// A path that nothing settles yet.
+/// Adds a path, unless it is already allowed.
 fn add_path(
     evaluation: &Evaluation<'_>,
     action: FileAction,
@@ -166,7 +167,7 @@ fn add_path(
     Some(())
 }
 
-/// The tool as it is defined now: there is nothing narrower to go by.
+/// Adds the tool as it is defined now; nothing narrower is known about the call.
 fn add_tool(evaluation: &Evaluation<'_>, body: &mut RuleBody) -> Option<()> {
     let tool = &evaluation.intent.tool;
     body.tool = Some(ToolName::of(tool)?);
@@ -174,7 +175,7 @@ fn add_tool(evaluation: &Evaluation<'_>, body: &mut RuleBody) -> Option<()> {
     body.definition.as_ref().map(|_| ())
 }
 
-/// The first words of every program that no rule covers yet.
+/// Adds the first words of every program that no rule covers yet.
 fn add_words(evaluation: &Evaluation<'_>, command: &Command, body: &mut RuleBody) -> Option<()> {
     for part in programs(command)? {
         if evaluation.covering_one(&part).is_ok() {
@@ -191,7 +192,7 @@ fn add_words(evaluation: &Evaluation<'_>, command: &Command, body: &mut RuleBody
     Some(())
 }
 
-/// This command in this folder, and no other.
+/// Adds exactly this command in this directory.
 fn add_exact(command: &Command, body: &mut RuleBody) -> Option<()> {
     match &command.reading {
         Reading::Understood(_) => drop(programs(command)?),
@@ -203,11 +204,11 @@ fn add_exact(command: &Command, body: &mut RuleBody) -> Option<()> {
         }
     }
     body.exactly.push(command.text.to_string());
-    body.folder = Some(command.cwd.clone());
+    body.directory = Some(command.cwd.clone());
     Some(())
 }
 
-/// Every program of an understood command; none if one of them is never offered.
+/// Returns every program of an understood command; `None` if one of them is never offered.
 fn programs(command: &Command) -> Option<Vec<Part>> {
     let Reading::Understood(parts) = &command.reading else {
         return None;

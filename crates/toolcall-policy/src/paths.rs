@@ -1,5 +1,5 @@
-//! Patterns of paths, in the manner of gitignore, and many of them searched at once.
-//! They go by the letters of a path; no file is looked at.
+//! Path patterns in the style of gitignore, and sets of them that are matched at once.
+//! It matches the text of paths and does not access the file system.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,16 +7,16 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use toolcall::SessionContext;
 
 use crate::error::RuleError;
-use crate::fold::{fold_letters, fold_path, normal};
+use crate::fold::{fold_letters, fold_path, normalize};
 use crate::rule_effect::RuleEffect;
 
-/// Longer patterns are not taken.
-const LONGEST_PATTERN: usize = 1024;
+/// The length in bytes above which a pattern is rejected.
+const MAX_PATTERN_LEN: usize = 1024;
 
-/// A pattern of paths, as somebody wrote it. What it matches it matches with all that is beneath.
+/// A path pattern. It also matches everything beneath what it matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    /// As it was written.
+    /// The pattern as it was written.
     pub(crate) source: String,
     base: PatternBase,
     glob: String,
@@ -31,7 +31,7 @@ enum PatternBase {
 }
 
 impl Pattern {
-    /// `*.md` anywhere in a root, `src/*.rs` or `./a` from a root, `~/x` and `/x` on the machine.
+    /// Parses `*.md` (anywhere in a root), `src/*.rs` or `./a` (relative to a root), `~/x` and `/x`.
     pub(crate) fn parse(source: &str, home: Option<&Path>) -> Result<Self, RuleError> {
         check(source)?;
         let (base, glob) = match source {
@@ -57,7 +57,7 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// The pattern of exactly this path, relative to a root where it is in one.
+    /// Returns the pattern of exactly this path, relative to a root if it is inside one.
     pub(crate) fn of(path: &Path, context: &SessionContext) -> Option<Self> {
         let in_root = context
             .roots
@@ -70,7 +70,7 @@ impl Pattern {
         Self::parse(&source, None).ok()
     }
 
-    /// The pattern itself and everything beneath what it matches.
+    /// Returns globs for the pattern and for everything beneath what it matches.
     fn globs(&self, glob: &str) -> Result<[Glob; 2], globset::Error> {
         let beneath = match glob {
             "" => "/**".to_owned(),
@@ -83,8 +83,8 @@ impl Pattern {
         ])
     }
 
-    /// The folder that everything it matches is in, as far as it is written out.
-    fn literal(&self) -> PathBuf {
+    /// Returns the longest path without wildcards that everything it matches is beneath.
+    fn literal_prefix(&self) -> PathBuf {
         let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{', '\\']);
         let parts: Vec<_> = self.glob.split('/').take_while(is_plain).collect();
         match self.base {
@@ -98,10 +98,10 @@ fn check(source: &str) -> Result<(), RuleError> {
     if source.is_empty() {
         return Err(RuleError::new(
             "an empty pattern",
-            "write a path, or `**` for everything in the roots",
+            "write a path, or `**` for everything in the workspace",
         ));
     }
-    if source.len() > LONGEST_PATTERN {
+    if source.len() > MAX_PATTERN_LEN {
         return Err(RuleError::new(
             "a pattern that is too long",
             "write several shorter ones",
@@ -130,7 +130,7 @@ fn check(source: &str) -> Result<(), RuleError> {
 
 fn in_home(home: Option<&Path>, rest: &str) -> Result<String, RuleError> {
     let home = home.and_then(Path::to_str);
-    let none = || RuleError::new("`~` without a home folder", "write the path from `/`");
+    let none = || RuleError::new("`~` without a home directory", "write the path from `/`");
     Ok(format!(
         "{}/{rest}",
         globset::escape(home.ok_or_else(none)?)
@@ -164,7 +164,7 @@ struct GlobRules {
 }
 
 impl PathSet {
-    /// Each pattern with the number of its rule. What denies or asks is also searched by folded names.
+    /// Builds the set from patterns with the index of their rule. Ask and deny patterns also match folded names.
     pub(crate) fn new(
         effect: RuleEffect,
         patterns: &[(&Pattern, usize)],
@@ -179,13 +179,13 @@ impl PathSet {
             roots: GlobRules::new(effect, of_base(PatternBase::Roots))?,
             machine: GlobRules::new(effect, of_base(PatternBase::Machine))?,
             literals: literals
-                .map(|(pattern, rule)| (pattern.base, pattern.literal(), *rule))
+                .map(|(pattern, rule)| (pattern.base, pattern.literal_prefix(), *rule))
                 .collect(),
             effect,
         })
     }
 
-    /// The rules that match a path, in their order.
+    /// Returns the rules that match a path, in order.
     pub(crate) fn find(&self, path: &Path, context: &SessionContext) -> Vec<usize> {
         if self.roots.rules.is_empty() && self.machine.rules.is_empty() {
             return Vec::new();
@@ -195,7 +195,7 @@ impl PathSet {
             RuleEffect::Allow if path.components().any(|part| part == Component::ParentDir) => {}
             RuleEffect::Allow => self.collect(path, &context.roots, &mut found),
             RuleEffect::Ask | RuleEffect::Deny => {
-                let path = normal(path);
+                let path = normalize(path);
                 let roots: Vec<_> = context.roots.iter().map(|root| fold_path(root)).collect();
                 self.collect(&path, &context.roots, &mut found);
                 self.collect(&fold_path(&path), &roots, &mut found);
@@ -206,10 +206,10 @@ impl PathSet {
         found
     }
 
-    /// The rules whose patterns lie beneath a folder. A name that may be anywhere in a root lies
-    /// beneath the root; whether it lies beneath a folder in it nobody can tell.
+    /// Returns the rules whose patterns lie beneath a directory. A name that may be anywhere in a root
+    /// counts as beneath the root, but not as beneath a directory in it.
     pub(crate) fn beneath(&self, path: &Path, context: &SessionContext) -> Vec<usize> {
-        let path = normal(path);
+        let path = normalize(path);
         let lies_beneath = |base: PatternBase, literal: &Path| match base {
             PatternBase::Machine => literal.starts_with(&path),
             PatternBase::Roots => {

@@ -93,7 +93,7 @@ pub(crate) fn path_words(argv: &[String]) -> Vec<(usize, &str)> {
 
 /// What a program does with folders that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FolderUse {
+pub(crate) enum DirectoryUse {
     /// It prints what is in the files beneath them.
     Searched,
     /// It copies, moves or removes them as a whole.
@@ -102,18 +102,18 @@ pub(crate) enum FolderUse {
 }
 
 /// What this program does with folders that it is given.
-pub(crate) fn folder_use(argv: &[String]) -> FolderUse {
+pub(crate) fn directory_use(argv: &[String]) -> DirectoryUse {
     let name = argv[0].rsplit('/').next().unwrap_or_default();
     let is_recursive = |word: &String| {
         let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
         letters.is_some_and(|letters| letters.contains(['r', 'R'])) || word.contains("recursive")
     };
     match name {
-        "rg" | "ag" | "ack" => FolderUse::Searched,
-        "grep" | "egrep" | "fgrep" if argv.iter().any(is_recursive) => FolderUse::Searched,
+        "rg" | "ag" | "ack" => DirectoryUse::Searched,
+        "grep" | "egrep" | "fgrep" if argv.iter().any(is_recursive) => DirectoryUse::Searched,
         "rm" | "mv" | "cp" | "rsync" | "scp" | "tar" | "bsdtar" | "zip" | "chmod" | "chown"
-        | "ln" => FolderUse::Taken,
-        _ => FolderUse::Other,
+        | "ln" => DirectoryUse::Taken,
+        _ => DirectoryUse::Other,
     }
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn searches_here(argv: &[String]) -> bool {
         };
         operands(argv, depth, program).len() <= patterns
     };
-    folder_use(argv) == FolderUse::Searched && known(argv).is_some_and(has_only_patterns)
+    directory_use(argv) == DirectoryUse::Searched && known(argv).is_some_and(has_only_patterns)
 }
 
 /// How much of it an "always" may cover by the words it begins with.

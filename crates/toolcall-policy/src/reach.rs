@@ -1,5 +1,5 @@
-//! Hosts, tools of servers and modes that calls reach, and patterns of them.
-//! Names are compared as browsers read them; no name is looked up.
+//! Targets that calls reach (hosts, tools of MCP servers, modes), and patterns of them.
+//! Hosts are normalized as browsers do; no name is looked up.
 
 use url::{Host, Url};
 
@@ -8,10 +8,10 @@ use crate::file::unknown_mode;
 use crate::mode::Mode;
 use crate::rule_effect::RuleEffect;
 
-/// A pattern of what is reached, as somebody wrote it.
+/// A pattern of targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReachPattern {
-    /// As it was written.
+    /// The pattern as it was written.
     pub(crate) source: String,
     kind: ReachKind,
 }
@@ -28,7 +28,7 @@ enum ReachKind {
     Mode(Mode),
     /// `mode:*`.
     EveryMode,
-    /// A host and a port, `*.` before it for everything below it.
+    /// A host and an optional port; with `*.` before it, all subdomains of the host.
     Host {
         name: String,
         port: Option<u16>,
@@ -37,7 +37,7 @@ enum ReachKind {
 }
 
 impl ReachPattern {
-    /// A host (`docs.rs`, `*.docs.rs`, `localhost:8080`), `mcp:server/tool`, `mcp:server/*`,
+    /// Parses a host (`docs.rs`, `*.docs.rs`, `localhost:8080`), `mcp:server/tool`, `mcp:server/*`,
     /// `mode:read-only`, `mode:*` or `*`.
     pub(crate) fn parse(source: &str) -> Result<Self, RuleError> {
         let kind = if source == "*" {
@@ -63,8 +63,8 @@ impl ReachPattern {
         matches!(self.kind, ReachKind::Mode(_) | ReachKind::EveryMode)
     }
 
-    /// Whether it covers a target. What allows is compared to the letter; what denies covers all
-    /// ports of a host and everything below it.
+    /// Whether it covers a target. An allow pattern must match exactly; an ask or deny pattern covers all
+    /// ports and subdomains of a host.
     pub(crate) fn covers(&self, target: &ReachTarget, effect: RuleEffect) -> bool {
         let is_wide = effect != RuleEffect::Allow;
         match (&self.kind, target) {
@@ -97,7 +97,7 @@ impl ReachPattern {
     }
 }
 
-/// What a call reaches, taken apart.
+/// A parsed target of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReachTarget {
     Mcp {
@@ -108,9 +108,9 @@ pub(crate) enum ReachTarget {
         host: String,
         port: Option<u16>,
     },
-    /// A mode, by its name, whether there is one of that name or not.
+    /// The name of a mode, known or not.
     Mode(String),
-    /// None of these: only `*` is about it.
+    /// Anything else: only `*` covers it.
     Unrecognized,
 }
 
@@ -139,7 +139,7 @@ impl ReachTarget {
     }
 }
 
-/// The name behind `mode:`. A number there is the port of a host that is called so.
+/// Returns the name after `mode:`. A number there is the port of a host named `mode`.
 pub(crate) fn mode_name(target: &str) -> Option<&str> {
     let name = target.strip_prefix("mode:")?;
     name.parse::<u16>().is_err().then_some(name)
@@ -181,7 +181,7 @@ fn host_shape(source: &str) -> Result<ReachKind, RuleError> {
     }
 }
 
-/// The host as browsers read it, and the port if one is given.
+/// Returns the normalized host, and the port if one is given.
 fn host_and_port(target: &str) -> Option<(String, Option<u16>)> {
     let (host, port) = match target.rsplit_once(':') {
         Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
@@ -194,7 +194,7 @@ fn host_and_port(target: &str) -> Option<(String, Option<u16>)> {
     (!name.is_empty()).then_some((name, port))
 }
 
-/// The hosts that a word of a command names by an address.
+/// Returns the host of a URL in a word of a command.
 pub(crate) fn host_of_word(word: &str) -> Option<String> {
     let (before, _) = word.split_once("://")?;
     let is_scheme = |c: char| c.is_ascii_alphanumeric() || c == '+';

@@ -1,4 +1,4 @@
-//! What is wrong with a rule as a whole: keys that are missing, mean nothing together, or can never match.
+//! Checks a rule as a whole: missing keys, keys that do not combine, and rules that can never match.
 //! It sees one rule at a time and says what to write instead.
 
 use crate::error::RuleError;
@@ -8,7 +8,7 @@ use crate::rule::RuleBody;
 use crate::rule_effect::RuleEffect;
 use crate::tool_name::ToolName;
 
-/// What no single key shows: keys that are missing, or that mean nothing together.
+/// Checks what no single key shows: missing keys, and keys that do not combine.
 pub(crate) fn check(effect: RuleEffect, body: &RuleBody) -> Result<(), RuleError> {
     if !body.names_touches() && body.tool.is_none() {
         return Err(RuleError::new(
@@ -16,7 +16,7 @@ pub(crate) fn check(effect: RuleEffect, body: &RuleBody) -> Result<(), RuleError
             "add `run`, `read`, `write`, `delete`, `reach` or `tool`",
         ));
     }
-    if body.folder.is_some() && body.exactly.is_empty() {
+    if body.directory.is_some() && body.exactly.is_empty() {
         return Err(RuleError::new(
             "`in` without `exactly`",
             "add the command with `exactly`, or take `in` out",
@@ -36,7 +36,7 @@ pub(crate) fn check(effect: RuleEffect, body: &RuleBody) -> Result<(), RuleError
     }
 }
 
-/// A grant for a tool that somebody else defines ends when its definition changes.
+/// Checks an allow rule. One about a server's tool needs its definition, so that it ends when that changes.
 fn check_allow(body: &RuleBody, has_mcp: bool) -> Result<(), RuleError> {
     let advice =
         "add `definition = \"…\"`, which the question about the tool shows, or say what it may do";
@@ -63,7 +63,7 @@ fn check_allow(body: &RuleBody, has_mcp: bool) -> Result<(), RuleError> {
     }
 }
 
-/// What is protected stays so: a rule that allows it would never be heard.
+/// Rejects allow rules about protected paths, which would have no effect.
 fn check_unprotected(body: &RuleBody) -> Result<(), RuleError> {
     let reads = body.reads.iter().map(|pattern| (pattern, PathAccess::Read));
     let changes = body.writes.iter().chain(&body.deletes);

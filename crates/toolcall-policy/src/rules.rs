@@ -1,5 +1,5 @@
-//! All layers of a policy together: an immutable snapshot that judges.
-//! It is searched, never changed; new rules make a new snapshot.
+//! All layers of a policy, combined into an immutable snapshot that judges calls.
+//! It never changes; new rules make a new snapshot.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -20,17 +20,17 @@ use crate::rule::PolicyRule;
 use crate::rule_effect::RuleEffect;
 use crate::run_index::{PrefixIndex, WordIndex};
 
-/// What is known about the surroundings when the rules are put together.
+/// What rules need to know about the machine and the repositories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleContext {
-    /// Our own files and folders: policies, trust, history. Nobody writes there through us.
+    /// The files and directories of this program: policies, trust, history. No tool call may write there.
     pub own_files: Vec<PathBuf>,
-    /// What the repositories of the roots make `git` run ([`crate::helpers_named`]). If there is
-    /// anything, no rule about programs allows `git`.
+    /// The programs that the repositories of the roots make `git` run ([`crate::helpers_named`]). If there
+    /// are any, no rule about programs allows `git`.
     pub git_helpers: Vec<String>,
 }
 
-/// A policy of rules.
+/// A policy of rules, which judges calls.
 ///
 /// ```
 /// use toolcall::{Command, Intent, Kind, Policy, SessionId, SessionContext, Verdict};
@@ -55,25 +55,25 @@ pub struct RuleContext {
 pub struct Rules {
     snapshot: Arc<Snapshot>,
     mode: Mode,
-    /// The most lenient mode that projects let anybody choose.
-    least: Mode,
+    /// The most lenient mode that the projects permit.
+    min_mode: Mode,
 }
 
-/// The rules, ready to be searched.
+/// The rules and the indexes that find them.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) rules: Vec<PolicyRule>,
     pub(crate) context: RuleContext,
-    /// Why there are no rules to go by.
+    /// The error of the policy, if it has one. Then there are no rules.
     pub(crate) broken: Option<String>,
-    /// Programs that are allowed.
+    /// Allow rules by the first words of programs.
     pub(crate) prefixes: PrefixIndex,
-    /// Rules that ask or deny whatever a tool does.
+    /// Ask and deny rules about everything that a tool does.
     pub(crate) tools: Vec<usize>,
-    /// Rules that allow what a tool does unseen.
+    /// Allow rules about a tool as it is defined now.
     pub(crate) grants: Vec<usize>,
-    /// Rules that ask about or deny whole commands.
-    pub(crate) barriers: Vec<usize>,
+    /// Ask and deny rules about whole commands (`exactly`).
+    pub(crate) restricted_commands: Vec<usize>,
     asked: WordIndex,
     denied: WordIndex,
     exactly: HashMap<String, Vec<usize>>,
@@ -83,17 +83,17 @@ pub(crate) struct Snapshot {
 }
 
 impl Rules {
-    /// Puts layers together. Their order does not matter.
+    /// Combines layers. Their order does not matter.
     ///
-    /// The mode is that of the flags, or else the person's own, or else [`Mode::Ask`]; a project's
+    /// The mode is that of the flags, else the user's own, else [`Mode::Ask`]; a project's
     /// mode only makes it stricter.
     pub fn new(
         layers: impl IntoIterator<Item = Layer>,
         context: RuleContext,
     ) -> Result<Self, PolicyError> {
         let layers: Vec<_> = layers.into_iter().collect();
-        let least = tightened(&layers);
-        let mode = chosen(&layers).max(least);
+        let min_mode = project_mode(&layers);
+        let mode = chosen_mode(&layers).max(min_mode);
         let rules = layers.into_iter().flat_map(Layer::effective).collect();
         let snapshot = Snapshot::new(rules, context).map_err(|error| {
             let fault = RuleError::new(
@@ -105,11 +105,12 @@ impl Rules {
         Ok(Self {
             snapshot: Arc::new(snapshot),
             mode,
-            least,
+            min_mode,
         })
     }
 
-    /// What is left when a policy is broken: everything is denied, and the reason says what to mend.
+    /// Returns rules that deny every call, because the policy has this error. The reason of each denial
+    /// says what to correct.
     pub fn refusing(error: &PolicyError) -> Self {
         let snapshot = Snapshot {
             broken: Some(error.to_string()),
@@ -118,24 +119,38 @@ impl Rules {
         Self {
             snapshot: Arc::new(snapshot),
             mode: Mode::DenyAll,
-            least: Mode::DenyAll,
+            min_mode: Mode::DenyAll,
         }
     }
 
-    /// The same rules in another mode, or in the strictest that a project asks for.
+    /// Returns the same rules in another mode, or in the projects' mode if that is stricter.
     pub fn in_mode(&self, mode: Mode) -> Self {
         Self {
-            mode: mode.max(self.least),
+            mode: mode.max(self.min_mode),
             ..self.clone()
         }
     }
 
-    /// The mode.
+    /// Returns the mode.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// How the verdict on an intent comes about, part by part.
+    /// Explains the verdict on an intent, part by part.
+    ///
+    /// ```
+    /// use toolcall::{Intent, Kind, SessionContext, SessionId, Touch};
+    /// use toolcall_policy::{RuleContext, Rules};
+    ///
+    /// let rules = Rules::new([], RuleContext::default())?;
+    /// let intent = Intent::new(Kind::Read, "read a file").touching(Touch::Reads("/w/a.txt".into()));
+    /// let explanation = rules.explain(&intent, &SessionContext::new(SessionId::new("s"), "/w"));
+    /// assert_eq!(
+    ///     explanation.reason,
+    ///     "allowed: reading inside the workspace needs no rule in mode `ask`"
+    /// );
+    /// # Ok::<(), toolcall_policy::PolicyError>(())
+    /// ```
     pub fn explain(&self, intent: &Intent, context: &SessionContext) -> Explanation {
         Explanation::of(&self.evaluation(intent, context))
     }
@@ -167,7 +182,7 @@ impl Policy for Rules {
 }
 
 impl Evaluation<'_> {
-    /// The strongest of all findings. Where there is none, a person decides.
+    /// Returns the strongest finding. Without any finding, the user is asked.
     pub(crate) fn outcome(&self) -> Outcome {
         let mut best = None;
         self.evaluate(&mut |finding| Outcome::update(&mut best, &finding));
@@ -179,8 +194,8 @@ impl Evaluation<'_> {
     }
 }
 
-/// The mode of the flags, or else the person's own.
-fn chosen(layers: &[Layer]) -> Mode {
+/// Returns the mode of the flags, else the user's own.
+fn chosen_mode(layers: &[Layer]) -> Mode {
     let strictest = |scope: LayerSource| {
         let is_own = move |layer: &&Layer| layer.scope == scope && layer.trust == Trust::Trusted;
         let own = layers.iter().filter(is_own);
@@ -190,8 +205,8 @@ fn chosen(layers: &[Layer]) -> Mode {
     chosen.unwrap_or_default()
 }
 
-/// The strictest mode of layers that may only tighten.
-fn tightened(layers: &[Layer]) -> Mode {
+/// Returns the strictest mode of the projects and of untrusted layers, which may only tighten.
+fn project_mode(layers: &[Layer]) -> Mode {
     let only_tightens =
         |layer: &&Layer| layer.scope == LayerSource::Project || layer.trust == Trust::Untrusted;
     let modes = layers.iter().filter(only_tightens);
@@ -201,7 +216,7 @@ fn tightened(layers: &[Layer]) -> Mode {
 
 impl Snapshot {
     fn new(mut rules: Vec<PolicyRule>, context: RuleContext) -> Result<Self, globset::Error> {
-        // The same rules are the same snapshot, whatever order they came in.
+        // The order in which rules are given must not matter.
         rules.sort_by(|one, other| one.name.cmp(&other.name));
         let mut snapshot = Self {
             context,
@@ -248,7 +263,7 @@ impl Snapshot {
                 self.exactly.entry(text.clone()).or_default().push(at);
             }),
             RuleEffect::Ask | RuleEffect::Deny if rule.body.exactly.is_empty() => {}
-            RuleEffect::Ask | RuleEffect::Deny => self.barriers.push(at),
+            RuleEffect::Ask | RuleEffect::Deny => self.restricted_commands.push(at),
         }
         if !rule.body.reaches.is_empty() {
             self.reaches[rule.effect as usize].push(at);

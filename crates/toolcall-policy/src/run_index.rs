@@ -1,5 +1,5 @@
-//! The first words of commands in rules, and many of them searched at once.
-//! What allows is found by the words a program begins with; what denies, by words anywhere.
+//! Indexes of `run` rules: parses their words, and finds the rules for a command.
+//! Allow rules are found by the first words of a program; ask and deny rules by words anywhere.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -11,11 +11,11 @@ use crate::error::RuleError;
 use crate::programs::is_shell;
 use crate::rule_effect::RuleEffect;
 
-/// Longer patterns in texts may match any word.
-const LONGEST_PATTERN: usize = 256;
+/// The length in bytes above which a pattern in a text counts as matching every word.
+const MAX_PATTERN_LEN: usize = 256;
 
-/// The words of a `run` text; none for `*`, which means every command.
-pub(crate) fn words_of(text: &str, effect: RuleEffect) -> Result<Vec<String>, RuleError> {
+/// Parses the words of a `run` text; none for `*`, which covers every command.
+pub(crate) fn parse_run(text: &str, effect: RuleEffect) -> Result<Vec<String>, RuleError> {
     if text == "*" {
         return match effect {
             RuleEffect::Allow => Err(RuleError::new(
@@ -52,7 +52,7 @@ fn one_program(text: &str, parts: &[Part], effect: RuleEffect) -> Result<Vec<Str
             "leave redirects and `cd` out; files are matched by `read` and `write`",
         ));
     }
-    if effect == RuleEffect::Allow && never_clear(&part.argv) {
+    if effect == RuleEffect::Allow && is_always_unclear(&part.argv) {
         let name = &part.argv[0];
         Err(RuleError::new(
             format!("no rule can allow `{name}`: what it runs is not seen"),
@@ -63,8 +63,8 @@ fn one_program(text: &str, parts: &[Part], effect: RuleEffect) -> Result<Vec<Str
     }
 }
 
-/// Whether a command that begins so hides what it runs, whatever comes next.
-fn never_clear(argv: &[String]) -> bool {
+/// Whether a command that begins with these words is unclear, whatever follows.
+fn is_always_unclear(argv: &[String]) -> bool {
     let is_unclear = |argv: Vec<String>| unwrapped(&Part::new(argv, "/")).unclear.is_some();
     let with = |argv: &[String]| argv.iter().cloned().chain(["x".to_owned()]).collect();
     !is_shell(&argv[0])
@@ -78,7 +78,7 @@ fn is_plain(text: &str) -> bool {
         && !text.contains(['\'', '"', '\\', '$', '`', ';', '|', '&', '<', '>', '\n'])
 }
 
-/// The rules that allow programs, by the words that these begin with.
+/// The rules that allow programs, by the first words of the program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PrefixIndex {
     rules: HashMap<Vec<String>, Vec<usize>>,
@@ -91,7 +91,7 @@ impl PrefixIndex {
         self.rules.entry(words.to_vec()).or_default().push(rule);
     }
 
-    /// The rules that a program's words begin with, each with how many words it has.
+    /// Returns the rules whose words a program begins with, each with the number of its words.
     pub(crate) fn find<'a>(&'a self, argv: &'a [String]) -> impl Iterator<Item = (usize, usize)> {
         let lengths = (1..=self.longest.min(argv.len())).rev();
         lengths.flat_map(move |length| {
@@ -101,11 +101,11 @@ impl PrefixIndex {
     }
 }
 
-/// The rules that ask about or deny words, by the last of their words.
+/// The rules that ask about or deny words anywhere in a text, by the last of their words.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WordIndex {
     by_word: BTreeMap<String, Vec<(usize, Vec<String>)>>,
-    /// Rules whose words have nothing to search by.
+    /// Rules whose last word cannot be searched for.
     others: Vec<(usize, Vec<String>)>,
     /// Rules about every command.
     always: Vec<usize>,
@@ -128,12 +128,12 @@ impl WordIndex {
         }
     }
 
-    /// Whether there is anything to search.
+    /// Whether the index has no rules.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_word.is_empty() && self.others.is_empty() && self.always.is_empty()
     }
 
-    /// The rules whose words a text may come to, in their order.
+    /// Returns the rules whose words a text may contain, in order.
     pub(crate) fn find(&self, words: &Words) -> Vec<usize> {
         let mut found = self.always.clone();
         let mut confirm = |rules: &[(usize, Vec<String>)]| {
@@ -145,26 +145,28 @@ impl WordIndex {
             }
         };
         confirm(&self.others);
-        // A text that is too long to be taken apart has no words, and may hold any.
+        // A text that is too long to be split has no words, and may contain any.
         match words.iter().next() {
             None => self.by_word.values().for_each(|rules| confirm(rules)),
-            Some(_) => words.iter().for_each(|word| self.near(word, &mut confirm)),
+            Some(_) => words
+                .iter()
+                .for_each(|word| self.candidates(word, &mut confirm)),
         }
         found.sort_unstable();
         found.dedup();
         found
     }
 
-    /// The rules that one word of a text may stand for: itself, at the end of a path, as a pattern.
-    fn near(&self, word: &str, confirm: &mut impl FnMut(&[(usize, Vec<String>)])) {
+    /// Confirms the rules that one word of a text may match: literally, as the end of a path, or as a pattern.
+    fn candidates(&self, word: &str, confirm: &mut impl FnMut(&[(usize, Vec<String>)])) {
         let name = word.rsplit('/').next().unwrap_or(word);
         for text in [word, name] {
             if let Some(rules) = self.by_word.get(text) {
                 confirm(rules);
             }
             if let Some(at) = text.find(['*', '?', '[']) {
-                // A pattern that is too long to be tried counts as one that matches.
-                let start = if text.len() > LONGEST_PATTERN {
+                // A pattern that is too long to be matched counts as matching.
+                let start = if text.len() > MAX_PATTERN_LEN {
                     ""
                 } else {
                     &text[..at]

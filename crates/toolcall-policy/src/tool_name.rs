@@ -1,12 +1,12 @@
-//! Names of tools in rules: which tool, from where.
-//! What allows names one tool exactly; what asks or denies may name many.
+//! The names of tools in rules, with their origin.
+//! An allow rule names exactly one tool; ask and deny rules may name many.
 
 use toolcall::{Origin, ToolIdentity};
 
 use crate::error::RuleError;
 use crate::rule_effect::RuleEffect;
 
-/// A tool or tools, as somebody wrote it.
+/// The name of one tool or of many, as written in a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToolName {
     /// As it was written.
@@ -23,7 +23,7 @@ enum OriginName {
 }
 
 impl ToolName {
-    /// `read_file`, `mcp:server/tool`, `agent:tool`; `*` in the place of the tool for all of them.
+    /// Parses `read_file`, `mcp:server/tool` or `agent:tool`; `*` instead of the tool stands for all.
     pub(crate) fn parse(source: &str) -> Result<Self, RuleError> {
         let fault = || {
             RuleError::new(
@@ -51,7 +51,7 @@ impl ToolName {
         }
     }
 
-    /// The name of exactly this tool, if it can be written so that it is read back.
+    /// Returns the name of exactly this tool, if it parses as the same name.
     pub(crate) fn of(tool: &ToolIdentity) -> Option<Self> {
         let source = match &tool.origin {
             Origin::Local => tool.name.to_string(),
@@ -67,7 +67,7 @@ impl ToolName {
         self.name == "*"
     }
 
-    /// Whether it names this tool. A plain name that denies or asks names it wherever it comes from.
+    /// Whether it names this tool. In ask and deny rules, a plain name matches tools of every origin.
     pub(crate) fn names(&self, tool: &ToolIdentity, effect: RuleEffect) -> bool {
         let is_wide = effect != RuleEffect::Allow;
         let is_from = match (&self.origin, &tool.origin) {

@@ -126,7 +126,7 @@ fn broken_policies_say_where_and_what_to_write() {
         [[deny]] ⏎ read = '!x'
             policy.toml:2:8: `!x` begins with `!`; write a rule of its own for what is excepted; deny wins over ask, ask over allow
         [[deny]] ⏎ read = ''
-            policy.toml:2:8: an empty pattern; write a path, or `**` for everything in the roots
+            policy.toml:2:8: an empty pattern; write a path, or `**` for everything in the workspace
         [[allow]] ⏎ reach = 'https://docs.rs/'
             policy.toml:2:9: `https://docs.rs/` is not a host; write a host such as `docs.rs` or `*.docs.rs`, without `https://` and without a path
         [[allow]] ⏎ reach = 'mcp:docs'
