@@ -76,7 +76,7 @@ impl Evaluation<'_> {
         }
         match directory_use(&part.argv) {
             DirectoryUse::Searched => self.directory(part, word, &[FileAction::Read], report),
-            DirectoryUse::Taken => self.directory(
+            DirectoryUse::Whole => self.directory(
                 part,
                 word,
                 &[FileAction::Read, FileAction::Write, FileAction::Delete],

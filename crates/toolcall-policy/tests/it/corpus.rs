@@ -30,7 +30,7 @@ fn intent(text: &str) -> Intent {
     files.into_iter().fold(intent, Intent::touching)
 }
 
-fn setting() -> SessionContext {
+fn context() -> SessionContext {
     SessionContext::new(SessionId::new("s"), ROOT)
 }
 
@@ -44,7 +44,7 @@ fn ordinary_commands_are_allowed() {
     let (rules, meant) = (rules(), marked('+'));
     let mut refused = BTreeMap::<String, Vec<&str>>::new();
     for text in &meant {
-        let explanation = rules.explain(&intent(text), &setting());
+        let explanation = rules.explain(&intent(text), &context());
         if explanation.stance != RuleEffect::Allow {
             refused.entry(explanation.reason).or_default().push(text);
         }
@@ -84,7 +84,7 @@ fn nothing_else_is_allowed() {
     let rules = rules();
     let is_allowed = |text: &&str| {
         matches!(
-            rules.judge(&intent(text), &setting()),
+            rules.judge(&intent(text), &context()),
             Verdict::Allow { .. }
         )
     };
@@ -97,8 +97,8 @@ fn nothing_else_is_allowed() {
 fn an_explanation_tells_the_verdict() {
     let rules = rules();
     for text in marked('+').into_iter().chain(marked('-')) {
-        let explained = rules.explain(&intent(text), &setting());
-        let judged = match rules.judge(&intent(text), &setting()) {
+        let explained = rules.explain(&intent(text), &context());
+        let judged = match rules.judge(&intent(text), &context()) {
             Verdict::Allow { rule } => (RuleEffect::Allow, rule.to_string()),
             Verdict::Ask { rule, .. } => (RuleEffect::Ask, rule.to_string()),
             Verdict::Deny { rule, .. } => (RuleEffect::Deny, rule.to_string()),

@@ -17,7 +17,7 @@ use toolcall_policy::{
 };
 use toolcall_testkit::dir::TestDir;
 
-use crate::store::desk::settings_in;
+use crate::store::fixture::config_in;
 
 const CASES: &str = include_str!("hostile/cases.jsonl");
 const ROOT: &str = "/w/proj";
@@ -75,7 +75,7 @@ fn outcome(case: &Value) -> Outcome {
         return Outcome::Judged("error");
     };
     let rules = rules(setup);
-    let verdict = rules.judge(&intent, &setting());
+    let verdict = rules.judge(&intent, &context());
     if let Verdict::Ask { offers, .. } = &verdict {
         let is_banned = setup["user"]
             .as_str()
@@ -123,16 +123,16 @@ fn other_room(case: &Value) -> Option<&'static str> {
 }
 
 /// A home and a project on the disk.
-fn with_book(judge: impl Fn(&Path, &dyn Fn() -> PolicyStore) -> &'static str) -> &'static str {
+fn with_store(judge: impl Fn(&Path, &dyn Fn() -> PolicyStore) -> &'static str) -> &'static str {
     let dir = TestDir::create();
     for name in ["config", "proj/.toolcall"] {
         dir.mkdir(name);
     }
-    judge(dir.path(), &|| PolicyStore::open(settings_in(dir.path())))
+    judge(dir.path(), &|| PolicyStore::open(config_in(dir.path())))
 }
 
 fn file_of_mode(mode: &str) -> &'static str {
-    with_book(|base, open| {
+    with_store(|base, open| {
         let path = base.join("config/policy.toml");
         fs::write(&path, "[[allow]]\nrun = 'ls'\n").expect("written");
         let mode = u32::from_str_radix(mode, 8).expect("a mode");
@@ -145,7 +145,7 @@ fn file_of_mode(mode: &str) -> &'static str {
 }
 
 fn project_changed_since(args: &Value) -> &'static str {
-    with_book(|base, open| {
+    with_store(|base, open| {
         let (root, path) = (base.join("proj"), base.join("proj/.toolcall/policy.toml"));
         let text = args["command"].as_str().expect("a command");
         let judged = || {
@@ -160,7 +160,7 @@ fn project_changed_since(args: &Value) -> &'static str {
         };
         fs::write(&path, "[[allow]]\nrun = 'ls'\n").expect("written");
         let project = Project::read(&root).expect("a project");
-        let trusts = TrustStore::new(&settings_in(base).places);
+        let trusts = TrustStore::new(&config_in(base).places);
         trusts
             .trust(&project, Timestamp::default())
             .expect("trusted");
@@ -178,7 +178,7 @@ fn name(verdict: &Verdict) -> &'static str {
     }
 }
 
-fn setting() -> SessionContext {
+fn context() -> SessionContext {
     SessionContext::new(SessionId::new("s"), ROOT)
 }
 

@@ -124,7 +124,7 @@ fn redirects_are_understood() {
 }
 
 #[test]
-fn cd_changes_the_folder_of_what_needs_it() {
+fn cd_changes_the_directory_of_what_needs_it() {
     check(
         &[
             "cd src && ls | cat && make",
@@ -457,7 +457,7 @@ fn refused() -> impl Iterator<Item = Value> {
 }
 
 #[test]
-fn no_refusal_is_without_a_use() {
+fn every_kind_of_ambiguity_has_a_use() {
     let listed = refused().map(|row| row["reason"].as_str().unwrap().to_owned());
     let all = AmbiguityKind::ALL
         .iter()
@@ -483,7 +483,7 @@ fn refused_texts_are_refused_for_their_reason() {
 /// The second reader stands on its own. What it takes by the letter, too, is refused for what it
 /// means, not for how it is written, and that is asked after both have read it.
 #[test]
-fn the_second_reader_is_no_more_lenient() {
+fn the_second_parser_is_no_more_lenient() {
     let mut taken = BTreeSet::new();
     for row in refused() {
         let Some(text) = row["text"].as_str() else {

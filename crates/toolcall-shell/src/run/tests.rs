@@ -231,7 +231,7 @@ async fn programs_that_cannot_start_are_named() {
 }
 
 #[tokio::test]
-async fn folders_and_environment_are_as_they_were_given() {
+async fn directories_and_environment_are_as_they_were_given() {
     check(
         &[
             "pwd; cd sub && pwd",
@@ -307,7 +307,7 @@ async fn what_is_stopped_before_it_began_does_not_begin() {
 }
 
 #[tokio::test]
-async fn a_stopped_command_is_told_to_end() {
+async fn a_stopped_command_gets_a_signal_to_end() {
     let place = Place::new();
     let text = "sh -c 'trap \"exit 7\" TERM; echo ready; sleep 1000 & wait'";
     let (exit, _) = stopped(&place, text, GRACE).await;

@@ -93,7 +93,7 @@ fn what_is_too_long_may_be_anything() {
 }
 
 #[test]
-fn every_word_is_told_once() {
+fn every_word_is_returned_once() {
     let words = Words::of("git 'log' git | /bin/sh -c \"git\"");
     let words: Vec<_> = words.iter().collect();
     assert_eq!(words, ["git", "log", "/bin/sh", "-c"]);

@@ -9,9 +9,9 @@ use toolcall_policy::{
 };
 use toolcall_shell::quoted;
 
-use crate::rules::scene::{ROOT, command, in_root, judged, parse, setting, switching, touching};
+use crate::rules::fixture::{ROOT, command, context, in_root, judged, parse, switching, touching};
 
-const STANCES: [&str; 3] = ["allow", "ask", "deny"];
+const EFFECTS: [&str; 3] = ["allow", "ask", "deny"];
 
 const BODIES: &[&str] = &[
     "run = 'ls'",
@@ -71,8 +71,8 @@ const COMMANDS: &[&str] = &[
 ];
 
 fn rule() -> impl Strategy<Value = String> {
-    (select(&STANCES[..]), select(BODIES))
-        .prop_map(|(stance, body)| format!("[[{stance}]]\n{}\n", body.replace(", read", "\nread")))
+    (select(&EFFECTS[..]), select(BODIES))
+        .prop_map(|(effect, body)| format!("[[{effect}]]\n{}\n", body.replace(", read", "\nread")))
 }
 
 fn policy() -> impl Strategy<Value = Vec<String>> {
@@ -216,7 +216,7 @@ proptest! {
         intent in intent(),
     ) {
         let [one, other] = [layers, shuffled].map(|layers| put_together(layers.iter().map(|rules| user(rules))));
-        prop_assert_eq!(one.judge(&intent, &setting()), other.judge(&intent, &setting()));
+        prop_assert_eq!(one.judge(&intent, &context()), other.judge(&intent, &context()));
     }
 
     #[test]
@@ -243,9 +243,9 @@ proptest! {
 
     /// Whatever rules there are, nobody comes to a looser mode without a question.
     #[test]
-    fn a_looser_mode_is_never_silent_and_never_kept(rules in policy(), mode in mode(), wanted in mode()) {
+    fn a_looser_mode_is_never_silent_and_never_remembered(rules in policy(), mode in mode(), wanted in mode()) {
         let rules = put_together([user(&rules)]).in_mode(mode);
-        let explained = rules.explain(&switching(wanted.as_str()), &setting());
+        let explained = rules.explain(&switching(wanted.as_str()), &context());
         prop_assert!(wanted >= mode || explained.stance > RuleEffect::Allow);
         prop_assert_eq!(explained.offers, []);
     }
@@ -280,7 +280,7 @@ proptest! {
             .touching(Touch::Writes(in_root(&path)))
             .touching(Touch::Reaches(path.into()));
         let rules = put_together([user(&rules)]).in_mode(mode);
-        let explained = rules.explain(&intent, &setting());
+        let explained = rules.explain(&intent, &context());
         prop_assert_eq!(explained.stance, judged(&rules, &intent));
         for offer in explained.offers {
             prop_assert!(PolicyRule::from_text(&offer.text, RuleEffect::Allow, None).is_ok());
@@ -304,7 +304,7 @@ proptest! {
         }
         let spelled = spelled.into_iter().collect::<String>() + tail;
         let rules = put_together([user(&policy)]).in_mode(Mode::AllowAll);
-        let stance = |name: &str| {
+        let effect_of = |name: &str| {
             let path = in_root("sub").join(name).join("x");
             judged(&rules, &touching(match verb {
                 0 => Touch::Reads(path),
@@ -312,7 +312,7 @@ proptest! {
                 _ => Touch::Deletes(path),
             }))
         };
-        prop_assert!(stance(&spelled) >= stance(name), "{spelled:?}");
+        prop_assert!(effect_of(&spelled) >= effect_of(name), "{spelled:?}");
     }
 }
 

@@ -4,7 +4,7 @@
 use toolcall::{Command, Intent, Kind, Part, Reading};
 use toolcall_policy::RuleEffect;
 
-use crate::rules::scene::{ROOT, command, judged, rules};
+use crate::rules::fixture::{ROOT, command, judged, rules};
 
 /// What is allowed, and what must not be allowed by it.
 const ABUSED: &[(&str, &[&str])] = &[

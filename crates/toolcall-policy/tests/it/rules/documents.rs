@@ -3,7 +3,7 @@
 
 use toolcall_policy::{LayerSource, Trust};
 
-use crate::rules::scene::parse;
+use crate::rules::fixture::parse;
 
 const DOCUMENT: &str = include_str!("../../../../../docs/policy.md");
 

@@ -9,7 +9,7 @@ use proptest::sample::select;
 use toolcall::Verdict;
 use toolcall_policy::{LayerSource, RuleEffect, Rules, Trust};
 
-use crate::rules::scene::{command, judged, parse};
+use crate::rules::fixture::{command, judged, parse};
 
 const BROKEN: &[&str] = &[
     "[[allow]\nrun = 'ls'\n",
@@ -165,7 +165,8 @@ fn a_broken_policy_denies_everything_and_says_why() {
     let error = parse("[[deny]]\nregex = '('\n", LayerSource::User, Trust::Trusted).unwrap_err();
     let rules = Rules::refusing(&error);
     assert_eq!(judged(&rules, &command("ls")), RuleEffect::Deny);
-    let verdict = toolcall::Policy::judge(&rules, &command("ls"), &crate::rules::scene::setting());
+    let verdict =
+        toolcall::Policy::judge(&rules, &command("ls"), &crate::rules::fixture::context());
     let Verdict::Deny { reason, .. } = verdict else {
         panic!("not denied");
     };

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use expect_test::expect;
 use toolcall_policy::Explanation;
 
-use crate::rules::scene::{command, rules, setting};
+use crate::rules::fixture::{command, context, rules};
 
 fn shown(explanation: &Explanation) -> String {
     let mut all = format!("{}: {}\n", explanation.stance.as_str(), explanation.reason);
@@ -43,7 +43,7 @@ fn commands_are_explained_part_by_part() {
         "cargo test $X",
     ];
     let explained = texts.map(|text| {
-        let explanation = rules.explain(&command(text), &setting());
+        let explanation = rules.explain(&command(text), &context());
         format!("$ {text}\n{}", shown(&explanation))
     });
     expect![[r#"

@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use toolcall::{Intent, Kind, Touch};
 use toolcall_policy::{Layer, LayerSource, Mode, RuleContext, Rules, Trust};
 
-use crate::rules::scene::{command, in_root, judged, parse, rules, switching, touching, user};
+use crate::rules::fixture::{command, in_root, judged, parse, rules, switching, touching, user};
 
 fn check(text: &str, intents: &[(&str, Intent)], expect: Expect) {
     let rules = rules(text);

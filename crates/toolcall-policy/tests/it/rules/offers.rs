@@ -9,12 +9,12 @@ use toolcall::{
 };
 use toolcall_policy::{Layer, PolicyRule, RuleContext, RuleEffect, Rules};
 
-use crate::rules::scene::{ROOT, command, in_root, judged, rules, setting, touching};
+use crate::rules::fixture::{ROOT, command, context, in_root, judged, rules, touching};
 
 const SOME: &str = "[[allow]]\nrun = ['tail', 'echo']\n[[ask]]\nrun = 'terraform'\n";
 
 fn offers(intent: &Intent) -> Vec<Rule> {
-    match rules(SOME).judge(intent, &setting()) {
+    match rules(SOME).judge(intent, &context()) {
         Verdict::Ask { offers, .. } => offers,
         Verdict::Allow { .. } | Verdict::Deny { .. } => Vec::new(),
     }
@@ -29,9 +29,9 @@ fn check_each(intent: &Intent) {
             (Effect::Allow, RuleEffect::Allow),
             (Effect::Deny, RuleEffect::Deny),
         ] {
-            let kept = Layer::remembered([(&rule, effect)], None).expect("a layer");
+            let remembered = Layer::remembered([(&rule, effect)], None).expect("a layer");
             let rules = Rules::new(
-                [crate::rules::scene::user(SOME), kept],
+                [crate::rules::fixture::user(SOME), remembered],
                 RuleContext::default(),
             )
             .expect("a policy");
@@ -243,7 +243,7 @@ fn a_grant_ends_with_the_definition_it_was_for() {
 }
 
 #[test]
-fn a_text_that_nobody_understood_is_kept_for_the_session_only() {
+fn a_text_that_is_not_understood_is_remembered_for_the_session_only() {
     let intent = command("echo $X");
     let Touch::Runs(run) = &intent.touches[0] else {
         panic!("a command");
