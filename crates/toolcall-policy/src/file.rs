@@ -69,7 +69,7 @@ pub(crate) fn parse(
             "allow" => reader.rules(RuleEffect::Allow, value, &mut rules)?,
             "ask" => reader.rules(RuleEffect::Ask, value, &mut rules)?,
             "deny" => reader.rules(RuleEffect::Deny, value, &mut rules)?,
-            other => return Err(reader.fault(key.span(), unknown_key(other, &TOP_KEYS))),
+            other => return Err(reader.error_at(key.span(), unknown_key(other, &TOP_KEYS))),
         }
     }
     Ok((mode, rules))
@@ -92,7 +92,7 @@ impl PolicyRule {
         let only = in_order(table.get_ref());
         match only.as_slice() {
             [(_, value)] => reader.rule(effect, value),
-            _ => Err(reader.fault(
+            _ => Err(reader.error_at(
                 0..0,
                 RuleError::new("more than one rule", "keep them one by one"),
             )),
@@ -114,26 +114,26 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn table(&self) -> Result<Spanned<DeTable<'a>>, PolicyError> {
         if self.text.len() > MAX_FILE_LEN {
-            let fault = RuleError::new("a policy that is too long", "keep it under 4 MiB");
-            return Err(self.fault(0..0, fault));
+            let error = RuleError::new("a policy that is too long", "keep it under 4 MiB");
+            return Err(self.error_at(0..0, error));
         }
         DeTable::parse(self.text).map_err(|error| {
             let problem = format!("not TOML: {}", error.message().replace('\n', ", "));
-            let fault = RuleError::new(
+            let rule_error = RuleError::new(
                 problem,
                 "correct the syntax; rules are `[[allow]]` and lines such as `run = \"git status\"`",
             );
-            self.fault(error.span().unwrap_or(0..0), fault)
+            self.error_at(error.span().unwrap_or(0..0), rule_error)
         })
     }
 
-    fn fault(&self, span: Range<usize>, fault: RuleError) -> PolicyError {
-        fault.at(&self.file, Position::of(self.text, span.start))
+    fn error_at(&self, span: Range<usize>, error: RuleError) -> PolicyError {
+        error.at(&self.file, Position::of(self.text, span.start))
     }
 
     fn mode(&self, value: &Spanned<DeValue<'_>>) -> Result<Mode, PolicyError> {
         let text = self.string(value)?;
-        Mode::named(text).ok_or_else(|| self.fault(value.span(), unknown_mode(text)))
+        Mode::named(text).ok_or_else(|| self.error_at(value.span(), unknown_mode(text)))
     }
 
     fn rules(
@@ -145,13 +145,13 @@ impl<'a> Reader<'a> {
         let name = effect.as_str();
         let advice = format!("write `[[{name}]]` and the rule below it");
         let DeValue::Array(list) = value.get_ref() else {
-            return Err(self.fault(
+            return Err(self.error_at(
                 value.span(),
                 RuleError::new(format!("`{name}` is not a list of rules"), advice),
             ));
         };
         if list.is_empty() {
-            return Err(self.fault(
+            return Err(self.error_at(
                 value.span(),
                 RuleError::new(format!("`{name}` is an empty list"), advice),
             ));
@@ -168,18 +168,18 @@ impl<'a> Reader<'a> {
         value: &Spanned<DeValue<'_>>,
     ) -> Result<PolicyRule, PolicyError> {
         let DeValue::Table(table) = value.get_ref() else {
-            let fault = RuleError::new(
+            let error = RuleError::new(
                 "a rule that is not a table",
                 "write keys such as `run = \"git status\"`",
             );
-            return Err(self.fault(value.span(), fault));
+            return Err(self.error_at(value.span(), error));
         };
         let mut body = RuleBody::default();
         let mut examples = Vec::new();
         for (key, value) in in_order(table) {
             self.field(effect, key, value, &mut body, &mut examples)?;
         }
-        check(effect, &body).map_err(|fault| self.fault(value.span(), fault))?;
+        check(effect, &body).map_err(|error| self.error_at(value.span(), error))?;
         let line = Position::of(self.text, value.span().start).line;
         let shown = clean_line(&text(&body), MAX_NAME_LEN);
         let rule = PolicyRule {
@@ -202,7 +202,8 @@ impl<'a> Reader<'a> {
         match key.get_ref().as_ref() {
             "run" => {
                 for (text, span) in self.strings(value)? {
-                    let words = parse_run(text, effect).map_err(|fault| self.fault(span, fault))?;
+                    let words =
+                        parse_run(text, effect).map_err(|error| self.error_at(span, error))?;
                     body.runs_anything |= words.is_empty();
                     body.runs.extend((!words.is_empty()).then_some(words));
                 }
@@ -215,13 +216,13 @@ impl<'a> Reader<'a> {
             "reach" => body.reaches = self.each(value, ReachPattern::parse)?,
             "tool" => {
                 let name = ToolName::parse(self.string(value)?);
-                body.tool = Some(name.map_err(|fault| self.fault(value.span(), fault))?);
+                body.tool = Some(name.map_err(|error| self.error_at(value.span(), error))?);
             }
             "definition" => body.definition = Some(self.string(value)?.to_owned()),
             "because" => body.because = Some(self.string(value)?.into()),
             "matches" => examples.extend(self.expected(value, Expected::Match)?),
             "refuses" => examples.extend(self.expected(value, Expected::Refuse)?),
-            other => return Err(self.fault(key.span(), unknown_key(other, &RULE_KEYS))),
+            other => return Err(self.error_at(key.span(), unknown_key(other, &RULE_KEYS))),
         }
         Ok(())
     }
@@ -235,11 +236,11 @@ impl<'a> Reader<'a> {
         if Path::new(text).is_absolute() {
             Ok(text.into())
         } else {
-            let fault = RuleError::new(
+            let error = RuleError::new(
                 format!("`{text}` is not an absolute path"),
                 "write the directory from `/`",
             );
-            Err(self.fault(value.span(), fault))
+            Err(self.error_at(value.span(), error))
         }
     }
 
@@ -250,7 +251,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Vec<T>, PolicyError> {
         let texts = self.strings(value)?.into_iter();
         texts
-            .map(|(text, span)| parse(text).map_err(|fault| self.fault(span, fault)))
+            .map(|(text, span)| parse(text).map_err(|error| self.error_at(span, error)))
             .collect()
     }
 
@@ -273,7 +274,7 @@ impl<'a> Reader<'a> {
         for example in examples {
             let text = example.text;
             let matches = example::matches(rule, text, self.home);
-            let fault = match (example.expected, matches) {
+            let error = match (example.expected, matches) {
                 (Expected::Match, true) | (Expected::Refuse, false) => continue,
                 (Expected::Match, false) => RuleError::new(
                     format!("the rule does not match its example `{text}`"),
@@ -284,7 +285,7 @@ impl<'a> Reader<'a> {
                     "narrow the rule, or take the example out of `refuses`",
                 ),
             };
-            return Err(self.fault(example.span.clone(), fault));
+            return Err(self.error_at(example.span.clone(), error));
         }
         Ok(())
     }
@@ -292,7 +293,7 @@ impl<'a> Reader<'a> {
     fn string<'t>(&self, value: &'t Spanned<DeValue<'_>>) -> Result<&'t str, PolicyError> {
         value.get_ref().as_str().ok_or_else(|| {
             let problem = format!("a string is wanted, not {}", value.get_ref().type_str());
-            self.fault(value.span(), RuleError::new(problem, "put it into quotes"))
+            self.error_at(value.span(), RuleError::new(problem, "put it into quotes"))
         })
     }
 
@@ -305,11 +306,11 @@ impl<'a> Reader<'a> {
             return Ok(vec![(self.string(value)?, value.span())]);
         };
         if list.is_empty() {
-            let fault = RuleError::new(
+            let error = RuleError::new(
                 "an empty list matches nothing",
                 "name something, or take the key out",
             );
-            return Err(self.fault(value.span(), fault));
+            return Err(self.error_at(value.span(), error));
         }
         let strings = list
             .iter()

@@ -32,9 +32,9 @@ const RUNNING: [&str; 22] = [
 ///
 /// ```
 /// let config = "[core]\n\tbare = false\n\tfsmonitor = touch x\n";
-/// assert_eq!(toolcall_policy::helpers_named(config), ["fsmonitor"]);
+/// assert_eq!(toolcall_policy::find_git_helpers(config), ["fsmonitor"]);
 /// ```
-pub fn helpers_named(config: &str) -> Vec<String> {
+pub fn find_git_helpers(config: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut section = String::new();
     for line in config.lines() {

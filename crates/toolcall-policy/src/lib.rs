@@ -29,7 +29,7 @@
 //!   remembered rules, and follows their changes. [`PolicySources`] lists the files that it reads.
 //! - [`TrustStore`] records which files of a project the user trusts.
 //! - [`replay`] judges recorded calls again.
-//! - [`helpers_named`] finds the programs that a repository's configuration makes `git` run.
+//! - [`find_git_helpers`] finds the programs that a repository's configuration makes `git` run.
 
 mod argument_checks;
 mod argument_paths;
@@ -62,7 +62,7 @@ mod tool_name;
 
 pub use error::PolicyError;
 pub use explain::{Explanation, Step};
-pub use git::helpers_named;
+pub use git::find_git_helpers;
 pub use layer::{Layer, LayerSource, PolicyText, Trust};
 pub use mode::Mode;
 pub use rule::PolicyRule;

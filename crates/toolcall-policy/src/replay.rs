@@ -170,7 +170,7 @@ impl PolicyReplay {
             return Ok(());
         }
         let Some(cwd) = self.directories.get(&key.0).filter(|cwd| cwd.is_absolute()) else {
-            self.skip(key, &open, "the folder of its session was not kept");
+            self.skip(key, &open, "the directory of its session was not recorded");
             return Ok(());
         };
         let context = SessionContext::new(key.0.clone(), cwd.clone());
@@ -275,7 +275,7 @@ fn omission(intent: &Intent, mask: &str) -> Option<&'static str> {
         Touch::Writes(written) => path(written),
         Touch::Deletes(deleted) => path(deleted),
         Touch::Moves { from, to } => path(from).or_else(|| path(to)),
-        Touch::Runs(command) if command.text.is_empty() => Some("its input was not kept"),
+        Touch::Runs(command) if command.text.is_empty() => Some("its input was not recorded"),
         Touch::Runs(command) => hides(&command.text),
         Touch::Reaches(target) => hides(target),
         Touch::Unknown => None,

@@ -25,7 +25,7 @@ use crate::run_index::{PrefixIndex, WordIndex};
 pub struct RuleContext {
     /// The files and directories of this program: policies, trust, history. No tool call may write there.
     pub own_files: Vec<PathBuf>,
-    /// The programs that the repositories of the roots make `git` run ([`crate::helpers_named`]). If there
+    /// The programs that the repositories of the roots make `git` run ([`crate::find_git_helpers`]). If there
     /// are any, no rule about programs allows `git`.
     pub git_helpers: Vec<String>,
 }
@@ -96,11 +96,11 @@ impl Rules {
         let mode = chosen_mode(&layers).max(min_mode);
         let rules = layers.into_iter().flat_map(Layer::effective).collect();
         let snapshot = Snapshot::new(rules, context).map_err(|error| {
-            let fault = RuleError::new(
+            let error = RuleError::new(
                 format!("patterns that do not go together: {error}"),
                 "write fewer or simpler patterns",
             );
-            fault.at(&"all layers".into(), Position { line: 1, column: 1 })
+            error.at(&"all layers".into(), Position { line: 1, column: 1 })
         })?;
         Ok(Self {
             snapshot: Arc::new(snapshot),
@@ -111,7 +111,7 @@ impl Rules {
 
     /// Returns rules that deny every call, because the policy has this error. The reason of each denial
     /// says what to correct.
-    pub fn refusing(error: &PolicyError) -> Self {
+    pub fn denying_all(error: &PolicyError) -> Self {
         let snapshot = Snapshot {
             broken: Some(error.to_string()),
             ..Snapshot::default()

@@ -253,7 +253,7 @@ impl CurrentRules {
         let sources = PolicySources::read(config);
         let (rules, problem) = match build_rules(&sources, config, session) {
             Ok(rules) => (rules, None),
-            Err(error) => (Rules::refusing(&error), Some(error)),
+            Err(error) => (Rules::denying_all(&error), Some(error)),
         };
         Self {
             rules: Arc::new(rules),

@@ -25,14 +25,14 @@ enum OriginName {
 impl ToolName {
     /// Parses `read_file`, `mcp:server/tool` or `agent:tool`; `*` instead of the tool stands for all.
     pub(crate) fn parse(source: &str) -> Result<Self, RuleError> {
-        let fault = || {
+        let error = || {
             RuleError::new(
                 format!("`{source}` names no tool"),
                 "write `read_file`, `mcp:server/tool` or `agent:tool`",
             )
         };
         let (origin, name) = if let Some(rest) = source.strip_prefix("mcp:") {
-            let (server, name) = rest.split_once('/').ok_or_else(fault)?;
+            let (server, name) = rest.split_once('/').ok_or_else(error)?;
             (OriginName::Mcp(server.to_owned()), name)
         } else if let Some(name) = source.strip_prefix("agent:") {
             (OriginName::Agent, name)
@@ -41,7 +41,7 @@ impl ToolName {
         };
         let is_empty = name.is_empty() || origin == OriginName::Mcp(String::new());
         if is_empty {
-            Err(fault())
+            Err(error())
         } else {
             Ok(Self {
                 source: source.to_owned(),

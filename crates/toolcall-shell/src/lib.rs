@@ -10,12 +10,12 @@
 //! assert_eq!(parts[1].argv, ["tail", "-5"]);
 //! ```
 //!
-//! - [`read`] parses a text into programs, or says why it cannot. Two independent parsers must agree;
+//! - [`read()`] parses a text into programs, or says why it cannot. Two independent parsers must agree;
 //!   [`touches`] lists the files that its redirects open.
 //! - [`unwrapped`] finds the programs that `env`, `timeout`, `sh -c` and other wrappers would run.
 //! - [`Words`] holds every word that a text may expand to, so that a denied word is found however it is
 //!   quoted or escaped.
-//! - [`run`] runs what was read, program by program, without a shell. `run_into` writes the output to a given
+//! - [`run()`] runs what was read, program by program, without a shell. `run_into` writes the output to a given
 //!   file descriptor instead.
 //! - [`quoted`] writes words as a command line that reads back as the same words.
 

@@ -97,7 +97,7 @@ pub async fn run(
     Ok(exit)
 }
 
-/// Like [`run`], but every program inherits `output` and writes to it directly.
+/// Like [`run()`], but every program inherits `output` and writes to it directly.
 #[cfg(unix)]
 pub async fn run_into(
     parts: &[Part],

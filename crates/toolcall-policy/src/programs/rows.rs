@@ -147,7 +147,7 @@ pub(super) const ROWS: &[Program] = &[
          receive-pack exec",
         )
         .not_offered(),
-    // Build tools and tests: they run what the project says, and their options may say more.
+    // Build tools and tests: they run what the project configures, and their options may run more.
     works(
         "cargo build|cargo test|cargo check|cargo clippy|cargo doc|cargo bench|\
          cargo run|cargo nextest|cargo tree|cargo metadata|cargo fmt",

@@ -1,5 +1,5 @@
-//! The search by words finds what trying every rule would find.
-//! Texts and rules are made of the same few pieces, so that they meet often.
+//! The index by words finds the same rules as trying each of them.
+//! Texts and rules are made of the same few pieces, so that they match often.
 
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::fingerprint::Fingerprint;
 use super::secure_files::{self, Owner};
-use crate::git::helpers_named;
+use crate::git::find_git_helpers;
 
 /// Reported as the helper if a configuration cannot be read.
 const UNREADABLE: &str = "a configuration that cannot be read";
@@ -67,7 +67,7 @@ impl Repository {
         match secure_files::read(config, Owner::Workspace) {
             Ok(text) => self
                 .helpers
-                .extend(helpers_named(&text.unwrap_or_default())),
+                .extend(find_git_helpers(&text.unwrap_or_default())),
             Err(_) => self.helpers.push(UNREADABLE.to_owned()),
         }
     }

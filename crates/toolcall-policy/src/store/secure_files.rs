@@ -43,7 +43,11 @@ pub(super) fn read(path: &Path, owner: Owner) -> Result<Option<String>, PolicyEr
     };
     let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
     if !metadata.is_file() {
-        return Err(fault(path, "it is not a plain file", "put a file there"));
+        return Err(file_error(
+            path,
+            "it is not a plain file",
+            "put a file there",
+        ));
     }
     if owner == Owner::User {
         check_permissions(path, &metadata)?;
@@ -80,7 +84,7 @@ pub(super) fn lock(directory: &Path) -> Result<File, PolicyError> {
             }
             Err(TryLockError::WouldBlock) => {
                 let problem = "another process has kept it locked for five seconds";
-                return Err(fault(&path, problem, "end that process and try again"));
+                return Err(file_error(&path, problem, "end that process and try again"));
             }
             Err(TryLockError::Error(error)) => return Err(unwritable(&path, &error)),
         }
@@ -105,12 +109,12 @@ fn is_absent(error: &io::Error) -> bool {
 fn check_permissions(path: &Path, metadata: &fs::Metadata) -> Result<(), PolicyError> {
     let own = rustix::process::geteuid().as_raw();
     if metadata.uid() != own && metadata.uid() != 0 {
-        let advice = "own it yourself (`chown`), or take it away";
-        return Err(fault(path, "the file belongs to somebody else", advice));
+        let advice = "own it yourself (`chown`), or remove it";
+        return Err(file_error(path, "the file belongs to another user", advice));
     }
     if metadata.mode() & 0o022 != 0 {
         let advice = format!("run `chmod go-w '{}'`", path.display());
-        return Err(fault(path, "others may write this file", &advice));
+        return Err(file_error(path, "others may write this file", &advice));
     }
     Ok(())
 }
@@ -120,9 +124,9 @@ fn text(path: &Path, file: File) -> Result<String, PolicyError> {
     let read = file.take(LONGEST_FILE + 1).read_to_end(&mut bytes);
     read.map_err(|error| unreadable(path, &error))?;
     if bytes.len() as u64 > LONGEST_FILE {
-        return Err(fault(path, "it is too long", "keep it under 4 MiB"));
+        return Err(file_error(path, "it is too long", "keep it under 4 MiB"));
     }
-    String::from_utf8(bytes).map_err(|_| fault(path, "it is not UTF-8", "save it as UTF-8"))
+    String::from_utf8(bytes).map_err(|_| file_error(path, "it is not UTF-8", "save it as UTF-8"))
 }
 
 fn create_private_dir(directory: &Path) -> io::Result<()> {
@@ -134,14 +138,14 @@ fn create_private_dir(directory: &Path) -> io::Result<()> {
 
 fn unreadable(path: &Path, error: &io::Error) -> PolicyError {
     let problem = format!("it cannot be read: {error}");
-    fault(path, &problem, "make it a readable file, or take it away")
+    file_error(path, &problem, "make it a readable file, or remove it")
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> PolicyError {
     let problem = format!("it cannot be written: {error}");
-    fault(path, &problem, "make the directory writable for yourself")
+    file_error(path, &problem, "make the directory writable for yourself")
 }
 
-fn fault(path: &Path, problem: &str, advice: &str) -> PolicyError {
+fn file_error(path: &Path, problem: &str, advice: &str) -> PolicyError {
     PolicyError::of_file(path, problem, advice)
 }

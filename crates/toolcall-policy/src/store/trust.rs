@@ -23,7 +23,7 @@ const NAMES: [&str; 2] = [POLICY, ".mcp.json"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     /// Its directory.
-    pub folder: PathBuf,
+    pub directory: PathBuf,
     /// The files that exist.
     pub files: Vec<ProjectFile>,
 }
@@ -44,7 +44,8 @@ pub struct ProjectFile {
 #[serde(deny_unknown_fields)]
 pub struct TrustRecord {
     /// The directory of the project.
-    pub folder: PathBuf,
+    #[serde(rename = "folder")]
+    pub directory: PathBuf,
     /// When it was trusted, as RFC 3339.
     pub when: String,
     /// The files as they were then.
@@ -72,15 +73,15 @@ pub enum Change {
 /// The trust records of the user, one file for each project.
 #[derive(Clone, Debug)]
 pub struct TrustStore {
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl Project {
     /// Reads the files of a project that need trust.
-    pub fn read(folder: &Path) -> Result<Self, PolicyError> {
+    pub fn read(directory: &Path) -> Result<Self, PolicyError> {
         let mut files = Vec::new();
         for name in NAMES {
-            if let Some(text) = secure_files::read(&folder.join(name), Owner::Workspace)? {
+            if let Some(text) = secure_files::read(&directory.join(name), Owner::Workspace)? {
                 files.push(ProjectFile {
                     name: name.to_owned(),
                     sha256: digest(text.as_bytes()),
@@ -89,7 +90,7 @@ impl Project {
             }
         }
         Ok(Self {
-            folder: folder.to_owned(),
+            directory: directory.to_owned(),
             files,
         })
     }
@@ -99,13 +100,13 @@ impl TrustStore {
     /// Opens the records in the user's state directory.
     pub fn new(places: &UserDirs) -> Self {
         Self {
-            folder: places.trusted(),
+            directory: places.trusted(),
         }
     }
 
     /// Returns what was trusted of a project.
-    pub fn record(&self, folder: &Path) -> Result<Option<TrustRecord>, PolicyError> {
-        let path = self.path(folder);
+    pub fn record(&self, directory: &Path) -> Result<Option<TrustRecord>, PolicyError> {
+        let path = self.path(directory);
         let Some(text) = secure_files::read(&path, Owner::User)? else {
             return Ok(None);
         };
@@ -113,12 +114,12 @@ impl TrustStore {
             let problem = format!("it is not a trust record: {error}");
             PolicyError::of_file(&path, problem, "run `toolcall trust` again")
         })?;
-        Ok(Some(record).filter(|record| record.folder == folder))
+        Ok(Some(record).filter(|record| record.directory == directory))
     }
 
     /// Compares the files of a project with what was trusted.
     pub fn changes(&self, project: &Project) -> Result<Vec<Change>, PolicyError> {
-        let record = self.record(&project.folder)?;
+        let record = self.record(&project.directory)?;
         let trusted = record.map(|record| record.files).unwrap_or_default();
         let mut changes: Vec<Change> = project
             .files
@@ -131,8 +132,8 @@ impl TrustStore {
     }
 
     /// Returns whether exactly this content of a file was trusted.
-    pub fn trust_in(&self, folder: &Path, name: &str, text: &str) -> Result<Trust, PolicyError> {
-        let record = self.record(folder)?;
+    pub fn trust_in(&self, directory: &Path, name: &str, text: &str) -> Result<Trust, PolicyError> {
+        let record = self.record(directory)?;
         let sha256 = digest(text.as_bytes());
         let is_it = |file: &ProjectFile| file.name == name && file.sha256 == sha256;
         Ok(
@@ -147,11 +148,11 @@ impl TrustStore {
     /// Records that the user trusts the files of a project as they were read.
     pub fn trust(&self, project: &Project, when: Timestamp) -> Result<(), PolicyError> {
         let record = TrustRecord {
-            folder: project.folder.clone(),
+            directory: project.directory.clone(),
             when: format_timestamp(when),
             files: project.files.clone(),
         };
-        let path = self.path(&project.folder);
+        let path = self.path(&project.directory);
         let text = serde_json::to_string_pretty(&record).map_err(|error| {
             PolicyError::of_file(
                 &path,
@@ -163,8 +164,8 @@ impl TrustStore {
     }
 
     /// Removes the trust record of a project. Returns whether there was one.
-    pub fn revoke(&self, folder: &Path) -> Result<bool, PolicyError> {
-        let path = self.path(folder);
+    pub fn revoke(&self, directory: &Path) -> Result<bool, PolicyError> {
+        let path = self.path(directory);
         match fs::remove_file(&path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -176,8 +177,8 @@ impl TrustStore {
         }
     }
 
-    pub(super) fn path(&self, folder: &Path) -> PathBuf {
-        self.folder.join(file_name(folder, "json"))
+    pub(super) fn path(&self, directory: &Path) -> PathBuf {
+        self.directory.join(file_name(directory, "json"))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Ordinary commands of coding work against the example policy of the documentation.
-//! What it means to allow is marked; nothing else may be allowed.
+//! Ordinary development commands, judged by the example policy of the documentation.
+//! Those that it means to allow are marked; no other may be allowed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn ordinary_commands_are_allowed() {
     );
 }
 
-/// Every kind of command is there in numbers.
+/// There are enough commands of every kind.
 #[test]
 fn the_corpus_has_every_kind() {
     let kinds = COMMANDS.split("# ").skip(1);
@@ -92,7 +92,7 @@ fn nothing_else_is_allowed() {
     assert_eq!(allowed, Vec::<&str>::new());
 }
 
-/// What is judged and what is explained is the same.
+/// The verdict and its explanation agree.
 #[test]
 fn an_explanation_tells_the_verdict() {
     let rules = rules();

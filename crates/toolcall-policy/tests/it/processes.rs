@@ -1,4 +1,4 @@
-//! Several processes with one rulebook: nothing that one keeps is lost, and it answers the others.
+//! Several processes with the same policy files: no remembered rule is lost, and it answers the others.
 //! Each test starts itself again as the other processes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -21,16 +21,16 @@ use crate::store::fixture::config_in;
 const PROCESSES: usize = 8;
 const RULES_EACH: usize = 12;
 
-/// Names the folder to a process that a test started.
-const DIRECTORY: &str = "TOOLCALL_TEST_FOLDER";
+/// The variable that passes the directory to a process that a test started.
+const DIRECTORY: &str = "TOOLCALL_TEST_DIRECTORY";
 
-/// The directory and the role of this process, if a test started it.
+/// Returns the directory and role of this process, if a test started it.
 fn started() -> Option<(PathBuf, String)> {
     let directory = std::env::var_os(DIRECTORY)?;
     Some((directory.into(), role()?))
 }
 
-/// Many processes keep rules at once, and every rule is there.
+/// Many processes remember rules at once, and no rule is lost.
 #[test]
 fn all_rules_are_there() {
     if let Some((directory, name)) = started() {
@@ -66,12 +66,12 @@ fn a_rule_of_one_answers_the_other() {
     let mut line = || lines.next().expect("a line").expect("a line of text");
     assert_eq!(line(), "asked");
     let answering = start("answer");
-    let (answered, heard) = (output(answering), line());
+    let (answered, decided) = (output(answering), line());
     finish(waiting);
     assert_eq!(answered, "asked\nPerson: kept run = \"cargo test\"\n");
     assert!(
-        heard.starts_with("Rule: allow run = \"cargo test\""),
-        "{heard}"
+        decided.starts_with("Rule: allow run = \"cargo test\""),
+        "{decided}"
     );
 }
 
@@ -113,12 +113,12 @@ impl Waiting {
         match role {
             "wait" => Self::ForOthers,
             "answer" => Self::ForNobody,
-            other => panic!("nobody plays {other}"),
+            other => panic!("unknown role {other}"),
         }
     }
 }
 
-/// Makes one call in an engine of its own, and says when it asks and who decided.
+/// Makes one call in its own engine, and prints when it asks and who decided.
 fn ask(directory: &Path, waiting: Waiting) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -171,7 +171,7 @@ fn project(directory: &Path) -> PathBuf {
     directory.join("proj")
 }
 
-/// Starts a test again in a process of its own, which speaks on its standard error.
+/// Starts a test again in a new process, which reports on standard error.
 fn start(test: &str, directory: &Path, role: &str) -> Child {
     let mut process = again(&format!("processes::{test}"), role);
     process

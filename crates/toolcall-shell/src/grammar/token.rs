@@ -171,7 +171,7 @@ impl<'a> Cursor<'a> {
                     return Ok(());
                 }
                 '$' | '`' | '\\' if quote == '"' => return self.special(c),
-                // WrappedCommand of quotes they are part of a word for every shell, and people see them.
+                // Inside quotes, every shell takes them as part of the word, and users can see them.
                 '\n' | '\t' => {}
                 _ if is_hidden(c) => return self.hidden(c),
                 _ => {}

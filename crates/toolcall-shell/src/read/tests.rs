@@ -1,4 +1,4 @@
-//! What texts are read as, in tables.
+//! Texts and their readings, in tables.
 //! Nothing is run here.
 
 use std::collections::BTreeSet;
@@ -134,7 +134,7 @@ fn cd_changes_the_directory_of_what_needs_it() {
             "make; cd a && ls",
             "make && cd a && ls",
             "a || b && cd c && d",
-            // Not so: the folder would depend on how something ends, or `cd` is more than a command.
+            // Not so: the directory would depend on how something ends, or `cd` is not a command of its own.
             "cd src",
             "cd src; ls",
             "cd src || ls",
@@ -450,7 +450,7 @@ fn redirects_to_files_are_touches() {
     assert_eq!(touches(&Reading::Unclear("why".into())), []);
 }
 
-/// For every kind a text by which the oracle sees what it is good for, or why it cannot.
+/// For every kind of ambiguity a text that shows why it is needed, or why no text can.
 fn refused() -> impl Iterator<Item = Value> {
     let lines = include_str!("../../tests/it/differential/refused.jsonl").lines();
     lines.map(|line| serde_json::from_str(line).unwrap())
@@ -465,7 +465,7 @@ fn every_kind_of_ambiguity_has_a_use() {
     assert_eq!(listed.collect::<BTreeSet<_>>(), all.collect());
 }
 
-/// Each text of the oracle is refused for the reason that it stands for.
+/// Each of these texts is unclear for the listed reason.
 #[test]
 fn refused_texts_are_refused_for_their_reason() {
     for row in refused() {
@@ -480,8 +480,8 @@ fn refused_texts_are_refused_for_their_reason() {
     }
 }
 
-/// The second reader stands on its own. What it takes by the letter, too, is refused for what it
-/// means, not for how it is written, and that is asked after both have read it.
+/// The second parser rejects ambiguous syntax on its own. The texts that it accepts are unclear because of
+/// what they mean, which is checked after both parsers.
 #[test]
 fn the_second_parser_is_no_more_lenient() {
     let mut taken = BTreeSet::new();

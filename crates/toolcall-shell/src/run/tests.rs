@@ -1,5 +1,5 @@
-//! Real programs, run for a moment.
-//! No test waits for time: what is slow is ended, and the end is awaited.
+//! Runs real programs briefly.
+//! No test sleeps: slow programs are stopped, and their end is awaited.
 
 use std::future::{pending, ready};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use toolcall::Reading;
 
 use super::*;
 
-/// A folder and what runs in it.
+/// A directory and what runs in it.
 struct Place {
     dir: TempDir,
     env: BTreeMap<OsString, OsString>,
@@ -21,7 +21,7 @@ struct Place {
 impl Place {
     fn new() -> Self {
         Self {
-            dir: TempDir::new().expect("a folder"),
+            dir: TempDir::new().expect("a directory"),
             env: BTreeMap::from([
                 ("PATH".into(), "/usr/bin:/bin".into()),
                 ("LC_ALL".into(), "C".into()),
@@ -63,7 +63,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 async fn check(texts: &[&str], expect: Expect) {
     let place = Place::new();
-    std::fs::create_dir(place.path().join("sub")).expect("a folder");
+    std::fs::create_dir(place.path().join("sub")).expect("a directory");
     std::fs::write(place.path().join("plain"), "text").expect("a file");
     let mut all = String::new();
     for text in texts {
@@ -266,7 +266,7 @@ async fn nothing_to_run_is_an_error() {
     );
 }
 
-/// Whether a process is there and not just waiting to be reaped.
+/// Whether a process exists and is not just waiting to be reaped.
 fn is_alive(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit(") ").next().unwrap_or_default();
@@ -283,7 +283,7 @@ async fn wait_for_end(pid: &str) {
     ended.expect("it is still there");
 }
 
-/// Runs until it printed a first line, is stopped then, and tells its exit and that line.
+/// Runs a command until it prints a line, stops it, and returns its exit status and that line.
 async fn stopped(place: &Place, text: &str, grace: Duration) -> (Exit, String) {
     let printed = Arc::new(Notify::new());
     let mut output = Vec::new();
@@ -321,7 +321,7 @@ async fn a_command_that_will_not_end_is_killed_with_its_children() {
     let place = Place::new();
     let text = "true; sh -c 'trap \"\" TERM; sleep 1000 & echo $!; wait' | cat";
     let (exit, output) = stopped(&place, text, Duration::from_millis(50)).await;
-    assert_eq!(exit, Exit::Signal(15), "the reader ends when it is told to");
+    assert_eq!(exit, Exit::Signal(15), "the reader ends on the signal");
     wait_for_end(output.trim()).await;
 }
 
@@ -400,7 +400,7 @@ async fn output_can_go_straight_into_a_file() {
     assert_eq!(printed, format!("out\nerr\n{said}\n"));
 }
 
-/// Found by a stranger: a timeout never came, because whoever reads is slower than `yes` writes.
+/// Regression: a timeout never fired, because the reader was slower than `yes` writes.
 #[tokio::test]
 async fn a_command_that_prints_without_end_lets_others_run() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! What is seen behind wrappers, in tables.
+//! The programs that wrappers would run, in tables.
 //! Nothing is run here.
 
 use std::fmt::Write;
@@ -19,7 +19,7 @@ fn check(texts: &[&str], expect: Expect) {
     expect.assert_eq(&all);
 }
 
-/// What is inside, without the part itself.
+/// Shows the wrapped programs, without the part itself.
 fn shown(found: &Unwrapped) -> String {
     let inside = found.parts.iter().skip(1);
     let inside = inside.map(|part| quoted(part.argv.iter().map(String::as_str)));

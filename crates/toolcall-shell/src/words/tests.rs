@@ -1,4 +1,4 @@
-//! Words that hide, and the texts they hide in.
+//! Hidden words, and the texts that contain them.
 //! Nothing is run here.
 
 use super::*;

@@ -1,4 +1,4 @@
-//! What holds for every text: reading, unwrapping and scanning never fail, and never see less than there is.
+//! Properties of every text: reading, unwrapping and searching never panic and never miss a program.
 //! Nothing is run here.
 
 use proptest::collection::vec;
@@ -64,7 +64,7 @@ const PIECES: &[&str] = &[
     "\u{202e}",
 ];
 
-/// A word that a person can see whole.
+/// A word without hidden characters.
 fn any_word() -> impl Strategy<Value = String> {
     let visible = |text: String| text.replace(toolcall::text::is_hidden, "");
     prop_oneof![
@@ -134,7 +134,7 @@ proptest! {
 enum Wrap {
     /// Words before it.
     Before(&'static str),
-    /// A shell that is handed it as one word.
+    /// A shell that gets it as one word.
     Shell(&'static str),
 }
 

@@ -1,5 +1,5 @@
-//! What holds for every policy: order does not matter, denials only tighten, wrapping hides nothing.
-//! Policies and commands are put together at random from small pools.
+//! Properties of every policy: order does not matter, denials only tighten, wrapping hides nothing.
+//! Policies and commands are generated from small pools.
 
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -116,7 +116,7 @@ fn intent() -> impl Strategy<Value = Intent> {
     ]
 }
 
-/// Words of the pieces that programs and paths are taken apart by, between others.
+/// Words made of the characters that separate programs and paths, among others.
 fn odd_word() -> impl Strategy<Value = String> {
     let pieces = &[
         "-",
@@ -167,7 +167,7 @@ fn put_together(layers: impl IntoIterator<Item = Layer>) -> Rules {
     Rules::new(layers, RuleContext::default()).expect("a policy")
 }
 
-/// Every way in which one command stands in another.
+/// Every way in which one command wraps another.
 const WRAPPERS: &[&str] = &[
     "sh -c",
     "bash -lc",
@@ -241,7 +241,7 @@ proptest! {
         prop_assert!(stances.is_sorted(), "{stances:?}");
     }
 
-    /// Whatever rules there are, nobody comes to a looser mode without a question.
+    /// No rules permit a switch to a looser mode without a question.
     #[test]
     fn a_looser_mode_is_never_silent_and_never_remembered(rules in policy(), mode in mode(), wanted in mode()) {
         let rules = put_together([user(&rules)]).in_mode(mode);
@@ -263,7 +263,7 @@ proptest! {
         prop_assert!(inside >= bare, "{text}: {bare:?}, {all}: {inside:?}");
     }
 
-    /// Whatever a tool states is judged, and what is offered for it is read back.
+    /// Every intent is judged, and the rules offered for it parse as themselves.
     #[test]
     fn nothing_is_too_odd_to_be_judged(
         program in select(&["sed", "awk", "git", "grep", "find", "curl", "tar", "env", "sh", "x", "é"][..]),
@@ -325,7 +325,7 @@ fn spell(c: char, upper: bool, wide: bool) -> char {
     }
 }
 
-/// What is denied stays denied behind more wrappers than one look reaches.
+/// A denied command stays denied behind more wrappers than one call of `unwrapped` handles.
 #[test]
 fn deep_wrapping_hides_nothing() {
     let rules = put_together([user(&[

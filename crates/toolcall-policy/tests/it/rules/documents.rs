@@ -1,5 +1,5 @@
-//! The policies in the documentation, read as it says they are.
-//! A block that begins with `# wrong` must be refused.
+//! Parses the policies in the documentation.
+//! A block that begins with `# wrong` must be an error.
 
 use toolcall_policy::{LayerSource, Trust};
 

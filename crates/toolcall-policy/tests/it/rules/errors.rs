@@ -1,5 +1,5 @@
-//! Broken policies, each with what is said about it.
-//! A policy with one thing wrong in it is no policy.
+//! Policies with errors, each with its message.
+//! One error makes the whole policy unusable.
 
 use std::fmt::Write;
 
@@ -163,7 +163,7 @@ fn broken_policies_say_where_and_what_to_write() {
 #[test]
 fn a_broken_policy_denies_everything_and_says_why() {
     let error = parse("[[deny]]\nregex = '('\n", LayerSource::User, Trust::Trusted).unwrap_err();
-    let rules = Rules::refusing(&error);
+    let rules = Rules::denying_all(&error);
     assert_eq!(judged(&rules, &command("ls")), RuleEffect::Deny);
     let verdict =
         toolcall::Policy::judge(&rules, &command("ls"), &crate::rules::fixture::context());
@@ -203,7 +203,7 @@ const PIECES: &[&str] = &[
 ];
 
 proptest! {
-    /// Whatever stands in a file, it is a policy or an error with a place in that file.
+    /// Any text is either a policy or an error with a position in it.
     #[test]
     fn every_fault_has_a_place(pieces in prop::collection::vec(select(PIECES), 0..16)) {
         let text = pieces.concat();

@@ -1,4 +1,4 @@
-//! What the tests are made of: layers from texts, intents from commands and paths.
+//! Shared code of the tests: layers from texts, intents from commands and paths.
 //! It asserts nothing.
 
 use std::path::{Path, PathBuf};

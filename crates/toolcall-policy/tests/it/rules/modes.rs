@@ -1,5 +1,5 @@
-//! What each mode does about each kind of touch, with and without rules.
-//! Deny, ask and protection hold in all of them.
+//! The effect of each mode on each kind of touch, with and without rules.
+//! Deny rules, ask rules and protected paths hold in all modes.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! The rules that "always" may write: exact, read back as the same rule, and settling the question.
-//! What is never offered is shown to be missing.
+//! The rules that an "always" answer may remember: each parses as itself and allows the call.
+//! The tests also show what is never offered.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ fn offers(intent: &Intent) -> Vec<Rule> {
     }
 }
 
-/// Every offer is read back as the same rule, and settles the question that it was offered for.
+/// Every offer parses as the same rule, and allows the call that it was offered for.
 fn check_each(intent: &Intent) {
     for rule in offers(intent) {
         let read = PolicyRule::from_text(&rule.text, RuleEffect::Allow, None).expect("a rule");

@@ -1,5 +1,5 @@
-//! Protected paths in every spelling, for files, redirects and words of commands.
-//! The policy here allows whatever rules can allow.
+//! Protected paths in every spelling, for files, redirects and arguments of commands.
+//! The policy here allows everything that rules can allow.
 
 use std::fmt::Write;
 
@@ -299,7 +299,7 @@ fn our_own_files() {
     );
 }
 
-/// Roots may lie anywhere; how the way to them is called does not matter.
+/// Roots may be anywhere; protected names in the path of a root do not matter.
 #[test]
 fn a_root_beneath_a_name_that_is_asked_about() {
     let mut context = crate::rules::fixture::context();

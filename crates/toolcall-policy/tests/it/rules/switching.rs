@@ -1,5 +1,5 @@
-//! Switches to another mode: what is silent, what is asked, what rules can say about them.
-//! Nothing is switched here; only the wish is judged.
+//! Switches to another mode: which are allowed, which are asked about, and which rules apply.
+//! The mode is not switched here; only the intent is judged.
 
 use expect_test::expect;
 use toolcall::{Effect, Intent, Lifetime, Policy as _, Rule, Touch, Verdict};
@@ -87,7 +87,7 @@ fn what_else_a_call_does_is_judged_as_well() {
 
 #[test]
 fn verdicts_are_explained() {
-    let told = |mode: Mode, wanted: &str| {
+    let explained = |mode: Mode, wanted: &str| {
         let explained = rules("")
             .in_mode(mode)
             .explain(&switching(wanted), &context());
@@ -101,10 +101,10 @@ fn verdicts_are_explained() {
         )
     };
     let all = [
-        told(Mode::Ask, "allow-all"),
-        told(Mode::Ask, "read-only"),
-        told(Mode::DenyAll, "ask"),
-        told(Mode::Ask, "bypass"),
+        explained(Mode::Ask, "allow-all"),
+        explained(Mode::Ask, "read-only"),
+        explained(Mode::DenyAll, "ask"),
+        explained(Mode::Ask, "bypass"),
     ];
     expect![[r#"
         switches to mode allow-all: ask
@@ -134,14 +134,14 @@ fn a_host_may_be_called_mode() {
 
 #[test]
 fn rules_about_modes_that_could_never_hold_are_refused() {
-    let told = |text: &str| {
+    let error = |text: &str| {
         let error = parse(text, LayerSource::User, Trust::Trusted).expect_err(text);
         format!("{error}\n")
     };
     let all = [
-        told("[[allow]]\nreach = 'mode:ask'\n"),
-        told("[[allow]]\nreach = 'mode:*'\n"),
-        told("[[deny]]\nreach = 'mode:readonly'\n"),
+        error("[[allow]]\nreach = 'mode:ask'\n"),
+        error("[[allow]]\nreach = 'mode:*'\n"),
+        error("[[deny]]\nreach = 'mode:readonly'\n"),
     ];
     expect![[r#"
         policy.toml:1:1: `reach` allows a mode; take it out; a stricter mode needs no rule, and a looser one is always asked about

@@ -1,5 +1,5 @@
-//! Policy files of a person and a project, found in their places.
-//! A file that is broken, or that others may write, denies everything.
+//! The policy files of the user and of a project.
+//! A file with an error, or one that other users may write, denies everything.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -98,7 +98,7 @@ fn every_file_is_reported_with_its_state() {
     fixture.write("config/policy.toml", "mode = 'never'\n");
     fixture.write("proj/.toolcall/policy.toml", ALLOWS);
     let sources = PolicySources::read(&fixture.config());
-    let told = sources.files().iter().map(|file| match &file.state {
+    let states = sources.files().iter().map(|file| match &file.state {
         FileState::Absent => (file.scope, "absent"),
         FileState::Holds(_) => (file.scope, "holds"),
         FileState::OnlyTightens(_) => (file.scope, "only tightens"),
@@ -110,7 +110,7 @@ fn every_file_is_reported_with_its_state() {
         (LayerSource::Remembered, "absent"),
         (LayerSource::Project, "only tightens"),
     ];
-    assert_eq!(told.collect::<Vec<_>>(), expected);
+    assert_eq!(states.collect::<Vec<_>>(), expected);
 }
 
 #[test]

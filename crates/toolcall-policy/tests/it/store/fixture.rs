@@ -1,4 +1,4 @@
-//! What the tests are made of: a home and a project in a temporary directory, and a store over them.
+//! Shared code of the tests: a home and a project in a temporary directory, and a store for them.
 //! It asserts nothing.
 
 use std::fs;
@@ -51,7 +51,7 @@ impl Fixture {
         SessionContext::new(SessionId::new("s"), self.project())
     }
 
-    /// Writes a file as its owner would, for nobody else to write.
+    /// Writes a file that no other user may write.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         self.dir.write_private(name, text)
     }
@@ -65,19 +65,19 @@ impl Fixture {
         store.rules().judge(&self.runs(text), &self.context())
     }
 
-    /// What becomes of a command in a store that is opened now.
+    /// Returns the verdict on a command in a newly opened store.
     pub(crate) fn says(&self, text: &str) -> &'static str {
         name(&self.judge(&self.store(), text))
     }
 
-    /// TrustStore the project as it is.
+    /// Trusts the project as it is.
     pub(crate) fn trust(&self) {
         let project = Project::read(&self.project()).expect("a project");
         let trusts = TrustStore::new(&self.places());
         trusts.trust(&project, moment()).expect("trusted");
     }
 
-    /// The text of the only file of kept answers.
+    /// Returns the text of the only file of remembered rules.
     pub(crate) fn remembered_text(&self) -> String {
         let remembered = fs::read_dir(self.path().join("state/kept")).expect("kept answers");
         let paths = remembered.map(|entry| entry.expect("an entry").path());
@@ -89,7 +89,7 @@ impl Fixture {
     }
 }
 
-/// Settings for a project in this directory, without a home.
+/// Returns the configuration for a project in this directory, without a home.
 pub(crate) fn config_in(directory: &Path) -> PolicyStoreConfig {
     PolicyStoreConfig {
         places: UserDirs {

@@ -1,5 +1,5 @@
-//! A store follows its files: what somebody else writes holds soon, and waiting questions hear of it.
-//! Waits end with the change they wait for.
+//! A store follows its files: changes by others soon hold, and waiting questions learn of them.
+//! Each wait ends with the change that it waits for.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use toolcall_policy::PolicyStore;
 
 use crate::store::fixture::{Fixture, name, occasion, rule};
 
-/// Waits until a command is judged like this; the test fails if that never comes.
+/// Waits until a command gets the expected verdict; fails if that never happens.
 fn wait_for(fixture: &Fixture, store: &PolicyStore, text: &str, expected: &str) {
     toolcall_testkit::wait_for(Duration::from_secs(20), || {
         (name(&fixture.judge(store, text)) == expected).then_some(())

@@ -1,5 +1,5 @@
-//! Policies, kept answers and trust that an earlier version of the program wrote: they hold as they did then.
-//! The files in `tests/fixtures` never change; they are of a project in `/project`, which is not there.
+//! Policies, remembered rules and trust that an earlier version of the program wrote still hold.
+//! The files in `tests/fixtures` never change; they belong to a project in `/project`, which does not exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::store::fixture::{Fixture, name};
 
 const PROJECT: &str = "/project";
 
-/// Copies a fixture, for nobody else to write.
+/// Copies a file so that no other user may write it.
 fn copy(fixture: &Fixture, name: &str) {
     let files = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let text = fs::read_to_string(files.join(name)).expect("a fixture");

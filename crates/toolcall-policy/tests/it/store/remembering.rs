@@ -1,5 +1,5 @@
-//! Answers that are kept: for a session, a project, everywhere.
-//! The files say when and for which call, and hold whatever was put into them.
+//! Remembered answers: for a session, a project, everywhere.
+//! Their files say when and for which call, and are read back as written.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -254,7 +254,7 @@ fn a_rule_that_no_file_could_hold_is_not_remembered() {
 #[test]
 fn where_nothing_can_be_written_the_answer_is_not_remembered_and_says_so() {
     let fixture = Fixture::new();
-    fixture.write("state", "a file where the folder should be");
+    fixture.write("state", "a file where the directory should be");
     let asked = rule(r#"run = "make""#, Lifetime::Everywhere);
     let refused = fixture
         .store()
@@ -266,8 +266,8 @@ fn where_nothing_can_be_written_the_answer_is_not_remembered_and_says_so() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever words and paths a rule names, and whatever the call was called, the file reads back
-    /// as the rules that were put into it.
+    /// Rules with any words and paths, for a call with any title, are read back from the file as they were
+    /// written.
     #[test]
     fn remembered_rules_are_read_back(
         commands in prop::collection::vec("[a-z][ -~é\u{202e}]{0,20}", 1..5),

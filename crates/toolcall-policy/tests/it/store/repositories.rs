@@ -1,5 +1,5 @@
-//! What repositories make `git` run counts when `git` is judged.
-//! It is found from the folder of the session, wherever the repository begins.
+//! The programs that repositories make `git` run count when `git` is judged.
+//! They are found from the session's directory, wherever the repository begins.
 
 use std::fs;
 

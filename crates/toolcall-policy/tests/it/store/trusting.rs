@@ -1,5 +1,5 @@
 //! Trust in the content of a project's files.
-//! Before it, and after any change, a project only tightens.
+//! Before it is trusted, and after any change, a project can only tighten.
 
 use std::fs;
 
@@ -69,7 +69,7 @@ fn a_change_is_reported_with_what_was_trusted() {
     let fixture = Fixture::new();
     fixture.write(POLICY, "mode = 'ask'\n");
     fixture.write("proj/.mcp.json", "{}");
-    let told = |fixture: &Fixture| {
+    let changes = |fixture: &Fixture| {
         let project = Project::read(&fixture.project()).unwrap();
         let changes = TrustStore::new(&fixture.places())
             .changes(&project)
@@ -92,7 +92,7 @@ fn a_change_is_reported_with_what_was_trusted() {
             "new .mcp.json: \"{}\"",
         ]
     "#]]
-    .assert_debug_eq(&told(&fixture));
+    .assert_debug_eq(&changes(&fixture));
     fixture.trust();
     fixture.write(POLICY, "mode = 'read-only'\n");
     fs::remove_file(fixture.project().join(".mcp.json")).unwrap();
@@ -102,7 +102,7 @@ fn a_change_is_reported_with_what_was_trusted() {
             "gone .mcp.json: \"{}\"",
         ]
     "#]]
-    .assert_debug_eq(&told(&fixture));
+    .assert_debug_eq(&changes(&fixture));
 }
 
 #[test]
