@@ -1,5 +1,5 @@
-//! What is wrong with a policy: where it stands, what it is, what to write instead.
-//! It says so to people; nobody may go on with a policy that has one.
+//! Errors in a policy: where, what is wrong, and what to write instead.
+//! A policy with an error is not used.
 
 use std::fmt;
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use crate::position::Position;
 
-/// A policy that cannot be used, and why.
+/// Why a policy cannot be used.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub struct PolicyError {
-    /// The file, or another name of where it came from.
+    /// The file, or another name of its origin.
     pub file: Arc<str>,
     /// The line, counted from 1; 0 if it is about the file as a whole.
     pub line: usize,
@@ -39,25 +39,25 @@ impl fmt::Display for PolicyError {
 }
 
 impl PolicyError {
-    /// Something that is wrong with a whole file.
+    /// Returns an error about a whole file.
     pub(crate) fn of_file(
         file: &Path,
         problem: impl Into<String>,
         advice: impl Into<String>,
     ) -> Self {
         let file = file.display().to_string();
-        Fault::new(problem, advice).at(&file.into(), Position { line: 0, column: 0 })
+        RuleError::new(problem, advice).at(&file.into(), Position { line: 0, column: 0 })
     }
 }
 
-/// What is wrong, before anybody said where.
+/// An error in a rule, before its position is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct RuleError {
     pub(crate) problem: String,
     pub(crate) advice: String,
 }
 
-impl Fault {
+impl RuleError {
     pub(crate) fn new(problem: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
             problem: problem.into(),

@@ -1,189 +1,206 @@
-//! One intent, heard: every touch of it against protected paths, rules and the mode.
-//! It tells what it finds to whoever listens; commands are heard in a room of their own.
+//! Evaluates an intent: matches each of its touches against protected paths, rules and the mode.
+//! It reports findings to a sink; commands are evaluated in `command.rs`.
 
 use std::path::Path;
 
 use toolcall::{Intent, SessionContext, Touch};
 
-use crate::finding::{Cause, Finding, Gap, Subject, Verb};
-use crate::fold::normal;
+use crate::finding::{Cause, FileAction, Finding, NoRuleReason, Subject};
+use crate::fold::normalize;
 use crate::mode::{ActionClass, Mode};
 use crate::paths::PathSet;
-use crate::protected::{Act, Protection, protection};
-use crate::reach::Target;
+use crate::protected::{PathAccess, Protection, protection};
+use crate::reach::ReachTarget;
 use crate::rule::PolicyRule;
 use crate::rule_effect::RuleEffect;
 use crate::rules::Snapshot;
 
-/// An intent and everything that has a say in it.
+/// An intent, and everything that its verdict depends on.
 pub(crate) struct Evaluation<'a> {
     pub(crate) rules: &'a Snapshot,
     pub(crate) mode: Mode,
     pub(crate) intent: &'a Intent,
-    pub(crate) setting: &'a SessionContext,
-    /// A rule that allows and is tried on top of the others.
+    pub(crate) context: &'a SessionContext,
+    /// An allow rule that is tried in addition to the others.
     pub(crate) extra: Option<&'a PolicyRule>,
 }
 
-/// Who listens.
+/// Receives the findings of an evaluation.
 pub(crate) type FindingSink<'l> = &'l mut dyn FnMut(Finding<'_>);
 
 impl<'a> Evaluation<'a> {
-    /// Everything there is to find about the intent.
-    pub(crate) fn hear(&self, tell: FindingSink<'_>) {
+    /// Reports every finding about the intent.
+    pub(crate) fn evaluate(&self, report: FindingSink<'_>) {
         if let Some(error) = &self.rules.broken {
-            return tell(Finding {
+            return report(Finding {
                 subject: Subject::Call,
-                stance: RuleEffect::Deny,
+                effect: RuleEffect::Deny,
                 cause: Cause::Broken(error),
             });
         }
         for rule in self.about(&self.rules.tools) {
-            tell(by_rule(Subject::Call, rule));
+            report(by_rule(Subject::Call, rule));
         }
         if self.intent.touches.is_empty() {
-            tell(self.uncovered(Subject::Call, ActionClass::Nothing, None));
+            report(self.uncovered(Subject::Call, ActionClass::Nothing, None));
         }
         for touch in &self.intent.touches {
-            self.touch(touch, tell);
+            self.touch(touch, report);
         }
     }
 
-    fn touch(&self, touch: &Touch, tell: FindingSink<'_>) {
+    fn touch(&self, touch: &Touch, report: FindingSink<'_>) {
         match touch {
-            Touch::Reads(path) => self.file(Verb::Read, path, tell),
-            Touch::Writes(path) => self.file(Verb::Write, path, tell),
-            Touch::Deletes(path) => self.file(Verb::Delete, path, tell),
+            Touch::Reads(path) => self.file(FileAction::Read, path, report),
+            Touch::Writes(path) => self.file(FileAction::Write, path, report),
+            Touch::Deletes(path) => self.file(FileAction::Delete, path, report),
             Touch::Moves { from, to } => {
-                // What is moved can be read at its new place.
-                self.file(Verb::Read, from, tell);
-                self.file(Verb::Delete, from, tell);
-                self.file(Verb::Write, to, tell);
+                // A moved file can be read at its new path.
+                self.file(FileAction::Read, from, report);
+                self.file(FileAction::Delete, from, report);
+                self.file(FileAction::Write, to, report);
             }
-            Touch::Runs(command) => self.command(command, tell),
-            Touch::Reaches(target) => self.reach(target, tell),
-            Touch::Unknown => self.tool(Subject::Call, ActionClass::Unknown, tell),
+            Touch::Runs(command) => self.command(command, report),
+            Touch::Reaches(target) => self.reach(target, report),
+            Touch::Unknown => self.tool(Subject::Call, ActionClass::Unknown, report),
         }
     }
 
-    /// A file that is touched, whoever does it.
-    pub(crate) fn file(&self, verb: Verb, path: &Path, tell: FindingSink<'_>) {
-        if let Some(protection) = self.protection(verb, path) {
-            tell(Finding {
-                subject: Subject::File(verb, path),
-                stance: protection.stance,
+    /// Evaluates a touched file, whether the tool or a command's redirect touches it.
+    pub(crate) fn file(&self, action: FileAction, path: &Path, report: FindingSink<'_>) {
+        if let Some(protection) = self.protection(action, path) {
+            report(Finding {
+                subject: Subject::File(action, path),
+                effect: protection.effect,
                 cause: Cause::Protected(protection),
             });
         }
-        self.path_rules(verb, path, &mut |rule| {
-            tell(by_rule(Subject::File(verb, path), rule));
+        self.path_rules(action, path, &mut |rule| {
+            report(by_rule(Subject::File(action, path), rule));
         });
-        if verb == Verb::Delete {
-            self.rules_beneath(&[Verb::Delete, Verb::Write], path, &mut |rule| {
-                tell(by_rule(Subject::File(verb, path), rule));
-            });
+        if action == FileAction::Delete {
+            self.rules_beneath(
+                &[FileAction::Delete, FileAction::Write],
+                path,
+                &mut |rule| {
+                    report(by_rule(Subject::File(action, path), rule));
+                },
+            );
         }
-        let deed = self.deed(verb, path);
-        match self.allowing_path(verb, path) {
-            Some(rule) => tell(self.covered(Subject::File(verb, path), deed, rule)),
-            None => tell(self.uncovered(Subject::File(verb, path), deed, None)),
+        let class = self.action_class(action, path);
+        match self.allowing_path(action, path) {
+            Some(rule) => report(self.covered(Subject::File(action, path), class, rule)),
+            None => report(self.uncovered(Subject::File(action, path), class, None)),
         }
     }
 
-    /// The rules that deny or ask about a path. What may not be written may not be deleted.
-    pub(crate) fn path_rules(&self, verb: Verb, path: &Path, tell: &mut dyn FnMut(&'a PolicyRule)) {
-        let verbs: &[Verb] = match verb {
-            Verb::Read => &[Verb::Read],
-            Verb::Write => &[Verb::Write],
-            Verb::Delete => &[Verb::Delete, Verb::Write],
+    /// Reports the rules that deny or ask about a path. A deletion also matches the rules about writing.
+    pub(crate) fn path_rules(
+        &self,
+        action: FileAction,
+        path: &Path,
+        report: &mut dyn FnMut(&'a PolicyRule),
+    ) {
+        let actions: &[FileAction] = match action {
+            FileAction::Read => &[FileAction::Read],
+            FileAction::Write => &[FileAction::Write],
+            FileAction::Delete => &[FileAction::Delete, FileAction::Write],
         };
-        for stance in [RuleEffect::Deny, RuleEffect::Ask] {
-            for found in verbs {
-                let set = self.rules.paths(stance, *found);
-                self.about(&set.find(path, self.setting))
-                    .for_each(&mut *tell);
+        for effect in [RuleEffect::Deny, RuleEffect::Ask] {
+            for found in actions {
+                let set = self.rules.paths(effect, *found);
+                self.about(&set.find(path, self.context))
+                    .for_each(&mut *report);
             }
         }
     }
 
-    /// The rules that deny or ask about something beneath a folder that goes as a whole.
+    /// Reports the rules that deny or ask about something beneath a directory that is used as a whole.
     pub(crate) fn rules_beneath(
         &self,
-        verbs: &[Verb],
+        actions: &[FileAction],
         path: &Path,
-        tell: &mut dyn FnMut(&'a PolicyRule),
+        report: &mut dyn FnMut(&'a PolicyRule),
     ) {
-        for stance in [RuleEffect::Deny, RuleEffect::Ask] {
-            for verb in verbs {
-                let found = self.rules.paths(stance, *verb).beneath(path, self.setting);
-                self.about(&found).for_each(&mut *tell);
+        for effect in [RuleEffect::Deny, RuleEffect::Ask] {
+            for action in actions {
+                let found = self
+                    .rules
+                    .paths(effect, *action)
+                    .beneath(path, self.context);
+                self.about(&found).for_each(&mut *report);
             }
         }
     }
 
-    /// What protects a path; whole roots hold protected files, too.
-    fn protection(&self, verb: Verb, path: &Path) -> Option<Protection> {
-        let act = match verb {
-            Verb::Read => Act::Read,
-            Verb::Write => Act::Change,
-            Verb::Delete => Act::Remove,
+    /// Returns what protects a path. A root is protected, because it contains protected files.
+    fn protection(&self, action: FileAction, path: &Path) -> Option<Protection> {
+        let access = match action {
+            FileAction::Read => PathAccess::Read,
+            FileAction::Write => PathAccess::Change,
+            FileAction::Delete => PathAccess::Remove,
         };
-        let found = protection(path, act, &self.rules.facts.own_files, &self.setting.roots);
+        let found = protection(
+            path,
+            access,
+            &self.rules.context.own_files,
+            &self.context.roots,
+        );
         let is_root = || {
-            let path = normal(path);
-            self.setting
+            let path = normalize(path);
+            self.context
                 .roots
                 .iter()
                 .any(|root| root.starts_with(&path))
         };
-        found.or_else(|| match verb {
-            Verb::Delete if is_root() => Some(Protection {
-                stance: RuleEffect::Deny,
+        found.or_else(|| match action {
+            FileAction::Delete if is_root() => Some(Protection {
+                effect: RuleEffect::Deny,
                 name: "the root of a session",
             }),
-            Verb::Write if is_root() => Some(Protection {
-                stance: RuleEffect::Ask,
+            FileAction::Write if is_root() => Some(Protection {
+                effect: RuleEffect::Ask,
                 name: "the root of a session",
             }),
-            Verb::Read | Verb::Write | Verb::Delete => None,
+            FileAction::Read | FileAction::Write | FileAction::Delete => None,
         })
     }
 
-    pub(crate) fn allowing_path(&self, verb: Verb, path: &Path) -> Option<&'a PolicyRule> {
+    pub(crate) fn allowing_path(&self, action: FileAction, path: &Path) -> Option<&'a PolicyRule> {
         let found = self
             .rules
-            .paths(RuleEffect::Allow, verb)
-            .find(path, self.setting);
+            .paths(RuleEffect::Allow, action)
+            .find(path, self.context);
         self.about(&found).next().or_else(|| {
             let extra = self.extra.filter(|extra| extra.is_about(self.intent))?;
-            let patterns = match verb {
-                Verb::Read => &extra.body.reads,
-                Verb::Write => &extra.body.writes,
-                Verb::Delete => &extra.body.deletes,
+            let patterns = match action {
+                FileAction::Read => &extra.body.reads,
+                FileAction::Write => &extra.body.writes,
+                FileAction::Delete => &extra.body.deletes,
             };
             let patterns: Vec<_> = patterns.iter().map(|pattern| (pattern, 0)).collect();
             let set = PathSet::new(RuleEffect::Allow, &patterns).ok()?;
-            (!set.find(path, self.setting).is_empty()).then_some(extra)
+            (!set.find(path, self.context).is_empty()).then_some(extra)
         })
     }
 
-    fn deed(&self, verb: Verb, path: &Path) -> ActionClass {
-        match (verb, self.setting.contains(path)) {
-            (Verb::Read, true) => ActionClass::ReadInside,
-            (Verb::Read, false) => ActionClass::ReadOutside,
-            (Verb::Write, true) => ActionClass::WriteInside,
-            (Verb::Write, false) => ActionClass::WriteOutside,
-            (Verb::Delete, _) => ActionClass::Delete,
+    fn action_class(&self, action: FileAction, path: &Path) -> ActionClass {
+        match (action, self.context.contains(path)) {
+            (FileAction::Read, true) => ActionClass::ReadInside,
+            (FileAction::Read, false) => ActionClass::ReadOutside,
+            (FileAction::Write, true) => ActionClass::WriteInside,
+            (FileAction::Write, false) => ActionClass::WriteOutside,
+            (FileAction::Delete, _) => ActionClass::Delete,
         }
     }
 
-    fn reach(&self, target: &str, tell: FindingSink<'_>) {
+    fn reach(&self, target: &str, report: FindingSink<'_>) {
         self.reach_rules(target, &mut |rule| {
-            tell(by_rule(Subject::Reach(target), rule))
+            report(by_rule(Subject::Reach(target), rule))
         });
-        let parsed = Target::parse(target);
-        if let Target::Mode(name) = &parsed {
-            return tell(self.switch(target, name));
+        let parsed = ReachTarget::parse(target);
+        if let ReachTarget::Mode(name) = &parsed {
+            return report(self.switch(target, name));
         }
         let covers = |rule: &&PolicyRule| {
             let mut reaches = rule.body.reaches.iter();
@@ -193,59 +210,60 @@ impl<'a> Evaluation<'a> {
             .about(self.rules.reaches(RuleEffect::Allow))
             .chain(self.extra());
         match allowing.into_iter().find(covers) {
-            Some(rule) => tell(self.covered(Subject::Reach(target), ActionClass::Reach, rule)),
+            Some(rule) => report(self.covered(Subject::Reach(target), ActionClass::Reach, rule)),
             None if parsed.is_mcp() => {
-                self.tool(Subject::Reach(target), ActionClass::Unknown, tell)
+                self.tool(Subject::Reach(target), ActionClass::Unknown, report)
             }
-            None => tell(self.uncovered(Subject::Reach(target), ActionClass::Reach, None)),
+            None => report(self.uncovered(Subject::Reach(target), ActionClass::Reach, None)),
         }
     }
 
-    /// A switch to another mode. No rule allows it: a looser mode would be a rule about rules.
+    /// Evaluates a switch to another mode. No rule can allow a looser mode.
     fn switch<'f>(&self, target: &'f str, name: &'f str) -> Finding<'f> {
         let subject = Subject::Reach(target);
         let Some(wanted) = Mode::named(name) else {
             return Finding {
                 subject,
-                stance: RuleEffect::Deny,
-                cause: Cause::NoMode(name),
+                effect: RuleEffect::Deny,
+                cause: Cause::UnknownMode(name),
             };
         };
-        let deed = self.mode.switching_to(wanted);
-        let gap = match deed == ActionClass::Loosen && self.mode != Mode::DenyAll {
-            true => Some(Gap::new(
-                "that is always asked about",
+        let class = self.mode.switching_to(wanted);
+        let reason = if class == ActionClass::Loosen && self.mode != Mode::DenyAll {
+            Some(NoRuleReason::new(
+                "no rule can allow it",
                 "choose the mode yourself",
-            )),
-            false => None,
+            ))
+        } else {
+            None
         };
-        self.uncovered(subject, deed, gap)
+        self.uncovered(subject, class, reason)
     }
 
-    /// The rules that deny or ask about what is reached.
-    pub(crate) fn reach_rules(&self, target: &str, tell: &mut dyn FnMut(&'a PolicyRule)) {
-        let parsed = Target::parse(target);
-        for stance in [RuleEffect::Deny, RuleEffect::Ask] {
+    /// Reports the rules that deny or ask about a target.
+    pub(crate) fn reach_rules(&self, target: &str, report: &mut dyn FnMut(&'a PolicyRule)) {
+        let parsed = ReachTarget::parse(target);
+        for effect in [RuleEffect::Deny, RuleEffect::Ask] {
             let covers = |rule: &&PolicyRule| {
                 let mut reaches = rule.body.reaches.iter();
-                reaches.any(|reach| reach.covers(&parsed, stance))
+                reaches.any(|reach| reach.covers(&parsed, effect))
             };
-            let rules = self.about(self.rules.reaches(stance));
-            rules.filter(covers).for_each(&mut *tell);
+            let rules = self.about(self.rules.reaches(effect));
+            rules.filter(covers).for_each(&mut *report);
         }
     }
 
-    /// What nobody sees but the tool: only a rule for this tool as it is defined now covers it.
-    fn tool(&self, subject: Subject<'_>, deed: ActionClass, tell: FindingSink<'_>) {
+    /// Evaluates what only the tool itself knows: only a rule for the tool's current definition covers it.
+    fn tool(&self, subject: Subject<'_>, class: ActionClass, report: FindingSink<'_>) {
         let grants = |rule: &&PolicyRule| rule.grants_tool();
         let mut allowing = self.about(&self.rules.grants).chain(self.extra());
         match allowing.find(grants) {
-            Some(rule) => tell(self.covered(subject, deed, rule)),
-            None => tell(self.uncovered(subject, deed, None)),
+            Some(rule) => report(self.covered(subject, class, rule)),
+            None => report(self.uncovered(subject, class, None)),
         }
     }
 
-    /// Those of the rules that are about this intent's tool.
+    /// Returns those of the rules that are about this intent's tool.
     pub(crate) fn about<'s>(
         &'s self,
         rules: &'s [usize],
@@ -258,50 +276,54 @@ impl<'a> Evaluation<'a> {
         self.extra.filter(|extra| extra.is_about(self.intent))
     }
 
-    /// A rule allows it, unless the mode holds against that.
+    /// Returns the finding for an action that a rule allows, unless the mode denies it regardless.
     pub(crate) fn covered<'f>(
         &self,
         subject: Subject<'f>,
-        deed: ActionClass,
+        class: ActionClass,
         rule: &'f PolicyRule,
     ) -> Finding<'f> {
-        let floor = self.mode.floor(deed);
+        let minimum = self.mode.minimum_effect(class);
         let mode = self.mode;
         Finding {
             subject,
-            stance: floor,
-            cause: match floor {
+            effect: minimum,
+            cause: match minimum {
                 RuleEffect::Allow => Cause::Rule(rule),
                 RuleEffect::Ask | RuleEffect::Deny => Cause::Mode {
                     mode,
-                    deed,
-                    gap: Some(Gap::new("no rule lifts that", "choose another mode")),
+                    class,
+                    reason: None,
                 },
             },
         }
     }
 
-    /// No rule allows it, so the mode decides.
+    /// Returns the finding for an action that no rule allows, so that the mode decides.
     pub(crate) fn uncovered<'f>(
         &self,
         subject: Subject<'f>,
-        deed: ActionClass,
-        gap: Option<Gap>,
+        class: ActionClass,
+        reason: Option<NoRuleReason>,
     ) -> Finding<'f> {
         let mode = self.mode;
         Finding {
             subject,
-            stance: mode.stance(deed),
-            cause: Cause::Mode { mode, deed, gap },
+            effect: mode.default_effect(class),
+            cause: Cause::Mode {
+                mode,
+                class,
+                reason,
+            },
         }
     }
 }
 
-/// What a rule says that asks or denies.
+/// Returns the finding of a rule that asks or denies.
 pub(crate) fn by_rule<'f>(subject: Subject<'f>, rule: &'f PolicyRule) -> Finding<'f> {
     Finding {
         subject,
-        stance: rule.stance,
+        effect: rule.effect,
         cause: Cause::Rule(rule),
     }
 }

@@ -1,5 +1,5 @@
-//! Examples of rules, tried when a policy is read.
-//! They are tried by the very code that judges calls, in a made-up root.
+//! Tries the examples of rules (`matches`, `refuses`) when a policy is parsed.
+//! It uses the code that judges calls, in a fictitious root.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use toolcall_shell::{Words, read, unwrapped};
 
 use crate::paths::{PathSet, Pattern};
 use crate::programs::first_hazard;
-use crate::reach::Target;
+use crate::reach::ReachTarget;
 use crate::rule::PolicyRule;
 use crate::rule_effect::RuleEffect;
 
@@ -24,13 +24,13 @@ pub(crate) fn matches(rule: &PolicyRule, example: &str, home: Option<&Path>) -> 
 }
 
 fn reaches(rule: &PolicyRule, example: &str) -> bool {
-    let target = Target::parse(example);
+    let target = ReachTarget::parse(example);
     let mut reaches = rule.body.reaches.iter();
-    reaches.any(|reach| reach.covers(&target, rule.stance))
+    reaches.any(|reach| reach.covers(&target, rule.effect))
 }
 
 fn runs(rule: &PolicyRule, example: &str) -> bool {
-    match rule.stance {
+    match rule.effect {
         RuleEffect::Allow => match read(example, Path::new(ROOT)) {
             Reading::Understood(parts) => parts.iter().all(|part| allows(rule, part)),
             Reading::Unclear(_) => false,
@@ -39,7 +39,7 @@ fn runs(rule: &PolicyRule, example: &str) -> bool {
             let words = Words::of(example);
             let holds = |wanted: &Vec<String>| {
                 let wanted: Vec<_> = wanted.iter().map(String::as_str).collect();
-                words.contain(&wanted)
+                words.contains(&wanted)
             };
             rule.body.runs_anything || rule.body.runs.iter().any(holds)
         }
@@ -70,9 +70,9 @@ fn paths(rule: &PolicyRule, example: &str, home: Option<&Path>) -> bool {
         (Some(rest), Some(home)) => home.join(rest),
         (Some(_), None) | (None, _) => PathBuf::from(ROOT).join(example),
     };
-    let setting = SessionContext::new(SessionId::new("examples"), ROOT);
-    let set = PathSet::new(rule.stance, &patterns);
-    set.is_ok_and(|set| !set.find(&path, &setting).is_empty())
+    let context = SessionContext::new(SessionId::new("examples"), ROOT);
+    let set = PathSet::new(rule.effect, &patterns);
+    set.is_ok_and(|set| !set.find(&path, &context).is_empty())
 }
 
 fn tools(rule: &PolicyRule, example: &str) -> bool {
@@ -91,5 +91,5 @@ fn tools(rule: &PolicyRule, example: &str) -> bool {
     };
     let is_alone = rule.is_about_tool_alone();
     let names = rule.body.tool.as_ref();
-    is_alone && names.is_some_and(|wanted| wanted.names(&tool, rule.stance))
+    is_alone && names.is_some_and(|wanted| wanted.names(&tool, rule.effect))
 }

@@ -1,57 +1,57 @@
-//! How a verdict comes about, as a plain value that can be printed in any form.
-//! It tells what judging finds, nothing more and nothing else.
+//! Explains a verdict: every finding, as a plain value that can be printed in any form.
+//! It reports what the evaluation finds and adds nothing.
 
 use crate::evaluation::Evaluation;
 use crate::finding::{Finding, Outcome};
 use crate::offers::offers;
 use crate::rule_effect::RuleEffect;
 
-/// How a verdict comes about.
+/// The explanation of a verdict ([`crate::Rules::explain`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// What becomes of the call.
+    /// What the verdict is.
     pub stance: RuleEffect,
-    /// What decided it.
+    /// The name of the rule, protected path or mode that decided.
     pub rule: String,
-    /// Why.
+    /// Why it decided so.
     pub reason: String,
-    /// Everything that was found, in the order in which it was looked at.
+    /// Every finding, in the order of evaluation.
     pub steps: Vec<Step>,
-    /// The rules that "always" may write.
+    /// The rules that an "always" answer may remember; empty unless the call is asked about.
     pub offers: Vec<toolcall::Rule>,
 }
 
-/// One thing that the call does, and what is said about it.
+/// One thing that the call does, and the effect of the policy on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What the call does, as it was read.
+    /// What the call does.
     pub what: String,
-    /// What is said about it.
+    /// The effect on it.
     pub stance: RuleEffect,
-    /// What decided that.
+    /// The name of the rule, protected path or mode that decided.
     pub rule: String,
-    /// Why.
+    /// Why it decided so.
     pub reason: String,
-    /// What would have to be different for another verdict.
+    /// What the user can change to get another verdict, if anything.
     pub change: Option<String>,
 }
 
 impl Explanation {
-    pub(crate) fn of(hearing: &Evaluation<'_>) -> Self {
+    pub(crate) fn of(evaluation: &Evaluation<'_>) -> Self {
         let mut steps = Vec::new();
-        hearing.hear(&mut |finding| steps.push(step(&finding)));
+        evaluation.evaluate(&mut |finding| steps.push(step(&finding)));
         let Outcome {
-            stance,
+            effect,
             rule,
             reason,
-        } = hearing.outcome();
+        } = evaluation.outcome();
         Self {
-            stance,
+            stance: effect,
             rule,
             reason: reason.to_string(),
             steps,
-            offers: match stance {
-                RuleEffect::Ask => offers(hearing),
+            offers: match effect {
+                RuleEffect::Ask => offers(evaluation),
                 RuleEffect::Allow | RuleEffect::Deny => Vec::new(),
             },
         }
@@ -60,10 +60,10 @@ impl Explanation {
 
 fn step(finding: &Finding<'_>) -> Step {
     Step {
-        what: finding.subject.words(),
-        stance: finding.stance,
+        what: finding.subject.description(),
+        stance: finding.effect,
         rule: finding.cause.name(),
-        reason: finding.cause.reason(),
-        change: finding.cause.change(finding.stance),
+        reason: finding.cause.reason(finding.effect),
+        change: finding.cause.change(finding.effect),
     }
 }

@@ -1,5 +1,5 @@
-//! Policy files: TOML to rules, with the place of whatever is wrong.
-//! It takes nothing on trust: an unknown key, an empty list or a rule that cannot match is an error.
+//! Parses policy files: TOML to rules, with the position of any error.
+//! It is strict: an unknown key, an empty list or a rule that can never match is an error.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,24 +9,24 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toolcall::text::clean_line;
 
-use crate::checks::check;
-use crate::error::{Fault, PolicyError};
+use crate::error::{PolicyError, RuleError};
 use crate::example;
 use crate::mode::Mode;
-use crate::names::ToolName;
 use crate::paths::Pattern;
 use crate::position::Position;
 use crate::reach::ReachPattern;
-use crate::rule::{Body, PolicyRule};
+use crate::rule::{PolicyRule, RuleBody};
+use crate::rule_checks::check;
 use crate::rule_effect::RuleEffect;
-use crate::runs::words_of;
-use crate::text::text;
+use crate::rule_text::text;
+use crate::run_index::parse_run;
+use crate::tool_name::ToolName;
 
-/// Longer files are not read.
-const LONGEST_FILE: usize = 4 * 1024 * 1024;
+/// The size in bytes above which a file is rejected.
+const MAX_FILE_LEN: usize = 4 * 1024 * 1024;
 
-/// The longest text of a rule in the name of a decision, in characters.
-const LONGEST_NAME: usize = 120;
+/// The maximum length of a rule's text in its name, in characters.
+const MAX_NAME_LEN: usize = 120;
 
 const TOP_KEYS: [&str; 4] = ["mode", "allow", "ask", "deny"];
 
@@ -50,7 +50,7 @@ type Entry<'t, 'i> = (
     &'t Spanned<DeValue<'i>>,
 );
 
-/// The mode and the rules of a file.
+/// Returns the mode and the rules of a file.
 pub(crate) fn parse(
     file: &str,
     text: &str,
@@ -69,32 +69,32 @@ pub(crate) fn parse(
             "allow" => reader.rules(RuleEffect::Allow, value, &mut rules)?,
             "ask" => reader.rules(RuleEffect::Ask, value, &mut rules)?,
             "deny" => reader.rules(RuleEffect::Deny, value, &mut rules)?,
-            other => return Err(reader.fault(key.span(), unknown_key(other, &TOP_KEYS))),
+            other => return Err(reader.error_at(key.span(), unknown_key(other, &TOP_KEYS))),
         }
     }
     Ok((mode, rules))
 }
 
 impl PolicyRule {
-    /// Reads a rule back from the text under which it was offered.
+    /// Parses a rule from the text under which it was offered.
     pub fn from_text(
         text: &str,
-        stance: RuleEffect,
+        effect: RuleEffect,
         home: Option<&Path>,
     ) -> Result<PolicyRule, PolicyError> {
         let document = format!("rule = {{ {text} }}\n");
         let reader = Reader {
-            file: "a kept rule".into(),
+            file: "a remembered rule".into(),
             text: &document,
             home,
         };
         let table = reader.table()?;
         let only = in_order(table.get_ref());
         match only.as_slice() {
-            [(_, value)] => reader.rule(stance, value),
-            _ => Err(reader.fault(
+            [(_, value)] => reader.rule(effect, value),
+            _ => Err(reader.error_at(
                 0..0,
-                Fault::new("more than one rule", "keep them one by one"),
+                RuleError::new("more than one rule", "keep them one by one"),
             )),
         }
     }
@@ -113,78 +113,78 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn table(&self) -> Result<Spanned<DeTable<'a>>, PolicyError> {
-        if self.text.len() > LONGEST_FILE {
-            let fault = Fault::new("a policy that is too long", "keep it under 4 MiB");
-            return Err(self.fault(0..0, fault));
+        if self.text.len() > MAX_FILE_LEN {
+            let error = RuleError::new("a policy that is too long", "keep it under 4 MiB");
+            return Err(self.error_at(0..0, error));
         }
         DeTable::parse(self.text).map_err(|error| {
             let problem = format!("not TOML: {}", error.message().replace('\n', ", "));
-            let fault = Fault::new(
+            let rule_error = RuleError::new(
                 problem,
-                "mend the syntax; rules are `[[allow]]` and lines such as `run = \"git status\"`",
+                "correct the syntax; rules are `[[allow]]` and lines such as `run = \"git status\"`",
             );
-            self.fault(error.span().unwrap_or(0..0), fault)
+            self.error_at(error.span().unwrap_or(0..0), rule_error)
         })
     }
 
-    fn fault(&self, span: Range<usize>, fault: Fault) -> PolicyError {
-        fault.at(&self.file, Position::of(self.text, span.start))
+    fn error_at(&self, span: Range<usize>, error: RuleError) -> PolicyError {
+        error.at(&self.file, Position::of(self.text, span.start))
     }
 
     fn mode(&self, value: &Spanned<DeValue<'_>>) -> Result<Mode, PolicyError> {
         let text = self.string(value)?;
-        Mode::named(text).ok_or_else(|| self.fault(value.span(), unknown_mode(text)))
+        Mode::named(text).ok_or_else(|| self.error_at(value.span(), unknown_mode(text)))
     }
 
     fn rules(
         &self,
-        stance: RuleEffect,
+        effect: RuleEffect,
         value: &Spanned<DeValue<'_>>,
         rules: &mut Vec<PolicyRule>,
     ) -> Result<(), PolicyError> {
-        let name = stance.as_str();
+        let name = effect.as_str();
         let advice = format!("write `[[{name}]]` and the rule below it");
         let DeValue::Array(list) = value.get_ref() else {
-            return Err(self.fault(
+            return Err(self.error_at(
                 value.span(),
-                Fault::new(format!("`{name}` is not a list of rules"), advice),
+                RuleError::new(format!("`{name}` is not a list of rules"), advice),
             ));
         };
         if list.is_empty() {
-            return Err(self.fault(
+            return Err(self.error_at(
                 value.span(),
-                Fault::new(format!("`{name}` is an empty list"), advice),
+                RuleError::new(format!("`{name}` is an empty list"), advice),
             ));
         }
         for rule in list.iter() {
-            rules.push(self.rule(stance, rule)?);
+            rules.push(self.rule(effect, rule)?);
         }
         Ok(())
     }
 
     fn rule(
         &self,
-        stance: RuleEffect,
+        effect: RuleEffect,
         value: &Spanned<DeValue<'_>>,
     ) -> Result<PolicyRule, PolicyError> {
         let DeValue::Table(table) = value.get_ref() else {
-            let fault = Fault::new(
+            let error = RuleError::new(
                 "a rule that is not a table",
                 "write keys such as `run = \"git status\"`",
             );
-            return Err(self.fault(value.span(), fault));
+            return Err(self.error_at(value.span(), error));
         };
-        let mut body = Body::default();
+        let mut body = RuleBody::default();
         let mut examples = Vec::new();
         for (key, value) in in_order(table) {
-            self.field(stance, key, value, &mut body, &mut examples)?;
+            self.field(effect, key, value, &mut body, &mut examples)?;
         }
-        check(stance, &body).map_err(|fault| self.fault(value.span(), fault))?;
+        check(effect, &body).map_err(|error| self.error_at(value.span(), error))?;
         let line = Position::of(self.text, value.span().start).line;
-        let shown = clean_line(&text(&body), LONGEST_NAME);
+        let shown = clean_line(&text(&body), MAX_NAME_LEN);
         let rule = PolicyRule {
-            stance,
-            name: format!("{} {shown} ({}:{line})", stance.as_str(), self.file).into(),
+            effect,
+            name: format!("{} {shown} ({}:{line})", effect.as_str(), self.file).into(),
             body,
         };
         self.examples(&rule, &examples)?;
@@ -193,35 +193,36 @@ impl<'a> Reader<'a> {
 
     fn field<'t, 'i>(
         &self,
-        stance: RuleEffect,
+        effect: RuleEffect,
         key: &Spanned<std::borrow::Cow<'i, str>>,
         value: &'t Spanned<DeValue<'i>>,
-        body: &mut Body,
+        body: &mut RuleBody,
         examples: &mut Vec<Example<'t>>,
     ) -> Result<(), PolicyError> {
         match key.get_ref().as_ref() {
             "run" => {
                 for (text, span) in self.strings(value)? {
-                    let words = words_of(text, stance).map_err(|fault| self.fault(span, fault))?;
+                    let words =
+                        parse_run(text, effect).map_err(|error| self.error_at(span, error))?;
                     body.runs_anything |= words.is_empty();
                     body.runs.extend((!words.is_empty()).then_some(words));
                 }
             }
             "exactly" => body.exactly = self.each(value, whole_command)?,
-            "in" => body.folder = Some(self.folder(value)?),
+            "in" => body.directory = Some(self.directory(value)?),
             "read" => body.reads = self.patterns(value)?,
             "write" => body.writes = self.patterns(value)?,
             "delete" => body.deletes = self.patterns(value)?,
             "reach" => body.reaches = self.each(value, ReachPattern::parse)?,
             "tool" => {
                 let name = ToolName::parse(self.string(value)?);
-                body.tool = Some(name.map_err(|fault| self.fault(value.span(), fault))?);
+                body.tool = Some(name.map_err(|error| self.error_at(value.span(), error))?);
             }
             "definition" => body.definition = Some(self.string(value)?.to_owned()),
             "because" => body.because = Some(self.string(value)?.into()),
             "matches" => examples.extend(self.expected(value, Expected::Match)?),
             "refuses" => examples.extend(self.expected(value, Expected::Refuse)?),
-            other => return Err(self.fault(key.span(), unknown_key(other, &RULE_KEYS))),
+            other => return Err(self.error_at(key.span(), unknown_key(other, &RULE_KEYS))),
         }
         Ok(())
     }
@@ -230,28 +231,27 @@ impl<'a> Reader<'a> {
         self.each(value, |text| Pattern::parse(text, self.home))
     }
 
-    fn folder(&self, value: &Spanned<DeValue<'_>>) -> Result<std::path::PathBuf, PolicyError> {
+    fn directory(&self, value: &Spanned<DeValue<'_>>) -> Result<std::path::PathBuf, PolicyError> {
         let text = self.string(value)?;
-        match Path::new(text).is_absolute() {
-            true => Ok(text.into()),
-            false => {
-                let fault = Fault::new(
-                    format!("`{text}` is not an absolute path"),
-                    "write the folder from `/`",
-                );
-                Err(self.fault(value.span(), fault))
-            }
+        if Path::new(text).is_absolute() {
+            Ok(text.into())
+        } else {
+            let error = RuleError::new(
+                format!("`{text}` is not an absolute path"),
+                "write the directory from `/`",
+            );
+            Err(self.error_at(value.span(), error))
         }
     }
 
     fn each<T>(
         &self,
         value: &Spanned<DeValue<'_>>,
-        parse: impl Fn(&str) -> Result<T, Fault>,
+        parse: impl Fn(&str) -> Result<T, RuleError>,
     ) -> Result<Vec<T>, PolicyError> {
         let texts = self.strings(value)?.into_iter();
         texts
-            .map(|(text, span)| parse(text).map_err(|fault| self.fault(span, fault)))
+            .map(|(text, span)| parse(text).map_err(|error| self.error_at(span, error)))
             .collect()
     }
 
@@ -274,18 +274,18 @@ impl<'a> Reader<'a> {
         for example in examples {
             let text = example.text;
             let matches = example::matches(rule, text, self.home);
-            let fault = match (example.expected, matches) {
+            let error = match (example.expected, matches) {
                 (Expected::Match, true) | (Expected::Refuse, false) => continue,
-                (Expected::Match, false) => Fault::new(
+                (Expected::Match, false) => RuleError::new(
                     format!("the rule does not match its example `{text}`"),
                     "widen the rule, or take the example out of `matches`",
                 ),
-                (Expected::Refuse, true) => Fault::new(
+                (Expected::Refuse, true) => RuleError::new(
                     format!("the rule matches `{text}`, which it should refuse"),
                     "narrow the rule, or take the example out of `refuses`",
                 ),
             };
-            return Err(self.fault(example.span.clone(), fault));
+            return Err(self.error_at(example.span.clone(), error));
         }
         Ok(())
     }
@@ -293,11 +293,11 @@ impl<'a> Reader<'a> {
     fn string<'t>(&self, value: &'t Spanned<DeValue<'_>>) -> Result<&'t str, PolicyError> {
         value.get_ref().as_str().ok_or_else(|| {
             let problem = format!("a string is wanted, not {}", value.get_ref().type_str());
-            self.fault(value.span(), Fault::new(problem, "put it into quotes"))
+            self.error_at(value.span(), RuleError::new(problem, "put it into quotes"))
         })
     }
 
-    /// One string, or a list of strings that is not empty.
+    /// Returns one string, or a list of strings that is not empty.
     fn strings<'t>(
         &self,
         value: &'t Spanned<DeValue<'_>>,
@@ -306,11 +306,11 @@ impl<'a> Reader<'a> {
             return Ok(vec![(self.string(value)?, value.span())]);
         };
         if list.is_empty() {
-            let fault = Fault::new(
+            let error = RuleError::new(
                 "an empty list matches nothing",
                 "name something, or take the key out",
             );
-            return Err(self.fault(value.span(), fault));
+            return Err(self.error_at(value.span(), error));
         }
         let strings = list
             .iter()
@@ -319,7 +319,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An example of a rule, and what should come of it.
+/// An example of a rule, and whether the rule must match it.
 struct Example<'t> {
     text: &'t str,
     span: Range<usize>,
@@ -332,41 +332,42 @@ enum Expected {
     Refuse,
 }
 
-fn whole_command(text: &str) -> Result<String, Fault> {
+fn whole_command(text: &str) -> Result<String, RuleError> {
     let is_empty = text
         .chars()
         .all(|c| c.is_whitespace() || "'\"\\".contains(c));
-    match is_empty {
-        true => Err(Fault::new(
+    if is_empty {
+        Err(RuleError::new(
             "an empty command",
             "write the command to the letter",
-        )),
-        false => Ok(text.to_owned()),
+        ))
+    } else {
+        Ok(text.to_owned())
     }
 }
 
-/// The entries of a table as they stand in the file.
+/// Returns the entries of a table in the order of the file.
 fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
 }
 
-fn unknown_key(key: &str, known: &[&str]) -> Fault {
-    Fault::new(format!("there is no key `{key}`"), nearest(key, known))
+fn unknown_key(key: &str, known: &[&str]) -> RuleError {
+    RuleError::new(format!("there is no key `{key}`"), nearest(key, known))
 }
 
-/// A mode that nobody knows.
-pub(crate) fn unknown_mode(name: &str) -> Fault {
+/// Returns the error for an unknown mode.
+pub(crate) fn unknown_mode(name: &str) -> RuleError {
     let names = Mode::ALL.map(Mode::as_str);
-    Fault::new(format!("there is no mode `{name}`"), nearest(name, &names))
+    RuleError::new(format!("there is no mode `{name}`"), nearest(name, &names))
 }
 
 fn nearest(text: &str, known: &[&str]) -> String {
     let close = known
         .iter()
         .map(|name| (strsim::jaro_winkler(text, name), name))
-        .max_by(|one, other| one.0.total_cmp(&other.0));
+        .max_by(|a, b| a.0.total_cmp(&b.0));
     match close {
         Some((near, name)) if near > 0.75 => format!("write `{name}`"),
         Some(_) | None => format!("write one of `{}`", known.join("`, `")),

@@ -1,7 +1,7 @@
-//! What a repository's own configuration makes `git` run.
-//! It reads the text it is given and finds too much rather than too little.
+//! Finds the programs that a repository's configuration makes `git` run.
+//! It searches the given text and finds too much rather than too little.
 
-/// Settings of `git` that name a program to run, or a file with more settings.
+/// Keys of `git` settings that name a program to run, or a file with more settings.
 const RUNNING: [&str; 22] = [
     "fsmonitor",
     "hookspath",
@@ -27,14 +27,14 @@ const RUNNING: [&str; 22] = [
     "worktree",
 ];
 
-/// Keys of a `.git/config` that make `git` run programs or read settings elsewhere. Where there is
-/// one, no rule allows `git` (see [`crate::RuleContext`]).
+/// Returns the keys of a `.git/config` that make `git` run programs or read settings elsewhere. If there
+/// are any, no rule allows `git` (see [`crate::RuleContext`]).
 ///
 /// ```
 /// let config = "[core]\n\tbare = false\n\tfsmonitor = touch x\n";
-/// assert_eq!(toolcall_policy::helpers_named(config), ["fsmonitor"]);
+/// assert_eq!(toolcall_policy::find_git_helpers(config), ["fsmonitor"]);
 /// ```
-pub fn helpers_named(config: &str) -> Vec<String> {
+pub fn find_git_helpers(config: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut section = String::new();
     for line in config.lines() {
@@ -46,11 +46,11 @@ pub fn helpers_named(config: &str) -> Vec<String> {
                 .unwrap_or_default()
                 .to_lowercase();
         }
-        // A setting may stand on the line of its section.
-        let setting = line
+        // A setting may be on the line of its section.
+        let context = line
             .rsplit_once(']')
             .map_or(line, |(_, after)| after.trim());
-        let key = setting
+        let key = context
             .split(['=', ' '])
             .next()
             .unwrap_or_default()

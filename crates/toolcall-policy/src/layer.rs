@@ -1,5 +1,5 @@
-//! Layers of a policy: a file or the answers that were kept, with where it comes from.
-//! It judges nothing; what an untrusted layer may not say is dropped when layers come together.
+//! One layer of a policy: the rules of a file, or remembered rules, and where they come from.
+//! It judges nothing; the allow rules of an untrusted layer are dropped when layers are combined.
 
 use std::path::Path;
 
@@ -14,37 +14,37 @@ use crate::rule_effect::RuleEffect;
 /// Where a layer comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LayerSource {
-    /// The person's own file.
+    /// The user's own file.
     User,
-    /// A file of the project that is worked on.
+    /// A file of the project.
     Project,
     /// The command line.
     Flags,
-    /// Answers that a person chose to keep.
+    /// Rules remembered from "always" answers.
     Remembered,
 }
 
-/// Whether a person has trusted the content of a layer.
+/// Whether the user has trusted the content of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trust {
-    /// It holds as it stands.
+    /// All of its rules hold.
     Trusted,
-    /// It only tightens: what it allows is left out.
+    /// Its allow rules are ignored, so it can only tighten.
     Untrusted,
 }
 
-/// The text of a policy file, and what there is to know about it.
+/// The text of a policy file and its origin.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyText<'a> {
     /// The name of the file, for messages.
     pub file: &'a str,
-    /// What is in it.
+    /// The content of the file.
     pub text: &'a str,
-    /// Where it comes from.
+    /// Which layer it belongs to.
     pub scope: LayerSource,
-    /// Whether it may allow anything.
+    /// Whether its allow rules hold.
     pub trust: Trust,
-    /// What `~` stands for.
+    /// The home directory, which `~` stands for.
     pub home: Option<&'a Path>,
 }
 
@@ -58,7 +58,7 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Reads a policy file. One thing wrong in it, and there is no layer.
+    /// Parses a policy file. Any error in it rejects the whole layer.
     ///
     /// ```
     /// use toolcall_policy::{Layer, LayerSource, PolicyText, Trust};
@@ -82,7 +82,7 @@ impl Layer {
         })
     }
 
-    /// A layer that says nothing but how much is done without asking.
+    /// Returns a layer that sets only the mode.
     pub fn of_mode(scope: LayerSource, mode: Mode) -> Self {
         Self {
             scope,
@@ -92,18 +92,14 @@ impl Layer {
         }
     }
 
-    /// The answers that a person chose to keep, as they were offered.
+    /// Returns a layer of remembered rules, from the texts under which they were offered.
     pub fn remembered<'a>(
         answers: impl IntoIterator<Item = (&'a Rule, Effect)>,
         home: Option<&Path>,
     ) -> Result<Self, PolicyError> {
-        let rules = answers.into_iter().map(|(rule, effect)| {
-            let stance = match effect {
-                Effect::Allow => RuleEffect::Allow,
-                Effect::Deny => RuleEffect::Deny,
-            };
-            PolicyRule::from_text(&rule.text, stance, home)
-        });
+        let rules = answers
+            .into_iter()
+            .map(|(rule, effect)| PolicyRule::from_text(&rule.text, effect.into(), home));
         Ok(Self {
             scope: LayerSource::Remembered,
             trust: Trust::Trusted,
@@ -112,15 +108,15 @@ impl Layer {
         })
     }
 
-    /// Its rules.
+    /// Returns its rules.
     pub fn rules(&self) -> &[PolicyRule] {
         &self.rules
     }
 
-    /// Its rules, without those that it may not say.
+    /// Returns its rules, without the allow rules if the layer is untrusted.
     pub(crate) fn effective(self) -> impl Iterator<Item = PolicyRule> {
         let is_trusted = self.trust == Trust::Trusted;
         let rules = self.rules.into_iter();
-        rules.filter(move |rule| is_trusted || rule.stance != RuleEffect::Allow)
+        rules.filter(move |rule| is_trusted || rule.effect != RuleEffect::Allow)
     }
 }

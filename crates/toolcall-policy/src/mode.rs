@@ -1,25 +1,32 @@
-//! Modes: what is done about things that no rule covers, and what no rule may allow.
-//! A mode never lifts a deny rule, an ask rule or the protection of a path.
+//! Modes: the effect on what no rule covers, and what no rule may allow.
+//! A mode never overrides a deny rule, an ask rule or the protection of a path.
 
 use crate::rule_effect::RuleEffect;
 
-/// How much is done without asking. The greater one is stricter.
+/// How much runs without asking. Modes are ordered; a greater one is stricter.
+///
+/// ```
+/// use toolcall_policy::Mode;
+///
+/// assert_eq!(Mode::named("read-only"), Some(Mode::ReadOnly));
+/// assert!(Mode::ReadOnly > Mode::Ask);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
-    /// Nothing is asked that no rule asks about.
+    /// Everything runs; only deny rules, ask rules and protected paths still hold.
     AllowAll,
-    /// Files in the roots are read and written; the rest is asked.
+    /// Reading and writing inside the workspace runs; the rest is asked about.
     AcceptEdits,
-    /// Files in the roots are read; the rest is asked.
+    /// Reading inside the workspace runs; the rest is asked about.
     #[default]
     Ask,
-    /// Files in the roots are read; what changes anything is denied.
+    /// Reading inside the workspace runs; everything that changes anything is denied.
     ReadOnly,
     /// Everything is denied.
     DenyAll,
 }
 
-/// What something amounts to, as far as modes care.
+/// The class of an action, as far as modes distinguish actions. Inside is inside the session's roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ActionClass {
     Nothing,
@@ -28,13 +35,13 @@ pub(crate) enum ActionClass {
     WriteInside,
     WriteOutside,
     Delete,
-    /// A command that was understood and whose programs only read.
+    /// An understood command whose programs only read.
     Inspect,
     Command,
     Reach,
-    /// A switch to a mode that lets more happen without asking.
+    /// A switch to a less strict mode.
     Loosen,
-    /// A switch to a mode that lets no more happen.
+    /// A switch to a mode that is as strict or stricter.
     Tighten,
     Unknown,
 }
@@ -49,7 +56,7 @@ impl Mode {
         Mode::DenyAll,
     ];
 
-    /// The name, as policy files write it.
+    /// Returns the name, as policy files write it.
     pub fn as_str(self) -> &'static str {
         match self {
             Mode::AllowAll => "allow-all",
@@ -60,12 +67,12 @@ impl Mode {
         }
     }
 
-    /// The mode of this name.
+    /// Returns the mode of this name.
     pub fn named(name: &str) -> Option<Mode> {
         Mode::ALL.into_iter().find(|mode| mode.as_str() == name)
     }
 
-    /// What happens without asking, in one sentence.
+    /// Returns a sentence about what runs without asking, for users.
     pub fn description(self) -> &'static str {
         match self {
             Mode::AllowAll => {
@@ -87,15 +94,16 @@ impl Mode {
         }
     }
 
-    /// What a switch from this mode to another amounts to.
+    /// Returns the class of a switch from this mode to another.
     pub(crate) fn switching_to(self, other: Mode) -> ActionClass {
-        match other < self {
-            true => ActionClass::Loosen,
-            false => ActionClass::Tighten,
+        if other < self {
+            ActionClass::Loosen
+        } else {
+            ActionClass::Tighten
         }
     }
 
-    /// What to tell people loudly before they work in this mode.
+    /// Returns the warning to show before a session runs in this mode, if it needs one.
     pub fn warning(self) -> Option<&'static str> {
         match self {
             Mode::AllowAll => Some(
@@ -106,12 +114,12 @@ impl Mode {
         }
     }
 
-    /// What is done about something that no rule covers.
-    pub(crate) fn stance(self, deed: ActionClass) -> RuleEffect {
+    /// Returns the effect on an action that no rule covers.
+    pub(crate) fn default_effect(self, class: ActionClass) -> RuleEffect {
         match self {
             Mode::AllowAll => RuleEffect::Allow,
-            Mode::AcceptEdits if deed == ActionClass::WriteInside => RuleEffect::Allow,
-            Mode::AcceptEdits | Mode::Ask => match deed {
+            Mode::AcceptEdits if class == ActionClass::WriteInside => RuleEffect::Allow,
+            Mode::AcceptEdits | Mode::Ask => match class {
                 ActionClass::Nothing | ActionClass::ReadInside | ActionClass::Tighten => {
                     RuleEffect::Allow
                 }
@@ -125,16 +133,18 @@ impl Mode {
                 | ActionClass::Loosen
                 | ActionClass::Unknown => RuleEffect::Ask,
             },
-            Mode::ReadOnly => Mode::Ask.stance(deed).max(self.floor(deed)),
+            Mode::ReadOnly => Mode::Ask
+                .default_effect(class)
+                .max(self.minimum_effect(class)),
             Mode::DenyAll => RuleEffect::Deny,
         }
     }
 
-    /// The least that is done about it, even if a rule allows it.
-    pub(crate) fn floor(self, deed: ActionClass) -> RuleEffect {
+    /// Returns the weakest effect on an action, which holds even if a rule allows it.
+    pub(crate) fn minimum_effect(self, class: ActionClass) -> RuleEffect {
         match self {
             Mode::AllowAll | Mode::AcceptEdits | Mode::Ask => RuleEffect::Allow,
-            Mode::ReadOnly => match deed {
+            Mode::ReadOnly => match class {
                 ActionClass::Nothing
                 | ActionClass::ReadInside
                 | ActionClass::ReadOutside
@@ -154,21 +164,21 @@ impl Mode {
 }
 
 impl ActionClass {
-    /// In words, after "no rule covers".
-    pub(crate) fn words(self) -> &'static str {
+    /// Returns a description that fits after "asks before".
+    pub(crate) fn description(self) -> &'static str {
         match self {
-            ActionClass::Nothing => "a call that touches nothing",
-            ActionClass::ReadInside => "reading in the roots",
-            ActionClass::ReadOutside => "reading outside the roots",
-            ActionClass::WriteInside => "writing in the roots",
-            ActionClass::WriteOutside => "writing outside the roots",
+            ActionClass::Nothing => "calling a tool that touches nothing",
+            ActionClass::ReadInside => "reading inside the workspace",
+            ActionClass::ReadOutside => "reading outside the workspace",
+            ActionClass::WriteInside => "writing inside the workspace",
+            ActionClass::WriteOutside => "writing outside the workspace",
             ActionClass::Delete => "deleting",
-            ActionClass::Inspect => "a command that only reads",
-            ActionClass::Command => "a command",
-            ActionClass::Reach => "reaching out",
+            ActionClass::Inspect => "running a command that only reads",
+            ActionClass::Command => "running a command",
+            ActionClass::Reach => "reaching a host or a server",
             ActionClass::Loosen => "switching to a looser mode",
             ActionClass::Tighten => "switching to a mode that is no looser",
-            ActionClass::Unknown => "a tool that does not say what it does",
+            ActionClass::Unknown => "calling a tool that does not say what it does",
         }
     }
 }

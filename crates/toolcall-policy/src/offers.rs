@@ -1,53 +1,55 @@
-//! The rules that "always" may write: exact, and each tried on the call that asked.
-//! A rule that would not settle the question, or would settle far more, is not offered.
+//! Offers the rules that an "always" answer may remember, each tried on the call that is asked about.
+//! A rule that would not allow the call, or would allow far more, is not offered.
 
 use toolcall::{Command, Lifetime, Part, Reading, Rule, Touch};
 use toolcall_shell::{Words, touches};
 
-use crate::command::everything;
+use crate::command::unwrap_all;
 use crate::evaluation::Evaluation;
-use crate::finding::Verb;
-use crate::names::ToolName;
+use crate::finding::FileAction;
 use crate::paths::Pattern;
-use crate::programs::{Reach, is_never_offered, offered_words, runs_anything};
+use crate::programs::{OfferPrefix, is_never_offered, offered_words, runs_anything};
 use crate::reach::{ReachPattern, mode_name};
-use crate::rule::{Body, PolicyRule};
+use crate::rule::{PolicyRule, RuleBody};
 use crate::rule_effect::RuleEffect;
-use crate::text::text;
+use crate::rule_text::text;
+use crate::tool_name::ToolName;
 
-/// How a command is put into a rule.
+/// How a rule names a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Breadth {
-    /// By the first words of its programs.
+    /// By the first words of its programs (`run`).
     Words,
-    /// To the letter.
-    Letter,
+    /// By its whole text (`exactly`).
+    Exact,
 }
 
-/// The rules that "always" may write for this intent, the narrowest lifetime first.
-pub(crate) fn offers(hearing: &Evaluation<'_>) -> Vec<Rule> {
-    let has_command = hearing
+/// Returns the rules that an "always" answer may remember for this intent, the shortest lifetime first.
+pub(crate) fn offers(evaluation: &Evaluation<'_>) -> Vec<Rule> {
+    let has_command = evaluation
         .intent
         .touches
         .iter()
         .any(|touch| matches!(touch, Touch::Runs(_)));
-    let breadths: &[Breadth] = match has_command {
-        true => &[Breadth::Letter, Breadth::Words],
-        false => &[Breadth::Letter],
+    let breadths: &[Breadth] = if has_command {
+        &[Breadth::Exact, Breadth::Words]
+    } else {
+        &[Breadth::Exact]
     };
     let mut offers = Vec::new();
     for breadth in breadths {
-        let Some(body) = body(hearing, *breadth).filter(|body| *body != Body::default()) else {
+        let Some(body) = body(evaluation, *breadth).filter(|body| *body != RuleBody::default())
+        else {
             continue;
         };
         let text = text(&body);
-        if settles(hearing, &text) {
+        if allows_call(evaluation, &text) {
             let rule = |lifetime| Rule {
                 text: text.as_str().into(),
                 lifetime,
             };
             offers.extend(
-                lifetimes(hearing, &body)
+                lifetimes(evaluation, &body)
                     .iter()
                     .map(|lifetime| rule(*lifetime)),
             );
@@ -56,20 +58,21 @@ pub(crate) fn offers(hearing: &Evaluation<'_>) -> Vec<Rule> {
     offers
 }
 
-/// Whether a rule of this text, read back, allows what asked.
-fn settles(hearing: &Evaluation<'_>, text: &str) -> bool {
+/// Whether the rule, parsed from its text, allows the call.
+fn allows_call(evaluation: &Evaluation<'_>, text: &str) -> bool {
     let Ok(rule) = PolicyRule::from_text(text, RuleEffect::Allow, None) else {
         return false;
     };
     let tried = Evaluation {
         extra: Some(&rule),
-        ..*hearing
+        ..*evaluation
     };
-    rule.text() == text && tried.outcome().stance == RuleEffect::Allow
+    rule.text() == text && tried.outcome().effect == RuleEffect::Allow
 }
 
-/// Rules about places hold where the places are; a text that nobody understood, for now only.
-fn lifetimes(hearing: &Evaluation<'_>, body: &Body) -> &'static [Lifetime] {
+/// Returns the lifetimes to offer. Rules about paths hold in the project at most; a rule about a text that
+/// was not understood holds for the session only.
+fn lifetimes(evaluation: &Evaluation<'_>, body: &RuleBody) -> &'static [Lifetime] {
     let is_unclear = |touch: &Touch| match touch {
         Touch::Runs(command) => matches!(command.reading, Reading::Unclear(_)),
         Touch::Reads(_)
@@ -82,7 +85,7 @@ fn lifetimes(hearing: &Evaluation<'_>, body: &Body) -> &'static [Lifetime] {
     let has_paths = [&body.reads, &body.writes, &body.deletes]
         .iter()
         .any(|list| !list.is_empty());
-    if hearing.intent.touches.iter().any(is_unclear) {
+    if evaluation.intent.touches.iter().any(is_unclear) {
         &[Lifetime::Session]
     } else if has_paths || !body.exactly.is_empty() {
         &[Lifetime::Session, Lifetime::Project]
@@ -91,28 +94,33 @@ fn lifetimes(hearing: &Evaluation<'_>, body: &Body) -> &'static [Lifetime] {
     }
 }
 
-/// What a rule would have to be about; none where something in it is never offered.
-fn body(hearing: &Evaluation<'_>, breadth: Breadth) -> Option<Body> {
-    let mut body = Body::default();
-    for touch in &hearing.intent.touches {
-        add(hearing, touch, breadth, &mut body)?;
+/// Returns what a rule would have to cover; `None` if any of it is never offered.
+fn body(evaluation: &Evaluation<'_>, breadth: Breadth) -> Option<RuleBody> {
+    let mut body = RuleBody::default();
+    for touch in &evaluation.intent.touches {
+        add(evaluation, touch, breadth, &mut body)?;
     }
     Some(body)
 }
 
-fn add(hearing: &Evaluation<'_>, touch: &Touch, breadth: Breadth, body: &mut Body) -> Option<()> {
+fn add(
+    evaluation: &Evaluation<'_>,
+    touch: &Touch,
+    breadth: Breadth,
+    body: &mut RuleBody,
+) -> Option<()> {
     match touch {
-        Touch::Reads(path) => add_path(hearing, Verb::Read, path, body),
-        Touch::Writes(path) => add_path(hearing, Verb::Write, path, body),
-        Touch::Deletes(path) => add_path(hearing, Verb::Delete, path, body),
+        Touch::Reads(path) => add_path(evaluation, FileAction::Read, path, body),
+        Touch::Writes(path) => add_path(evaluation, FileAction::Write, path, body),
+        Touch::Deletes(path) => add_path(evaluation, FileAction::Delete, path, body),
         Touch::Moves { from, to } => {
-            add_path(hearing, Verb::Read, from, body)?;
-            add_path(hearing, Verb::Delete, from, body)?;
-            add_path(hearing, Verb::Write, to, body)
+            add_path(evaluation, FileAction::Read, from, body)?;
+            add_path(evaluation, FileAction::Delete, from, body)?;
+            add_path(evaluation, FileAction::Write, to, body)
         }
-        Touch::Reaches(target) if target.starts_with("mcp:") => add_tool(hearing, body),
-        Touch::Unknown => add_tool(hearing, body),
-        // A mode is chosen each time.
+        Touch::Reaches(target) if target.starts_with("mcp:") => add_tool(evaluation, body),
+        Touch::Unknown => add_tool(evaluation, body),
+        // A switch of modes is asked about each time.
         Touch::Reaches(target) if mode_name(target).is_some() => None,
         Touch::Reaches(target) => {
             let reach = ReachPattern::parse(target).ok()?;
@@ -123,33 +131,35 @@ fn add(hearing: &Evaluation<'_>, touch: &Touch, breadth: Breadth, body: &mut Bod
         }
         Touch::Runs(command) => {
             for file in touches(&command.reading) {
-                add(hearing, &file, breadth, body)?;
+                add(evaluation, &file, breadth, body)?;
             }
             match breadth {
-                Breadth::Words => add_words(hearing, command, body),
-                Breadth::Letter => add_letter(command, body),
+                Breadth::Words => add_words(evaluation, command, body),
+                Breadth::Exact => add_exact(command, body),
             }
         }
     }
 }
 
-/// A path that nothing settles yet.
+/// Adds a path, unless it is already allowed.
 fn add_path(
-    hearing: &Evaluation<'_>,
-    verb: Verb,
+    evaluation: &Evaluation<'_>,
+    action: FileAction,
     path: &std::path::Path,
-    body: &mut Body,
+    body: &mut RuleBody,
 ) -> Option<()> {
     let mut worst = RuleEffect::Allow;
-    hearing.file(verb, path, &mut |finding| worst = worst.max(finding.stance));
+    evaluation.file(action, path, &mut |finding| {
+        worst = worst.max(finding.effect)
+    });
     if worst == RuleEffect::Allow {
         return Some(());
     }
-    let pattern = Pattern::of(path, hearing.setting)?;
-    let list = match verb {
-        Verb::Read => &mut body.reads,
-        Verb::Write => &mut body.writes,
-        Verb::Delete => &mut body.deletes,
+    let pattern = Pattern::of(path, evaluation.context)?;
+    let list = match action {
+        FileAction::Read => &mut body.reads,
+        FileAction::Write => &mut body.writes,
+        FileAction::Delete => &mut body.deletes,
     };
     if !list.contains(&pattern) {
         list.push(pattern);
@@ -157,21 +167,21 @@ fn add_path(
     Some(())
 }
 
-/// The tool as it is defined now: there is nothing narrower to go by.
-fn add_tool(hearing: &Evaluation<'_>, body: &mut Body) -> Option<()> {
-    let tool = &hearing.intent.tool;
+/// Adds the tool as it is defined now; nothing narrower is known about the call.
+fn add_tool(evaluation: &Evaluation<'_>, body: &mut RuleBody) -> Option<()> {
+    let tool = &evaluation.intent.tool;
     body.tool = Some(ToolName::of(tool)?);
     body.definition = Some(tool.digest.to_string()).filter(|digest| !digest.is_empty());
     body.definition.as_ref().map(|_| ())
 }
 
-/// The first words of every program that no rule covers yet.
-fn add_words(hearing: &Evaluation<'_>, command: &Command, body: &mut Body) -> Option<()> {
+/// Adds the first words of every program that no rule covers yet.
+fn add_words(evaluation: &Evaluation<'_>, command: &Command, body: &mut RuleBody) -> Option<()> {
     for part in programs(command)? {
-        if hearing.covering_one(&part).is_ok() {
+        if evaluation.covering_one(&part).is_ok() {
             continue;
         }
-        let Reach::Words(length) = offered_words(&part.argv) else {
+        let OfferPrefix::Words(length) = offered_words(&part.argv) else {
             return None;
         };
         let words = part.argv[..length].to_vec();
@@ -182,8 +192,8 @@ fn add_words(hearing: &Evaluation<'_>, command: &Command, body: &mut Body) -> Op
     Some(())
 }
 
-/// This command in this folder, and no other.
-fn add_letter(command: &Command, body: &mut Body) -> Option<()> {
+/// Adds exactly this command in this directory.
+fn add_exact(command: &Command, body: &mut RuleBody) -> Option<()> {
     match &command.reading {
         Reading::Understood(_) => drop(programs(command)?),
         Reading::Unclear(_) => {
@@ -194,18 +204,18 @@ fn add_letter(command: &Command, body: &mut Body) -> Option<()> {
         }
     }
     body.exactly.push(command.text.to_string());
-    body.folder = Some(command.cwd.clone());
+    body.directory = Some(command.cwd.clone());
     Some(())
 }
 
-/// Every program of an understood command; none if one of them is never offered.
+/// Returns every program of an understood command; `None` if one of them is never offered.
 fn programs(command: &Command) -> Option<Vec<Part>> {
     let Reading::Understood(parts) = &command.reading else {
         return None;
     };
     let all: Vec<Part> = parts
         .iter()
-        .flat_map(|part| everything(part).parts)
+        .flat_map(|part| unwrap_all(part).parts)
         .collect();
     let is_offered = |part: &Part| {
         let program = part.argv.first();

@@ -1,29 +1,29 @@
-//! Patterns of paths, in the manner of gitignore, and many of them searched at once.
-//! They go by the letters of a path; no file is looked at.
+//! Path patterns in the style of gitignore, and sets of them that are matched at once.
+//! It matches the text of paths and does not access the file system.
 
 use std::path::{Component, Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use toolcall::SessionContext;
 
-use crate::error::Fault;
-use crate::fold::{fold_letters, fold_path, normal};
+use crate::error::RuleError;
+use crate::fold::{fold_letters, fold_path, normalize};
 use crate::rule_effect::RuleEffect;
 
-/// Longer patterns are not taken.
-const LONGEST_PATTERN: usize = 1024;
+/// The length in bytes above which a pattern is rejected.
+const MAX_PATTERN_LEN: usize = 1024;
 
-/// A pattern of paths, as somebody wrote it. What it matches it matches with all that is beneath.
+/// A path pattern. It also matches everything beneath what it matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    /// As it was written.
+    /// The pattern as it was written.
     pub(crate) source: String,
-    base: Base,
+    base: PatternBase,
     glob: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Base {
+enum PatternBase {
     /// Relative to each root.
     Roots,
     /// From the root of the file system.
@@ -31,15 +31,15 @@ enum Base {
 }
 
 impl Pattern {
-    /// `*.md` anywhere in a root, `src/*.rs` or `./a` from a root, `~/x` and `/x` on the machine.
-    pub(crate) fn parse(source: &str, home: Option<&Path>) -> Result<Self, Fault> {
+    /// Parses `*.md` (anywhere in a root), `src/*.rs` or `./a` (relative to a root), `~/x` and `/x`.
+    pub(crate) fn parse(source: &str, home: Option<&Path>) -> Result<Self, RuleError> {
         check(source)?;
         let (base, glob) = match source {
-            "~" => (Base::Machine, in_home(home, "")?),
-            _ if source.starts_with('/') => (Base::Machine, source.to_owned()),
+            "~" => (PatternBase::Machine, in_home(home, "")?),
+            _ if source.starts_with('/') => (PatternBase::Machine, source.to_owned()),
             _ => match source.strip_prefix("~/") {
-                Some(rest) => (Base::Machine, in_home(home, rest)?),
-                None => (Base::Roots, in_roots(source)),
+                Some(rest) => (PatternBase::Machine, in_home(home, rest)?),
+                None => (PatternBase::Roots, in_roots(source)),
             },
         };
         let pattern = Self {
@@ -49,7 +49,7 @@ impl Pattern {
         };
         pattern.globs(&pattern.glob).map_err(|error| {
             let problem = format!("`{source}` is not a pattern: {}", error.kind());
-            Fault::new(
+            RuleError::new(
                 problem,
                 "put what is meant by the letter into brackets, as in `[[]x]`",
             )
@@ -57,9 +57,9 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// The pattern of exactly this path, relative to a root where it is in one.
-    pub(crate) fn of(path: &Path, setting: &SessionContext) -> Option<Self> {
-        let in_root = setting
+    /// Returns the pattern of exactly this path, relative to a root if it is inside one.
+    pub(crate) fn of(path: &Path, context: &SessionContext) -> Option<Self> {
+        let in_root = context
             .roots
             .iter()
             .find_map(|root| path.strip_prefix(root).ok());
@@ -70,7 +70,7 @@ impl Pattern {
         Self::parse(&source, None).ok()
     }
 
-    /// The pattern itself and everything beneath what it matches.
+    /// Returns globs for the pattern and for everything beneath what it matches.
     fn globs(&self, glob: &str) -> Result<[Glob; 2], globset::Error> {
         let beneath = match glob {
             "" => "/**".to_owned(),
@@ -83,26 +83,26 @@ impl Pattern {
         ])
     }
 
-    /// The folder that everything it matches is in, as far as it is written out.
-    fn literal(&self) -> PathBuf {
+    /// Returns the longest path without wildcards that everything it matches is beneath.
+    fn literal_prefix(&self) -> PathBuf {
         let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{', '\\']);
         let parts: Vec<_> = self.glob.split('/').take_while(is_plain).collect();
         match self.base {
-            Base::Roots => parts.iter().collect(),
-            Base::Machine => format!("/{}", parts.join("/")).into(),
+            PatternBase::Roots => parts.iter().collect(),
+            PatternBase::Machine => format!("/{}", parts.join("/")).into(),
         }
     }
 }
 
-fn check(source: &str) -> Result<(), Fault> {
+fn check(source: &str) -> Result<(), RuleError> {
     if source.is_empty() {
-        return Err(Fault::new(
+        return Err(RuleError::new(
             "an empty pattern",
-            "write a path, or `**` for everything in the roots",
+            "write a path, or `**` for everything in the workspace",
         ));
     }
-    if source.len() > LONGEST_PATTERN {
-        return Err(Fault::new(
+    if source.len() > MAX_PATTERN_LEN {
+        return Err(RuleError::new(
             "a pattern that is too long",
             "write several shorter ones",
         ));
@@ -110,21 +110,27 @@ fn check(source: &str) -> Result<(), Fault> {
     if source.starts_with('!') {
         let advice =
             "write a rule of its own for what is excepted; deny wins over ask, ask over allow";
-        return Err(Fault::new(format!("`{source}` begins with `!`"), advice));
+        return Err(RuleError::new(
+            format!("`{source}` begins with `!`"),
+            advice,
+        ));
     }
     let goes_up = Path::new(source)
         .components()
         .any(|part| part == Component::ParentDir);
     if goes_up {
         let problem = format!("`{source}` has `..` in it and can never match");
-        return Err(Fault::new(problem, "write where it leads: `/…` or `~/…`"));
+        return Err(RuleError::new(
+            problem,
+            "write where it leads: `/…` or `~/…`",
+        ));
     }
     Ok(())
 }
 
-fn in_home(home: Option<&Path>, rest: &str) -> Result<String, Fault> {
+fn in_home(home: Option<&Path>, rest: &str) -> Result<String, RuleError> {
     let home = home.and_then(Path::to_str);
-    let none = || Fault::new("`~` without a home folder", "write the path from `/`");
+    let none = || RuleError::new("`~` without a home directory", "write the path from `/`");
     Ok(format!(
         "{}/{rest}",
         globset::escape(home.ok_or_else(none)?)
@@ -142,56 +148,56 @@ fn in_roots(source: &str) -> String {
     }
 }
 
-/// The patterns of many rules, for one stance and one verb.
+/// The patterns of many rules, for one effect and one action.
 #[derive(Clone, Debug)]
 pub(crate) struct PathSet {
-    roots: Globs,
-    machine: Globs,
-    literals: Vec<(Base, PathBuf, usize)>,
-    stance: RuleEffect,
+    roots: GlobRules,
+    machine: GlobRules,
+    literals: Vec<(PatternBase, PathBuf, usize)>,
+    effect: RuleEffect,
 }
 
 #[derive(Clone, Debug)]
-struct Globs {
+struct GlobRules {
     set: GlobSet,
     rules: Vec<usize>,
 }
 
 impl PathSet {
-    /// Each pattern with the number of its rule. What denies or asks is also searched by folded names.
+    /// Builds the set from patterns with the index of their rule. Ask and deny patterns also match folded names.
     pub(crate) fn new(
-        stance: RuleEffect,
+        effect: RuleEffect,
         patterns: &[(&Pattern, usize)],
     ) -> Result<Self, globset::Error> {
-        let of_base = |base: Base| {
+        let of_base = |base: PatternBase| {
             patterns
                 .iter()
                 .filter(move |(pattern, _)| pattern.base == base)
         };
-        let literals = patterns.iter().filter(|_| stance != RuleEffect::Allow);
+        let literals = patterns.iter().filter(|_| effect != RuleEffect::Allow);
         Ok(Self {
-            roots: Globs::new(stance, of_base(Base::Roots))?,
-            machine: Globs::new(stance, of_base(Base::Machine))?,
+            roots: GlobRules::new(effect, of_base(PatternBase::Roots))?,
+            machine: GlobRules::new(effect, of_base(PatternBase::Machine))?,
             literals: literals
-                .map(|(pattern, rule)| (pattern.base, pattern.literal(), *rule))
+                .map(|(pattern, rule)| (pattern.base, pattern.literal_prefix(), *rule))
                 .collect(),
-            stance,
+            effect,
         })
     }
 
-    /// The rules that match a path, in their order.
-    pub(crate) fn find(&self, path: &Path, setting: &SessionContext) -> Vec<usize> {
+    /// Returns the rules that match a path, in order.
+    pub(crate) fn find(&self, path: &Path, context: &SessionContext) -> Vec<usize> {
         if self.roots.rules.is_empty() && self.machine.rules.is_empty() {
             return Vec::new();
         }
         let mut found = Vec::new();
-        match self.stance {
+        match self.effect {
             RuleEffect::Allow if path.components().any(|part| part == Component::ParentDir) => {}
-            RuleEffect::Allow => self.collect(path, &setting.roots, &mut found),
+            RuleEffect::Allow => self.collect(path, &context.roots, &mut found),
             RuleEffect::Ask | RuleEffect::Deny => {
-                let path = normal(path);
-                let roots: Vec<_> = setting.roots.iter().map(|root| fold_path(root)).collect();
-                self.collect(&path, &setting.roots, &mut found);
+                let path = normalize(path);
+                let roots: Vec<_> = context.roots.iter().map(|root| fold_path(root)).collect();
+                self.collect(&path, &context.roots, &mut found);
                 self.collect(&fold_path(&path), &roots, &mut found);
             }
         }
@@ -200,14 +206,14 @@ impl PathSet {
         found
     }
 
-    /// The rules whose patterns lie beneath a folder. A name that may be anywhere in a root lies
-    /// beneath the root; whether it lies beneath a folder in it nobody can tell.
-    pub(crate) fn beneath(&self, path: &Path, setting: &SessionContext) -> Vec<usize> {
-        let path = normal(path);
-        let lies_beneath = |base: Base, literal: &Path| match base {
-            Base::Machine => literal.starts_with(&path),
-            Base::Roots => {
-                let mut roots = setting.roots.iter();
+    /// Returns the rules whose patterns lie beneath a directory. A name that may be anywhere in a root
+    /// counts as beneath the root, but not as beneath a directory in it.
+    pub(crate) fn beneath(&self, path: &Path, context: &SessionContext) -> Vec<usize> {
+        let path = normalize(path);
+        let lies_beneath = |base: PatternBase, literal: &Path| match base {
+            PatternBase::Machine => literal.starts_with(&path),
+            PatternBase::Roots => {
+                let mut roots = context.roots.iter();
                 roots.any(|root| root.join(literal).starts_with(&path))
             }
         };
@@ -228,15 +234,15 @@ impl PathSet {
     }
 }
 
-impl Globs {
+impl GlobRules {
     fn new<'a>(
-        stance: RuleEffect,
+        effect: RuleEffect,
         patterns: impl Iterator<Item = &'a (&'a Pattern, usize)>,
     ) -> Result<Self, globset::Error> {
         let (mut set, mut rules) = (GlobSetBuilder::new(), Vec::new());
         for (pattern, rule) in patterns {
             let folded = fold_letters(&pattern.glob);
-            let texts = match stance {
+            let texts = match effect {
                 RuleEffect::Ask | RuleEffect::Deny if folded != pattern.glob => {
                     vec![pattern.glob.as_str(), &folded]
                 }

@@ -1,7 +1,7 @@
-//! Where something stands in a text: line and column from a byte.
-//! It knows nothing of what stands there.
+//! Converts a byte offset to a line and column.
+//! It knows nothing about the content of the text.
 
-/// A place in a text, counted from 1.
+/// A position in a text; line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub(crate) line: usize,
@@ -9,7 +9,7 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// The place of a byte; one beyond the end is the end.
+    /// Returns the position of a byte offset; an offset beyond the end counts as the end.
     pub(crate) fn of(text: &str, byte: usize) -> Self {
         let mut end = byte.min(text.len());
         while !text.is_char_boundary(end) {

@@ -1,5 +1,5 @@
-//! What is known of programs: what their words are, and which of them make a reader write or run.
-//! It only ever raises caution; a program that is not known is no safer for it.
+//! Knowledge about common programs: what their arguments are, and which arguments write files or run programs.
+//! It is used only to be more careful; an unknown program may do anything.
 
 mod awk;
 mod rows;
@@ -10,35 +10,35 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use rows::ROWS;
-use table::{Nature, Program, Scripts};
+use table::{Program, ProgramKind, Scripts};
 
 pub(crate) use table::{is_never_offered, is_shell, runs_anything};
 
-/// A word that makes a program do more than its name says.
+/// An argument that makes a program do more than its name says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hazard {
-    /// Its place among the words.
+    /// The index of the argument.
     pub(crate) at: usize,
     pub(crate) why: String,
 }
 
-/// What the words of a program are.
+/// What a program does with its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordUse {
-    /// Files that it reads.
+    /// It reads them as files.
     Reads,
-    /// Text that it prints.
+    /// It prints them as text.
     Text,
-    /// Anything: files that it may change.
+    /// Anything: it may change the files that they name.
     Anything,
 }
 
-/// How much of a command an "always" may cover by the words it begins with.
+/// How many words an offered rule may name a program by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// So many words.
+pub(crate) enum OfferPrefix {
+    /// The first words, this many.
     Words(usize),
-    /// The whole command only.
+    /// Only the whole command.
     Whole,
 }
 
@@ -47,33 +47,33 @@ static PROGRAMS: LazyLock<HashMap<&'static str, &'static Program>> = LazyLock::n
     ROWS.iter().flat_map(names).collect()
 });
 
-/// The first word beyond the first `covered` that makes the program do more than its name says.
+/// Returns the first hazard after the first `covered` words.
 pub(crate) fn first_hazard(argv: &[String], covered: usize) -> Option<Hazard> {
     let mut hazards = hazards(argv).into_iter();
     hazards.find(|hazard| hazard.at >= covered)
 }
 
-/// What the words of this program are. One that does more than read may change what they name.
+/// Returns what a program does with its arguments.
 pub(crate) fn word_use(argv: &[String]) -> WordUse {
-    let nature = known(argv).map_or(Nature::Works, |(_, program)| program.nature);
-    match nature {
-        Nature::Reads if hazards(argv).is_empty() => WordUse::Reads,
-        Nature::Reads | Nature::Works => WordUse::Anything,
-        Nature::Prints => WordUse::Text,
+    let kind = known(argv).map_or(ProgramKind::Works, |(_, program)| program.kind);
+    match kind {
+        ProgramKind::Reads if hazards(argv).is_empty() => WordUse::Reads,
+        ProgramKind::Reads | ProgramKind::Works => WordUse::Anything,
+        ProgramKind::Prints => WordUse::Text,
     }
 }
 
-/// Whether the program takes some of its words apart, and runs or writes what it finds in them.
+/// Whether a program parses some of its arguments, and runs or writes what it finds in them.
 pub(crate) fn takes_texts(argv: &[String]) -> bool {
     runs_anything(&argv[0]) || !hazards(argv).is_empty()
 }
 
-/// Whether the program only looks: it reads, and none of its words makes it do more.
+/// Whether a program only reads or prints, and no argument makes it do more.
 pub(crate) fn only_reads(argv: &[String]) -> bool {
     word_use(argv) != WordUse::Anything
 }
 
-/// The words that may be paths: those that are no options' names, no patterns and no scripts.
+/// Returns the arguments that may be paths, with their index: no patterns, scripts or exclusions.
 pub(crate) fn path_words(argv: &[String]) -> Vec<(usize, &str)> {
     let skipped = known(argv).and_then(|(depth, program)| {
         let has_script_option = || argv[1..].iter().any(|word| table::takes_script(word));
@@ -91,63 +91,64 @@ pub(crate) fn path_words(argv: &[String]) -> Vec<(usize, &str)> {
         .collect()
 }
 
-/// What a program does with folders that it is given.
+/// What a program does with directories in its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FolderUse {
-    /// It prints what is in the files beneath them.
+pub(crate) enum DirectoryUse {
+    /// It prints the content of the files beneath them.
     Searched,
     /// It copies, moves or removes them as a whole.
-    Taken,
+    Whole,
     Other,
 }
 
-/// What this program does with folders that it is given.
-pub(crate) fn folder_use(argv: &[String]) -> FolderUse {
+/// Returns what a program does with directories in its arguments.
+pub(crate) fn directory_use(argv: &[String]) -> DirectoryUse {
     let name = argv[0].rsplit('/').next().unwrap_or_default();
     let is_recursive = |word: &String| {
         let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
         letters.is_some_and(|letters| letters.contains(['r', 'R'])) || word.contains("recursive")
     };
     match name {
-        "rg" | "ag" | "ack" => FolderUse::Searched,
-        "grep" | "egrep" | "fgrep" if argv.iter().any(is_recursive) => FolderUse::Searched,
+        "rg" | "ag" | "ack" => DirectoryUse::Searched,
+        "grep" | "egrep" | "fgrep" if argv.iter().any(is_recursive) => DirectoryUse::Searched,
         "rm" | "mv" | "cp" | "rsync" | "scp" | "tar" | "bsdtar" | "zip" | "chmod" | "chown"
-        | "ln" => FolderUse::Taken,
-        _ => FolderUse::Other,
+        | "ln" => DirectoryUse::Whole,
+        _ => DirectoryUse::Other,
     }
 }
 
-/// Whether the program searches the folder it runs in, because it is given none.
+/// Whether a program searches the working directory because no directory is given.
 pub(crate) fn searches_here(argv: &[String]) -> bool {
     let has_only_patterns = |(depth, program): (usize, &Program)| {
-        let patterns = match argv.iter().any(|word| table::takes_script(word)) {
-            true => 0,
-            false => 1,
+        let patterns = if argv.iter().any(|word| table::takes_script(word)) {
+            0
+        } else {
+            1
         };
         operands(argv, depth, program).len() <= patterns
     };
-    folder_use(argv) == FolderUse::Searched && known(argv).is_some_and(has_only_patterns)
+    directory_use(argv) == DirectoryUse::Searched && known(argv).is_some_and(has_only_patterns)
 }
 
-/// How much of it an "always" may cover by the words it begins with.
-pub(crate) fn offered_words(argv: &[String]) -> Reach {
+/// Returns how many words an offered rule may name the program by.
+pub(crate) fn offered_words(argv: &[String]) -> OfferPrefix {
     let depth = known(argv)
         .filter(|(_, program)| program.is_offered)
         .map(|(depth, _)| depth);
     match depth {
-        Some(depth) => Reach::Words(depth),
-        None => Reach::Whole,
+        Some(depth) => OfferPrefix::Words(depth),
+        None => OfferPrefix::Whole,
     }
 }
 
-/// What is left out is not touched.
+/// Whether an argument names what the program ignores, which it does not touch.
 fn is_exclusion(argv: &[String], at: usize, word: &str) -> bool {
     let leaves_out = |word: &str| word.starts_with("--exclude") || word.starts_with("--ignore");
     let is_value = at > 0 && leaves_out(&argv[at - 1]) && !argv[at - 1].contains('=');
     leaves_out(word) || is_value
 }
 
-/// The row that says most about the program, and how many words name it.
+/// Returns the most specific row about a program, and how many words it matches.
 fn known(argv: &[String]) -> Option<(usize, &'static Program)> {
     let first = argv.first()?;
     let name = first.rsplit('/').next().unwrap_or(first);
@@ -166,7 +167,7 @@ fn known(argv: &[String]) -> Option<(usize, &'static Program)> {
         })
 }
 
-/// Every word that makes the program do more than its name says.
+/// Returns every argument that makes the program do more than its name says.
 fn hazards(argv: &[String]) -> Vec<Hazard> {
     let mut found = Vec::new();
     let Some((depth, program)) = known(argv) else {
@@ -178,11 +179,11 @@ fn hazards(argv: &[String]) -> Vec<Hazard> {
         if word == "--" {
             end = end.min(at);
         }
-        // What comes after `--` is no option of this program, but may be one of a program it runs.
-        let is_hazard = match at < end {
-            true if at == 1 && program.is_bare_hazard(word) => true,
-            true => program.is_hazard(word),
-            false => program.is_listed(word),
+        // A word after `--` is not an option of this program, but may be one of a program that it runs.
+        let is_hazard = if at < end {
+            program.is_hazard(word) || (at == 1 && program.is_bare_hazard(word))
+        } else {
+            program.is_listed(word)
         };
         if is_hazard {
             let why = format!("`{word}` makes `{name}` do more than that");
@@ -202,7 +203,7 @@ fn hazards(argv: &[String]) -> Vec<Hazard> {
     found
 }
 
-/// The words that are neither options nor the values of options.
+/// Returns the arguments that are neither options nor their values.
 fn operands<'a>(argv: &'a [String], depth: usize, program: &Program) -> Vec<(usize, &'a str)> {
     let mut found = Vec::new();
     let mut words = argv.iter().enumerate().skip(depth);
@@ -221,7 +222,7 @@ fn operands<'a>(argv: &'a [String], depth: usize, program: &Program) -> Vec<(usi
     found
 }
 
-/// Scripts in a language of the program's own, looked through for what writes or runs.
+/// Returns the `sed` and `awk` scripts that may write files or run programs.
 fn script_hazards(argv: &[String], depth: usize, program: &Program) -> Vec<Hazard> {
     let name = argv[0].rsplit('/').next().unwrap_or_default();
     let is_harmless: fn(&str) -> bool = match name {
@@ -233,9 +234,10 @@ fn script_hazards(argv: &[String], depth: usize, program: &Program) -> Vec<Hazar
         .filter_map(|at| stated_script(argv, at))
         .collect();
     let first = || operands(argv, depth, program).into_iter().next();
-    let scripts = match stated.is_empty() {
-        true => first().into_iter().collect(),
-        false => stated,
+    let scripts = if stated.is_empty() {
+        first().into_iter().collect()
+    } else {
+        stated
     };
     scripts
         .into_iter()
@@ -247,7 +249,7 @@ fn script_hazards(argv: &[String], depth: usize, program: &Program) -> Vec<Hazar
         .collect()
 }
 
-/// The script that an option takes: attached to it, or the next word.
+/// Returns the script of an option: attached to it, or the next word.
 fn stated_script(argv: &[String], at: usize) -> Option<(usize, &str)> {
     let word = argv[at].as_str();
     let next = || argv.get(at + 1).map(|next| (at + 1, next.as_str()));

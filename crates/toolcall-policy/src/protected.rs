@@ -1,28 +1,28 @@
-//! Paths that rules cannot open: what makes other programs run things, and our own files.
-//! It goes by folded names alone, whether the file exists or not.
+//! Protected paths, which no rule can allow: files that make programs run code, secrets, and this program's own files.
+//! It compares folded names only, whether the file exists or not.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::fold::{fold, fold_path, is_short_beginning, is_short_form};
 use crate::rule_effect::RuleEffect;
 
-/// What would be done with a path.
+/// How a call accesses a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum PathAccess {
     Read,
     Change,
-    /// Deleted or moved, with everything beneath it.
+    /// Delete or move it, with everything beneath it.
     Remove,
 }
 
-/// Why a path is protected.
+/// The protection of a path: the effect, and the name that is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Protection {
-    pub(crate) stance: RuleEffect,
+    pub(crate) effect: RuleEffect,
     pub(crate) name: &'static str,
 }
 
-/// Names that nobody writes beneath through us.
+/// Names beneath which no tool call may write.
 const DENIED: [&[&str]; 6] = [
     &[".git"],
     &[".toolcall"],
@@ -32,7 +32,7 @@ const DENIED: [&[&str]; 6] = [
     &["application support", "toolcall"],
 ];
 
-/// Names that are asked about whatever rules say; a `*` at the end stands for anything.
+/// Names that are always asked about before they change, whatever rules say. `*` matches any characters.
 const ASKED: [&[&str]; 51] = [
     &[".vscode"],
     &[".idea"],
@@ -87,7 +87,7 @@ const ASKED: [&[&str]; 51] = [
     &[".config", "git"],
 ];
 
-/// Names that usually hold secrets: reading them is asked about, too.
+/// Names that usually contain secrets: reading them is asked about, too.
 const SECRET: [&[&str]; 8] = [
     &[".env*"],
     &[".npmrc"],
@@ -99,40 +99,42 @@ const SECRET: [&[&str]; 8] = [
     &[".toolcall"],
 ];
 
-/// What protects a path, if anything does. `own` are files and folders of this program. What is
-/// only asked about is asked about beneath the roots, not for how the way to them is called.
+/// Returns the protection of a path, if it has one. `own` are the files and directories of this program.
+/// For names that are only asked about, the path of the root itself does not count.
 pub(crate) fn protection(
     path: &Path,
-    act: Act,
+    access: PathAccess,
     own: &[PathBuf],
     roots: &[PathBuf],
 ) -> Option<Protection> {
     let beneath = roots.iter().find_map(|root| path.strip_prefix(root).ok());
     let (all, names) = (folded_names(path), folded_names(beneath.unwrap_or(path)));
-    if act == Act::Read {
-        let name = SECRET.iter().find(|wanted| holds(&names, wanted))?;
+    if access == PathAccess::Read {
+        let name = SECRET
+            .iter()
+            .find(|wanted| contains_names(&names, wanted))?;
         return Some(asked(name));
     }
-    if let Some(name) = DENIED.iter().find(|wanted| holds(&all, wanted)) {
+    if let Some(name) = DENIED.iter().find(|wanted| contains_names(&all, wanted)) {
         return Some(denied(name[name.len() - 1]));
     }
-    if own.iter().any(|own| is_own(path, own, act)) {
+    if own.iter().any(|own| is_own(path, own, access)) {
         return Some(denied("a file of this program"));
     }
-    let asked_about = ASKED
-        .iter()
-        .find(|wanted| holds(&names, wanted) || (act == Act::Remove && is_above(&names, wanted)));
+    let asked_about = ASKED.iter().find(|wanted| {
+        contains_names(&names, wanted) || (access == PathAccess::Remove && is_above(&names, wanted))
+    });
     asked_about.map(|name| asked(name))
 }
 
-/// What protects a single word of a command, in any of the paths it may hold.
-pub(crate) fn word_protection(word: &str, act: Act) -> Option<Protection> {
+/// Returns the strongest protection of the paths that a word of a command may contain.
+pub(crate) fn word_protection(word: &str, access: PathAccess) -> Option<Protection> {
     pieces(word)
-        .filter_map(|piece| protection(Path::new(piece), act, &[], &[]))
-        .max_by_key(|protection| protection.stance)
+        .filter_map(|piece| protection(Path::new(piece), access, &[], &[]))
+        .max_by_key(|protection| protection.effect)
 }
 
-/// The word itself and what stands behind `=`, `:`, `,`, `@` or a short option in it.
+/// Returns the word and its parts after `=`, `:`, `,`, `@` or a short option.
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let is_short = word.starts_with('-') && !word.starts_with("--");
     let attached = is_short.then(|| word.get(2..)).flatten();
@@ -142,21 +144,21 @@ fn pieces(word: &str) -> impl Iterator<Item = &str> {
 
 fn asked(name: &[&'static str]) -> Protection {
     Protection {
-        stance: RuleEffect::Ask,
+        effect: RuleEffect::Ask,
         name: name[name.len() - 1],
     }
 }
 
 fn denied(name: &'static str) -> Protection {
     Protection {
-        stance: RuleEffect::Deny,
+        effect: RuleEffect::Deny,
         name,
     }
 }
 
 fn folded_names(path: &Path) -> Vec<String> {
     let names = path.components().filter_map(|part| match part {
-        // A name with a backslash in it is a path elsewhere.
+        // On Windows, a name with a backslash in it is a path.
         Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
         Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
             None
@@ -167,15 +169,15 @@ fn folded_names(path: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Whether the wanted names stand somewhere in the path, one after the other.
-fn holds(names: &[String], wanted: &[&str]) -> bool {
+/// Whether the wanted names occur in the path, one directly after the other.
+fn contains_names(names: &[String], wanted: &[&str]) -> bool {
     names.windows(wanted.len()).any(|window| {
         let mut pairs = window.iter().zip(wanted);
         pairs.all(|(name, wanted)| is_named(name, wanted))
     })
 }
 
-/// Whether the path ends in a folder that the wanted names begin with.
+/// Whether the path ends in a directory that contains the wanted names.
 fn is_above(names: &[String], wanted: &[&str]) -> bool {
     let ends_there = |length: usize| {
         let tail = &names[names.len() - length..];
@@ -196,7 +198,7 @@ fn is_named(name: &str, wanted: &str) -> bool {
     }
 }
 
-fn is_own(path: &Path, own: &Path, act: Act) -> bool {
+fn is_own(path: &Path, own: &Path, access: PathAccess) -> bool {
     let (path, own) = (fold_path(path), fold_path(own));
-    path.starts_with(&own) || (act == Act::Remove && own.starts_with(&path))
+    path.starts_with(&own) || (access == PathAccess::Remove && own.starts_with(&path))
 }

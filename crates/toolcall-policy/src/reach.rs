@@ -1,23 +1,23 @@
-//! Hosts, tools of servers and modes that calls reach, and patterns of them.
-//! Names are compared as browsers read them; no name is looked up.
+//! Targets that calls reach (hosts, tools of MCP servers, modes), and patterns of them.
+//! Hosts are normalized as browsers do; no name is looked up.
 
 use url::{Host, Url};
 
-use crate::error::Fault;
+use crate::error::RuleError;
 use crate::file::unknown_mode;
 use crate::mode::Mode;
 use crate::rule_effect::RuleEffect;
 
-/// A pattern of what is reached, as somebody wrote it.
+/// A pattern of targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReachPattern {
-    /// As it was written.
+    /// The pattern as it was written.
     pub(crate) source: String,
-    shape: Shape,
+    kind: ReachKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Shape {
+enum ReachKind {
     Anything,
     /// `mcp:server/tool`, or all tools of a server.
     Mcp {
@@ -28,7 +28,7 @@ enum Shape {
     Mode(Mode),
     /// `mode:*`.
     EveryMode,
-    /// A host and a port, `*.` before it for everything below it.
+    /// A host and an optional port; with `*.` before it, all subdomains of the host.
     Host {
         name: String,
         port: Option<u16>,
@@ -37,11 +37,11 @@ enum Shape {
 }
 
 impl ReachPattern {
-    /// A host (`docs.rs`, `*.docs.rs`, `localhost:8080`), `mcp:server/tool`, `mcp:server/*`,
+    /// Parses a host (`docs.rs`, `*.docs.rs`, `localhost:8080`), `mcp:server/tool`, `mcp:server/*`,
     /// `mode:read-only`, `mode:*` or `*`.
-    pub(crate) fn parse(source: &str) -> Result<Self, Fault> {
-        let shape = if source == "*" {
-            Shape::Anything
+    pub(crate) fn parse(source: &str) -> Result<Self, RuleError> {
+        let kind = if source == "*" {
+            ReachKind::Anything
         } else if let Some(rest) = source.strip_prefix("mcp:") {
             mcp(source, rest)?
         } else if let Some(name) = mode_name(source) {
@@ -51,31 +51,31 @@ impl ReachPattern {
         };
         Ok(Self {
             source: source.to_owned(),
-            shape,
+            kind,
         })
     }
 
     pub(crate) fn is_mcp(&self) -> bool {
-        matches!(self.shape, Shape::Mcp { .. })
+        matches!(self.kind, ReachKind::Mcp { .. })
     }
 
     pub(crate) fn is_mode(&self) -> bool {
-        matches!(self.shape, Shape::Mode(_) | Shape::EveryMode)
+        matches!(self.kind, ReachKind::Mode(_) | ReachKind::EveryMode)
     }
 
-    /// Whether it covers a target. What allows is compared to the letter; what denies covers all
-    /// ports of a host and everything below it.
-    pub(crate) fn covers(&self, target: &Target, stance: RuleEffect) -> bool {
-        let is_wide = stance != RuleEffect::Allow;
-        match (&self.shape, target) {
-            (Shape::Anything, Target::Host { .. } | Target::Odd) => true,
-            (Shape::Anything, Target::Mcp { .. } | Target::Mode(_)) => is_wide,
-            (Shape::Mode(mode), Target::Mode(name)) => mode.as_str() == name,
-            (Shape::EveryMode, Target::Mode(_)) => true,
-            (Shape::Mcp { server, tool }, Target::Mcp { server: s, tool: t }) => {
+    /// Whether it covers a target. An allow pattern must match exactly; an ask or deny pattern covers all
+    /// ports and subdomains of a host.
+    pub(crate) fn covers(&self, target: &ReachTarget, effect: RuleEffect) -> bool {
+        let is_wide = effect != RuleEffect::Allow;
+        match (&self.kind, target) {
+            (ReachKind::Anything, ReachTarget::Host { .. } | ReachTarget::Unrecognized) => true,
+            (ReachKind::Anything, ReachTarget::Mcp { .. } | ReachTarget::Mode(_)) => is_wide,
+            (ReachKind::Mode(mode), ReachTarget::Mode(name)) => mode.as_str() == name,
+            (ReachKind::EveryMode, ReachTarget::Mode(_)) => true,
+            (ReachKind::Mcp { server, tool }, ReachTarget::Mcp { server: s, tool: t }) => {
                 s == server && (tool == "*" || t == tool)
             }
-            (Shape::Host { name, port, below }, Target::Host { host, port: p }) => {
+            (ReachKind::Host { name, port, below }, ReachTarget::Host { host, port: p }) => {
                 let is_below = host
                     .strip_suffix(name.as_str())
                     .is_some_and(|rest| rest.ends_with('.'));
@@ -84,16 +84,22 @@ impl ReachPattern {
                 (is_host || (is_wide && is_below)) && is_port
             }
             (
-                Shape::Mcp { .. } | Shape::Host { .. } | Shape::Mode(_) | Shape::EveryMode,
-                Target::Mcp { .. } | Target::Host { .. } | Target::Mode(_) | Target::Odd,
+                ReachKind::Mcp { .. }
+                | ReachKind::Host { .. }
+                | ReachKind::Mode(_)
+                | ReachKind::EveryMode,
+                ReachTarget::Mcp { .. }
+                | ReachTarget::Host { .. }
+                | ReachTarget::Mode(_)
+                | ReachTarget::Unrecognized,
             ) => false,
         }
     }
 }
 
-/// What a call reaches, taken apart.
+/// A parsed target of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum ReachTarget {
     Mcp {
         server: String,
         tool: String,
@@ -102,76 +108,80 @@ pub(crate) enum Target {
         host: String,
         port: Option<u16>,
     },
-    /// A mode, by its name, whether there is one of that name or not.
+    /// The name of a mode, known or not.
     Mode(String),
-    /// None of these: only `*` is about it.
-    Odd,
+    /// Anything else: only `*` covers it.
+    Unrecognized,
 }
 
-impl Target {
+impl ReachTarget {
     pub(crate) fn parse(target: &str) -> Self {
         if let Some(rest) = target.strip_prefix("mcp:") {
             return rest
                 .split_once('/')
-                .map_or(Target::Odd, |(server, tool)| Target::Mcp {
-                    server: server.to_owned(),
-                    tool: tool.to_owned(),
+                .map_or(ReachTarget::Unrecognized, |(server, tool)| {
+                    ReachTarget::Mcp {
+                        server: server.to_owned(),
+                        tool: tool.to_owned(),
+                    }
                 });
         }
         if let Some(name) = mode_name(target) {
-            return Target::Mode(name.to_owned());
+            return ReachTarget::Mode(name.to_owned());
         }
-        host_and_port(target).map_or(Target::Odd, |(host, port)| Target::Host { host, port })
+        host_and_port(target).map_or(ReachTarget::Unrecognized, |(host, port)| {
+            ReachTarget::Host { host, port }
+        })
     }
 
     pub(crate) fn is_mcp(&self) -> bool {
-        matches!(self, Target::Mcp { .. })
+        matches!(self, ReachTarget::Mcp { .. })
     }
 }
 
-/// The name behind `mode:`. A number there is the port of a host that is called so.
+/// Returns the name after `mode:`. A number there is the port of a host named `mode`.
 pub(crate) fn mode_name(target: &str) -> Option<&str> {
     let name = target.strip_prefix("mode:")?;
     name.parse::<u16>().is_err().then_some(name)
 }
 
-fn mode(name: &str) -> Result<Shape, Fault> {
+fn mode(name: &str) -> Result<ReachKind, RuleError> {
     match (name, Mode::named(name)) {
-        ("*", _) => Ok(Shape::EveryMode),
-        (_, Some(mode)) => Ok(Shape::Mode(mode)),
+        ("*", _) => Ok(ReachKind::EveryMode),
+        (_, Some(mode)) => Ok(ReachKind::Mode(mode)),
         (_, None) => Err(unknown_mode(name)),
     }
 }
 
-fn mcp(source: &str, rest: &str) -> Result<Shape, Fault> {
+fn mcp(source: &str, rest: &str) -> Result<ReachKind, RuleError> {
     match rest.split_once('/') {
-        Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(Shape::Mcp {
+        Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(ReachKind::Mcp {
             server: server.to_owned(),
             tool: tool.to_owned(),
         }),
-        Some(_) | None => Err(Fault::new(
+        Some(_) | None => Err(RuleError::new(
             format!("`{source}` names no tool of a server"),
             "write `mcp:server/tool`, or `mcp:server/*` to ask or deny",
         )),
     }
 }
 
-fn host_shape(source: &str) -> Result<Shape, Fault> {
+fn host_shape(source: &str) -> Result<ReachKind, RuleError> {
     let (below, rest) = match source.strip_prefix("*.") {
         Some(rest) => (true, rest),
         None => (false, source),
     };
     let is_plain = !rest.contains(['/', '@', '*', '?', ' ']);
     match host_and_port(rest).filter(|_| is_plain) {
-        Some((name, port)) => Ok(Shape::Host { name, port, below }),
-        None => Err(Fault::new(
+        Some((name, port)) => Ok(ReachKind::Host { name, port, below }),
+        None => Err(RuleError::new(
             format!("`{source}` is not a host"),
             "write a host such as `docs.rs` or `*.docs.rs`, without `https://` and without a path",
         )),
     }
 }
 
-/// The host as browsers read it, and the port if one is given.
+/// Returns the normalized host, and the port if one is given.
 fn host_and_port(target: &str) -> Option<(String, Option<u16>)> {
     let (host, port) = match target.rsplit_once(':') {
         Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
@@ -184,7 +194,7 @@ fn host_and_port(target: &str) -> Option<(String, Option<u16>)> {
     (!name.is_empty()).then_some((name, port))
 }
 
-/// The hosts that a word of a command names by an address.
+/// Returns the host of a URL in a word of a command.
 pub(crate) fn host_of_word(word: &str) -> Option<String> {
     let (before, _) = word.split_once("://")?;
     let is_scheme = |c: char| c.is_ascii_alphanumeric() || c == '+';

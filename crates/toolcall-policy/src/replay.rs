@@ -1,5 +1,5 @@
-//! Recorded calls, judged again by the rules of today.
-//! Records come in one by one; nothing is run, asked or kept.
+//! Judges recorded calls again by the current rules.
+//! It takes records one by one; it runs nothing, asks nothing and remembers nothing.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,24 +14,24 @@ use crate::error::PolicyError;
 use crate::rule_effect::RuleEffect;
 use crate::store::{PolicyStore, PolicyStoreConfig};
 
-/// Judges recorded calls again, as their records come in.
+/// Judges recorded calls again. Call [`Self::session`] and [`Self::record`] in order, then [`Self::finish`].
 pub struct PolicyReplay {
-    settings: PolicyStoreConfig,
+    config: PolicyStoreConfig,
     mask: &'static str,
-    books: HashMap<PathBuf, PolicyStore>,
-    folders: HashMap<SessionId, PathBuf>,
-    /// Rules that an answer kept for one session: without that answer, it would have been asked.
+    stores: HashMap<PathBuf, PolicyStore>,
+    directories: HashMap<SessionId, PathBuf>,
+    /// Rules remembered for one session. A call that one of them allowed counts as asked about.
     answers: HashMap<SessionId, Vec<Arc<str>>>,
     open: HashMap<CallKey, OpenCall>,
     replayed: Replayed,
 }
 
-/// What became of recorded calls, in the order in which they were decided on.
+/// The result of a replay, in the order of the recorded decisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// Calls that were judged again.
     pub judged: Vec<JudgedCall>,
-    /// Calls that cannot be.
+    /// Calls that cannot be judged again.
     pub skipped: Vec<SkippedCall>,
 }
 
@@ -40,15 +40,15 @@ pub struct Replayed {
 pub struct JudgedCall {
     /// Which call.
     pub call: CallName,
-    /// What the rules of then said.
+    /// The verdict of the rules then.
     pub was: RuleEffect,
-    /// What came of it then.
+    /// The decision then, by a rule or by the user.
     pub effect: Effect,
-    /// What the rules of today say.
+    /// The verdict of the current rules.
     pub would: RuleEffect,
-    /// The rule that decides today.
+    /// The name of the rule that decides now.
     pub rule: String,
-    /// Why it does.
+    /// Why it decides so.
     pub reason: String,
 }
 
@@ -57,11 +57,11 @@ pub struct JudgedCall {
 pub struct SkippedCall {
     /// Which call.
     pub call: CallName,
-    /// Why not.
+    /// Why it cannot.
     pub why: &'static str,
 }
 
-/// Which call is meant, for people.
+/// The name of a call, for users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallName {
     /// Its session.
@@ -70,7 +70,7 @@ pub struct CallName {
     pub id: CallId,
     /// Its tool, as the model wrote it.
     pub tool: Arc<str>,
-    /// Its title; empty if it never had one.
+    /// Its title; empty if it was never prepared.
     pub title: String,
 }
 
@@ -81,37 +81,37 @@ type CallKey = (SessionId, CallId);
 struct OpenCall {
     tool: Arc<str>,
     prepared: Option<Arc<Prepared>>,
-    asked: Asked,
+    asked: QuestionState,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Asked {
+enum QuestionState {
     #[default]
-    No,
-    Yes,
+    NotAsked,
+    Asked,
 }
 
 impl PolicyReplay {
-    /// Judges by these settings, with each session's own folder as the root. The mask is what stands
-    /// where a secret was taken out of a record.
-    pub fn new(settings: PolicyStoreConfig, mask: &'static str) -> Self {
+    /// Creates a replay with this configuration; the root of each session is its own directory. The mask is
+    /// the text that replaces secrets in records.
+    pub fn new(config: PolicyStoreConfig, mask: &'static str) -> Self {
         Self {
-            settings,
+            config,
             mask,
-            books: HashMap::new(),
-            folders: HashMap::new(),
+            stores: HashMap::new(),
+            directories: HashMap::new(),
             answers: HashMap::new(),
             open: HashMap::new(),
             replayed: Replayed::default(),
         }
     }
 
-    /// Notes the folder in which a session was opened.
+    /// Records the directory in which a session was opened.
     pub fn session(&mut self, session: SessionId, cwd: PathBuf) {
-        self.folders.insert(session, cwd);
+        self.directories.insert(session, cwd);
     }
 
-    /// Takes the next record of a call. It fails where the rules of today are broken.
+    /// Replays the next record of a call. Returns an error if the current rules have one.
     pub fn record(&mut self, record: Record) -> Result<(), PolicyError> {
         let key = (record.session, record.call);
         match record.event.kind() {
@@ -128,10 +128,10 @@ impl PolicyReplay {
         Ok(())
     }
 
-    /// What is left was still open when it was exported.
+    /// Returns the result. Calls without a decision are skipped.
     pub fn finish(mut self) -> Replayed {
         let mut left: Vec<_> = std::mem::take(&mut self.open).into_iter().collect();
-        left.sort_by(|(one, _), (other, _)| one.cmp(other));
+        left.sort_by(|(a, _), (b, _)| a.cmp(b));
         for (key, open) in left {
             self.skip(key, &open, "nothing was decided yet");
         }
@@ -149,7 +149,7 @@ impl PolicyReplay {
         } else if let Event::Prepared(prepared) = event {
             open().prepared = Some(prepared);
         } else if let Event::Asked(_) = event {
-            open().asked = Asked::Yes;
+            open().asked = QuestionState::Asked;
         }
         Ok(())
     }
@@ -160,24 +160,24 @@ impl PolicyReplay {
         open: OpenCall,
         decision: &Decision,
     ) -> Result<(), PolicyError> {
-        let was = self.was(&key.0, open.asked, decision);
+        let was = self.verdict_then(&key.0, open.asked, decision);
         let Some(prepared) = open.prepared.clone() else {
             self.skip(key, &open, "it did not say what it would do");
             return Ok(());
         };
-        if let Some(why) = unkept(&prepared.intent, self.mask) {
+        if let Some(why) = omission(&prepared.intent, self.mask) {
             self.skip(key, &open, why);
             return Ok(());
         }
-        let Some(cwd) = self.folders.get(&key.0).filter(|cwd| cwd.is_absolute()) else {
-            self.skip(key, &open, "the folder of its session was not kept");
+        let Some(cwd) = self.directories.get(&key.0).filter(|cwd| cwd.is_absolute()) else {
+            self.skip(key, &open, "the directory of its session was not recorded");
             return Ok(());
         };
-        let setting = SessionContext::new(key.0.clone(), cwd.clone());
+        let context = SessionContext::new(key.0.clone(), cwd.clone());
         let explained = self
-            .book(cwd.clone())?
+            .store(cwd.clone())?
             .rules()
-            .explain(&prepared.intent, &setting);
+            .explain(&prepared.intent, &context);
         self.replayed.judged.push(JudgedCall {
             call: name(key, &open),
             was,
@@ -189,44 +189,51 @@ impl PolicyReplay {
         Ok(())
     }
 
-    /// What the rules of then said.
-    fn was(&mut self, session: &SessionId, asked: Asked, decision: &Decision) -> RuleEffect {
+    /// Returns the verdict of the rules then.
+    fn verdict_then(
+        &mut self,
+        session: &SessionId,
+        asked: QuestionState,
+        decision: &Decision,
+    ) -> RuleEffect {
         match (asked, &decision.by) {
             (_, Judge::Person(remembered)) => {
                 if let Remembered::Kept(rule) = remembered
                     && rule.lifetime == Lifetime::Session
                 {
-                    let kept = self.answers.entry(session.clone()).or_default();
-                    kept.push(rule.text.clone());
+                    let remembered = self.answers.entry(session.clone()).or_default();
+                    remembered.push(rule.text.clone());
                 }
                 RuleEffect::Ask
             }
-            (Asked::Yes, Judge::Rule(_) | Judge::Unseen) => RuleEffect::Ask,
-            (Asked::No, Judge::Rule(rule)) => {
-                let kept = self.answers.get(session).map(Vec::as_slice);
-                // The name of a rule holds its text.
+            (QuestionState::Asked, Judge::Rule(_) | Judge::Unseen) => RuleEffect::Ask,
+            (QuestionState::NotAsked, Judge::Rule(rule)) => {
+                let remembered = self.answers.get(session).map(Vec::as_slice);
+                // The name of a rule contains its text.
                 let is_answer = |text: &Arc<str>| rule.as_str().contains(&**text);
-                match kept.unwrap_or_default().iter().any(is_answer) {
-                    true => RuleEffect::Ask,
-                    false => decision.effect.into(),
+                if remembered.unwrap_or_default().iter().any(is_answer) {
+                    RuleEffect::Ask
+                } else {
+                    decision.effect.into()
                 }
             }
-            (Asked::No, Judge::Unseen) => decision.effect.into(),
+            (QuestionState::NotAsked, Judge::Unseen) => decision.effect.into(),
         }
     }
 
-    /// The rules that hold in a folder. Broken ones would deny everything, which is no answer.
-    fn book(&mut self, cwd: PathBuf) -> Result<&PolicyStore, PolicyError> {
+    /// Returns the rules of a directory. If they have an error, every verdict would be a denial, so that is
+    /// returned instead.
+    fn store(&mut self, cwd: PathBuf) -> Result<&PolicyStore, PolicyError> {
         let open = || {
             PolicyStore::open(PolicyStoreConfig {
                 roots: vec![cwd.clone()],
-                ..self.settings.clone()
+                ..self.config.clone()
             })
         };
-        let book = self.books.entry(cwd.clone()).or_insert_with(open);
-        match book.problem() {
+        let store = self.stores.entry(cwd.clone()).or_insert_with(open);
+        match store.problem() {
             Some(problem) => Err(problem),
-            None => Ok(book),
+            None => Ok(store),
         }
     }
 
@@ -237,7 +244,7 @@ impl PolicyReplay {
 }
 
 impl Replayed {
-    /// Calls about which the rules of today say something else than those of then.
+    /// Returns the calls whose verdict is now different.
     pub fn different(&self) -> impl Iterator<Item = &JudgedCall> {
         self.judged
             .iter()
@@ -258,8 +265,8 @@ fn name((session, id): CallKey, open: &OpenCall) -> CallName {
     }
 }
 
-/// Why an intent is not what was judged then.
-fn unkept(intent: &Intent, mask: &str) -> Option<&'static str> {
+/// Returns what the record left out of the intent, so that it cannot be judged again.
+fn omission(intent: &Intent, mask: &str) -> Option<&'static str> {
     const SECRET: &str = "a secret was left out of what it touched";
     let hides = |text: &str| text.contains(mask).then_some(SECRET);
     let path = |path: &Path| hides(&path.to_string_lossy());
@@ -268,7 +275,7 @@ fn unkept(intent: &Intent, mask: &str) -> Option<&'static str> {
         Touch::Writes(written) => path(written),
         Touch::Deletes(deleted) => path(deleted),
         Touch::Moves { from, to } => path(from).or_else(|| path(to)),
-        Touch::Runs(command) if command.text.is_empty() => Some("its input was not kept"),
+        Touch::Runs(command) if command.text.is_empty() => Some("its input was not recorded"),
         Touch::Runs(command) => hides(&command.text),
         Touch::Reaches(target) => hides(target),
         Touch::Unknown => None,

@@ -1,36 +1,36 @@
-//! One rule: what it says, about what, and why.
-//! It matches; what becomes of a match is decided elsewhere.
+//! One rule: its effect, what it covers, and why.
+//! It only matches; the evaluation decides what a match leads to.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolcall::{Command, Intent};
 
-use crate::names::ToolName;
 use crate::paths::Pattern;
 use crate::reach::ReachPattern;
 use crate::rule_effect::RuleEffect;
+use crate::tool_name::ToolName;
 
-/// A rule of a policy. It covers whatever one of its keys matches.
+/// A rule of a policy. It covers whatever one of its keys matches; `tool` narrows it to one tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyRule {
-    pub(crate) stance: RuleEffect,
-    pub(crate) body: Body,
-    /// What decisions by this rule are called.
+    pub(crate) effect: RuleEffect,
+    pub(crate) body: RuleBody,
+    /// The name under which decisions by this rule are recorded.
     pub(crate) name: Arc<str>,
 }
 
-/// What a rule is about.
+/// What a rule covers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Body {
+pub(crate) struct RuleBody {
     /// The first words of programs.
     pub(crate) runs: Vec<Vec<String>>,
-    /// Whether every command is meant (`run = "*"`).
+    /// Whether it covers every command (`run = "*"`).
     pub(crate) runs_anything: bool,
-    /// Whole commands, to the letter.
+    /// The exact texts of whole commands.
     pub(crate) exactly: Vec<String>,
-    /// The folder in which those commands run.
-    pub(crate) folder: Option<PathBuf>,
+    /// The directory in which those commands run.
+    pub(crate) directory: Option<PathBuf>,
     pub(crate) reads: Vec<Pattern>,
     pub(crate) writes: Vec<Pattern>,
     pub(crate) deletes: Vec<Pattern>,
@@ -42,24 +42,24 @@ pub(crate) struct Body {
 }
 
 impl PolicyRule {
-    /// What it says.
+    /// Returns its effect.
     pub fn stance(&self) -> RuleEffect {
-        self.stance
+        self.effect
     }
 
-    /// What decisions by this rule are called.
+    /// Returns the name under which decisions by this rule are recorded.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it has anything to say about calls of this intent's tool.
+    /// Whether it applies to calls of this intent's tool.
     pub(crate) fn is_about(&self, intent: &Intent) -> bool {
         let tool = &intent.tool;
         let is_tool = self
             .body
             .tool
             .as_ref()
-            .is_none_or(|name| name.names(tool, self.stance));
+            .is_none_or(|name| name.names(tool, self.effect));
         let is_defined = self
             .body
             .definition
@@ -68,32 +68,32 @@ impl PolicyRule {
         is_tool && is_defined
     }
 
-    /// Whether the tool is all that it names.
+    /// Whether it names only a tool.
     pub(crate) fn is_about_tool_alone(&self) -> bool {
         let body = &self.body;
         body.tool.is_some() && !body.names_touches()
     }
 
-    /// Whether it covers what the tool does unseen: it names the tool as it is defined now.
+    /// Whether it allows everything that a tool does: it names the tool and its definition.
     pub(crate) fn grants_tool(&self) -> bool {
-        self.stance == RuleEffect::Allow
+        self.effect == RuleEffect::Allow
             && self.body.tool.is_some()
             && self.body.definition.is_some()
     }
 
-    /// Whether it means this command to the letter.
+    /// Whether it names exactly this command.
     pub(crate) fn is_exactly(&self, command: &Command) -> bool {
-        let is_folder = self
+        let is_directory = self
             .body
-            .folder
+            .directory
             .as_ref()
-            .is_none_or(|folder| *folder == command.cwd);
-        is_folder && self.body.exactly.iter().any(|text| **text == *command.text)
+            .is_none_or(|directory| *directory == command.cwd);
+        is_directory && self.body.exactly.iter().any(|text| **text == *command.text)
     }
 }
 
-impl Body {
-    /// Whether it names anything that calls touch.
+impl RuleBody {
+    /// Whether it names anything but a tool.
     pub(crate) fn names_touches(&self) -> bool {
         let lists = [&self.reads, &self.writes, &self.deletes];
         self.runs_anything

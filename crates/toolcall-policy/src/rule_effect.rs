@@ -1,24 +1,30 @@
-//! What a rule says: yes, ask or no, in the order in which they win.
+//! The effect of a rule: allow, ask or deny, in order of precedence.
 //! It knows nothing of rules or calls.
 
 use toolcall::Effect;
 
-/// What a rule says about what it matches. The greater one wins.
+/// The effect of a rule on what it matches. Of several, the greatest wins.
+///
+/// ```
+/// use toolcall_policy::RuleEffect;
+///
+/// assert_eq!(RuleEffect::Allow.max(RuleEffect::Deny), RuleEffect::Deny);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RuleEffect {
-    /// It may be done.
+    /// The call may run.
     Allow,
-    /// A person decides.
+    /// The user decides.
     Ask,
-    /// It may not be done.
+    /// The call may not run.
     Deny,
 }
 
 impl RuleEffect {
-    /// Every stance, from the weakest to the strongest.
+    /// Every effect, from the weakest to the strongest.
     pub const ALL: [RuleEffect; 3] = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny];
 
-    /// The name, as policy files write it.
+    /// Returns the name, as policy files write it.
     pub fn as_str(self) -> &'static str {
         match self {
             RuleEffect::Allow => "allow",

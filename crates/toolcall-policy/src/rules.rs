@@ -1,5 +1,5 @@
-//! All layers of a policy together: an immutable snapshot that judges.
-//! It is searched, never changed; new rules make a new snapshot.
+//! All layers of a policy, combined into an immutable snapshot that judges calls.
+//! It never changes; new rules make a new snapshot.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use toolcall::{Intent, Policy, SessionContext, Verdict};
 
-use crate::error::{Fault, PolicyError};
+use crate::error::{PolicyError, RuleError};
 use crate::evaluation::Evaluation;
 use crate::explain::Explanation;
-use crate::finding::{Outcome, Verb};
+use crate::finding::{FileAction, Outcome};
 use crate::layer::{Layer, LayerSource, Trust};
 use crate::mode::Mode;
 use crate::offers::offers;
@@ -18,19 +18,19 @@ use crate::paths::{PathSet, Pattern};
 use crate::position::Position;
 use crate::rule::PolicyRule;
 use crate::rule_effect::RuleEffect;
-use crate::runs::{Anywhere, Prefixes};
+use crate::run_index::{PrefixIndex, WordIndex};
 
-/// What is known about the surroundings when the rules are put together.
+/// What rules need to know about the machine and the repositories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleContext {
-    /// Our own files and folders: policies, trust, history. Nobody writes there through us.
+    /// The files and directories of this program: policies, trust, history. No tool call may write there.
     pub own_files: Vec<PathBuf>,
-    /// What the repositories of the roots make `git` run ([`crate::helpers_named`]). If there is
-    /// anything, no rule about programs allows `git`.
+    /// The programs that the repositories of the roots make `git` run ([`crate::find_git_helpers`]). If there
+    /// are any, no rule about programs allows `git`.
     pub git_helpers: Vec<String>,
 }
 
-/// A policy of rules.
+/// A policy of rules, which judges calls.
 ///
 /// ```
 /// use toolcall::{Command, Intent, Kind, Policy, SessionId, SessionContext, Verdict};
@@ -55,27 +55,27 @@ pub struct RuleContext {
 pub struct Rules {
     snapshot: Arc<Snapshot>,
     mode: Mode,
-    /// The most lenient mode that projects let anybody choose.
-    least: Mode,
+    /// The most lenient mode that the projects permit.
+    min_mode: Mode,
 }
 
-/// The rules, ready to be searched.
+/// The rules and the indexes that find them.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) rules: Vec<PolicyRule>,
-    pub(crate) facts: RuleContext,
-    /// Why there are no rules to go by.
+    pub(crate) context: RuleContext,
+    /// The error of the policy, if it has one. Then there are no rules.
     pub(crate) broken: Option<String>,
-    /// Programs that are allowed.
-    pub(crate) prefixes: Prefixes,
-    /// Rules that ask or deny whatever a tool does.
+    /// Allow rules by the first words of programs.
+    pub(crate) prefixes: PrefixIndex,
+    /// Ask and deny rules about everything that a tool does.
     pub(crate) tools: Vec<usize>,
-    /// Rules that allow what a tool does unseen.
+    /// Allow rules about a tool as it is defined now.
     pub(crate) grants: Vec<usize>,
-    /// Rules that ask about or deny whole commands.
-    pub(crate) barriers: Vec<usize>,
-    asked: Anywhere,
-    denied: Anywhere,
+    /// Ask and deny rules about whole commands (`exactly`).
+    pub(crate) restricted_commands: Vec<usize>,
+    asked: WordIndex,
+    denied: WordIndex,
     exactly: HashMap<String, Vec<usize>>,
     paths: Vec<PathSet>,
     reaches: [Vec<usize>; 3],
@@ -83,34 +83,35 @@ pub(crate) struct Snapshot {
 }
 
 impl Rules {
-    /// Puts layers together. Their order does not matter.
+    /// Combines layers. Their order does not matter.
     ///
-    /// The mode is that of the flags, or else the person's own, or else [`Mode::Ask`]; a project's
+    /// The mode is that of the flags, else the user's own, else [`Mode::Ask`]; a project's
     /// mode only makes it stricter.
     pub fn new(
         layers: impl IntoIterator<Item = Layer>,
-        facts: RuleContext,
+        context: RuleContext,
     ) -> Result<Self, PolicyError> {
         let layers: Vec<_> = layers.into_iter().collect();
-        let least = tightened(&layers);
-        let mode = chosen(&layers).max(least);
+        let min_mode = project_mode(&layers);
+        let mode = chosen_mode(&layers).max(min_mode);
         let rules = layers.into_iter().flat_map(Layer::effective).collect();
-        let snapshot = Snapshot::new(rules, facts).map_err(|error| {
-            let fault = Fault::new(
+        let snapshot = Snapshot::new(rules, context).map_err(|error| {
+            let error = RuleError::new(
                 format!("patterns that do not go together: {error}"),
                 "write fewer or simpler patterns",
             );
-            fault.at(&"all layers".into(), Position { line: 1, column: 1 })
+            error.at(&"all layers".into(), Position { line: 1, column: 1 })
         })?;
         Ok(Self {
             snapshot: Arc::new(snapshot),
             mode,
-            least,
+            min_mode,
         })
     }
 
-    /// What is left when a policy is broken: everything is denied, and the reason says what to mend.
-    pub fn refusing(error: &PolicyError) -> Self {
+    /// Returns rules that deny every call, because the policy has this error. The reason of each denial
+    /// says what to correct.
+    pub fn denying_all(error: &PolicyError) -> Self {
         let snapshot = Snapshot {
             broken: Some(error.to_string()),
             ..Snapshot::default()
@@ -118,48 +119,62 @@ impl Rules {
         Self {
             snapshot: Arc::new(snapshot),
             mode: Mode::DenyAll,
-            least: Mode::DenyAll,
+            min_mode: Mode::DenyAll,
         }
     }
 
-    /// The same rules in another mode, or in the strictest that a project asks for.
+    /// Returns the same rules in another mode, or in the projects' mode if that is stricter.
     pub fn in_mode(&self, mode: Mode) -> Self {
         Self {
-            mode: mode.max(self.least),
+            mode: mode.max(self.min_mode),
             ..self.clone()
         }
     }
 
-    /// The mode.
+    /// Returns the mode.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// How the verdict on an intent comes about, part by part.
-    pub fn explain(&self, intent: &Intent, setting: &SessionContext) -> Explanation {
-        Explanation::of(&self.hearing(intent, setting))
+    /// Explains the verdict on an intent, part by part.
+    ///
+    /// ```
+    /// use toolcall::{Intent, Kind, SessionContext, SessionId, Touch};
+    /// use toolcall_policy::{RuleContext, Rules};
+    ///
+    /// let rules = Rules::new([], RuleContext::default())?;
+    /// let intent = Intent::new(Kind::Read, "read a file").touching(Touch::Reads("/w/a.txt".into()));
+    /// let explanation = rules.explain(&intent, &SessionContext::new(SessionId::new("s"), "/w"));
+    /// assert_eq!(
+    ///     explanation.reason,
+    ///     "allowed: reading inside the workspace needs no rule in mode `ask`"
+    /// );
+    /// # Ok::<(), toolcall_policy::PolicyError>(())
+    /// ```
+    pub fn explain(&self, intent: &Intent, context: &SessionContext) -> Explanation {
+        Explanation::of(&self.evaluation(intent, context))
     }
 
-    fn hearing<'a>(&'a self, intent: &'a Intent, setting: &'a SessionContext) -> Evaluation<'a> {
+    fn evaluation<'a>(&'a self, intent: &'a Intent, context: &'a SessionContext) -> Evaluation<'a> {
         Evaluation {
             rules: &self.snapshot,
             mode: self.mode,
             intent,
-            setting,
+            context,
             extra: None,
         }
     }
 }
 
 impl Policy for Rules {
-    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
-        let hearing = self.hearing(intent, setting);
-        let outcome = hearing.outcome();
-        match outcome.stance {
+    fn judge(&self, intent: &Intent, context: &SessionContext) -> Verdict {
+        let evaluation = self.evaluation(intent, context);
+        let outcome = evaluation.outcome();
+        match outcome.effect {
             RuleEffect::Allow => Verdict::allow(outcome.rule),
             RuleEffect::Ask => Verdict::Ask {
                 rule: toolcall::RuleName::new(outcome.rule),
-                offers: offers(&hearing),
+                offers: offers(&evaluation),
             },
             RuleEffect::Deny => Verdict::deny(outcome.rule, outcome.reason),
         }
@@ -167,20 +182,20 @@ impl Policy for Rules {
 }
 
 impl Evaluation<'_> {
-    /// The strongest of all findings. Where there is none, a person decides.
+    /// Returns the strongest finding. Without any finding, the user is asked.
     pub(crate) fn outcome(&self) -> Outcome {
         let mut best = None;
-        self.hear(&mut |finding| Outcome::keep(&mut best, &finding));
+        self.evaluate(&mut |finding| Outcome::update(&mut best, &finding));
         best.unwrap_or_else(|| Outcome {
-            stance: RuleEffect::Ask,
+            effect: RuleEffect::Ask,
             rule: "nothing to go by".to_owned(),
             reason: "nothing to go by".into(),
         })
     }
 }
 
-/// The mode of the flags, or else the person's own.
-fn chosen(layers: &[Layer]) -> Mode {
+/// Returns the mode of the flags, else the user's own.
+fn chosen_mode(layers: &[Layer]) -> Mode {
     let strictest = |scope: LayerSource| {
         let is_own = move |layer: &&Layer| layer.scope == scope && layer.trust == Trust::Trusted;
         let own = layers.iter().filter(is_own);
@@ -190,8 +205,8 @@ fn chosen(layers: &[Layer]) -> Mode {
     chosen.unwrap_or_default()
 }
 
-/// The strictest mode of layers that may only tighten.
-fn tightened(layers: &[Layer]) -> Mode {
+/// Returns the strictest mode of the projects and of untrusted layers, which may only tighten.
+fn project_mode(layers: &[Layer]) -> Mode {
     let only_tightens =
         |layer: &&Layer| layer.scope == LayerSource::Project || layer.trust == Trust::Untrusted;
     let modes = layers.iter().filter(only_tightens);
@@ -200,21 +215,21 @@ fn tightened(layers: &[Layer]) -> Mode {
 }
 
 impl Snapshot {
-    fn new(mut rules: Vec<PolicyRule>, facts: RuleContext) -> Result<Self, globset::Error> {
-        // The same rules are the same snapshot, whatever order they came in.
+    fn new(mut rules: Vec<PolicyRule>, context: RuleContext) -> Result<Self, globset::Error> {
+        // The order in which rules are given must not matter.
         rules.sort_by(|one, other| one.name.cmp(&other.name));
         let mut snapshot = Self {
-            facts,
+            context,
             ..Self::default()
         };
         for (at, rule) in rules.iter().enumerate() {
             snapshot.index(at, rule);
         }
-        for stance in RuleEffect::ALL {
-            for verb in [Verb::Read, Verb::Write, Verb::Delete] {
-                let patterns = patterns(&rules, stance, verb);
-                snapshot.has_path_rules |= stance != RuleEffect::Allow && !patterns.is_empty();
-                snapshot.paths.push(PathSet::new(stance, &patterns)?);
+        for effect in RuleEffect::ALL {
+            for action in [FileAction::Read, FileAction::Write, FileAction::Delete] {
+                let patterns = patterns(&rules, effect, action);
+                snapshot.has_path_rules |= effect != RuleEffect::Allow && !patterns.is_empty();
+                snapshot.paths.push(PathSet::new(effect, &patterns)?);
             }
         }
         snapshot.rules = rules;
@@ -222,7 +237,7 @@ impl Snapshot {
     }
 
     fn index(&mut self, at: usize, rule: &PolicyRule) {
-        let anywhere = match rule.stance {
+        let anywhere = match rule.effect {
             RuleEffect::Allow => None,
             RuleEffect::Ask => Some(&mut self.asked),
             RuleEffect::Deny => Some(&mut self.denied),
@@ -243,17 +258,17 @@ impl Snapshot {
                 }
             }
         }
-        match rule.stance {
+        match rule.effect {
             RuleEffect::Allow => rule.body.exactly.iter().for_each(|text| {
                 self.exactly.entry(text.clone()).or_default().push(at);
             }),
             RuleEffect::Ask | RuleEffect::Deny if rule.body.exactly.is_empty() => {}
-            RuleEffect::Ask | RuleEffect::Deny => self.barriers.push(at),
+            RuleEffect::Ask | RuleEffect::Deny => self.restricted_commands.push(at),
         }
         if !rule.body.reaches.is_empty() {
-            self.reaches[rule.stance as usize].push(at);
+            self.reaches[rule.effect as usize].push(at);
         }
-        if rule.stance != RuleEffect::Allow && rule.is_about_tool_alone() {
+        if rule.effect != RuleEffect::Allow && rule.is_about_tool_alone() {
             self.tools.push(at);
         }
         if rule.grants_tool() {
@@ -261,8 +276,8 @@ impl Snapshot {
         }
     }
 
-    pub(crate) fn anywhere(&self, stance: RuleEffect) -> &Anywhere {
-        match stance {
+    pub(crate) fn anywhere(&self, effect: RuleEffect) -> &WordIndex {
+        match effect {
             RuleEffect::Deny => &self.denied,
             RuleEffect::Ask | RuleEffect::Allow => &self.asked,
         }
@@ -272,12 +287,12 @@ impl Snapshot {
         self.exactly.get(text).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn paths(&self, stance: RuleEffect, verb: Verb) -> &PathSet {
-        &self.paths[stance as usize * 3 + verb as usize]
+    pub(crate) fn paths(&self, effect: RuleEffect, action: FileAction) -> &PathSet {
+        &self.paths[effect as usize * 3 + action as usize]
     }
 
-    pub(crate) fn reaches(&self, stance: RuleEffect) -> &[usize] {
-        &self.reaches[stance as usize]
+    pub(crate) fn reaches(&self, effect: RuleEffect) -> &[usize] {
+        &self.reaches[effect as usize]
     }
 
     pub(crate) fn has_path_rules(&self) -> bool {
@@ -285,16 +300,20 @@ impl Snapshot {
     }
 }
 
-fn patterns(rules: &[PolicyRule], stance: RuleEffect, verb: Verb) -> Vec<(&Pattern, usize)> {
+fn patterns(
+    rules: &[PolicyRule],
+    effect: RuleEffect,
+    action: FileAction,
+) -> Vec<(&Pattern, usize)> {
     let of_stance = rules
         .iter()
         .enumerate()
-        .filter(|(_, rule)| rule.stance == stance);
+        .filter(|(_, rule)| rule.effect == effect);
     let of_verb = of_stance.flat_map(|(at, rule)| {
-        let patterns = match verb {
-            Verb::Read => &rule.body.reads,
-            Verb::Write => &rule.body.writes,
-            Verb::Delete => &rule.body.deletes,
+        let patterns = match action {
+            FileAction::Read => &rule.body.reads,
+            FileAction::Write => &rule.body.writes,
+            FileAction::Delete => &rule.body.deletes,
         };
         patterns.iter().map(move |pattern| (pattern, at))
     });

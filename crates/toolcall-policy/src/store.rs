@@ -1,13 +1,13 @@
-//! The rulebook of a session: policy files, trust and kept answers, always as they are now.
-//! It puts rules together and swaps them; judging is done by the snapshot it hands out.
+//! The policy store of a session: combines policy files, trust and remembered rules, and follows their changes.
+//! It judges nothing; that is done by the [`Rules`] that it returns.
 
 mod fingerprint;
-mod guarded;
-mod kept;
-mod places;
+mod remembered;
 mod repository;
+mod secure_files;
 mod sources;
 mod trust;
+mod user_dirs;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -21,125 +21,141 @@ use crate::error::PolicyError;
 use crate::layer::Layer;
 use crate::mode::Mode;
 use crate::rule::PolicyRule;
-use crate::rule_effect::RuleEffect;
 use crate::rules::Rules;
 use fingerprint::Fingerprint;
-use kept::RememberedRulesFile;
+use remembered::RememberedRulesFile;
 
-pub use guarded::read_own;
-pub use kept::{RememberedRule, RememberedRuleId};
-pub use places::UserDirs;
+pub use remembered::{RememberedRule, RememberedRuleId};
+pub use secure_files::read_own;
 pub use sources::{FileState, PolicyFile, PolicySources};
 pub use trust::{Change, Project, ProjectFile, TrustRecord, TrustStore};
+pub use user_dirs::UserDirs;
 
-/// Files are looked at again at most this often: a search asks for the policy at every file.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// How often files are checked for changes at most: a search gets the policy for every file.
+const REFRESH_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How soon a waiting question learns of a rule that somebody else kept.
-const BETWEEN_POLLS: Duration = Duration::from_millis(100);
+/// How often files are checked while a question waits, for rules that another process remembered.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a rulebook is made of.
+/// The configuration of a [`PolicyStore`].
 #[derive(Clone, Debug)]
 pub struct PolicyStoreConfig {
-    /// Where policy, trust and kept answers are.
+    /// The directories of the user's policy, trust records and remembered rules.
     pub places: UserDirs,
-    /// The folders of the session. The first one is the project that answers are kept for.
+    /// The directories of the session. The first one is the project that rules are remembered for.
     pub roots: Vec<PathBuf>,
     /// What `~` stands for in patterns.
     pub home: Option<PathBuf>,
-    /// Layers that come from elsewhere than files: the command line, a host program.
+    /// Further layers, such as from the command line or a host program.
     pub layers: Vec<Layer>,
 }
 
-/// Holds the rules of a session, keeps people's answers, and follows its files.
+/// The rules of a session: loads them from files, remembers answers, and follows changes of the files.
 ///
-/// The files are looked at whenever the policy is wanted, and ten times a second while a question
-/// waits. There is nothing to install and nothing that runs while nobody asks. Cheap to clone.
+/// The files are checked whenever the policy is needed, and ten times a second while a question waits.
+/// No thread runs while no question waits. Cloning is cheap.
+///
+/// ```
+/// use toolcall_policy::{Mode, PolicyStore, PolicyStoreConfig, UserDirs};
+///
+/// let store = PolicyStore::open(PolicyStoreConfig {
+///     places: UserDirs {
+///         config: "/nonexistent/config".into(),
+///         state: "/nonexistent/state".into(),
+///     },
+///     roots: vec!["/nonexistent/project".into()],
+///     home: None,
+///     layers: Vec::new(),
+/// });
+/// assert_eq!(store.rules().mode(), Mode::Ask);
+/// store.set_mode(Mode::ReadOnly);
+/// assert_eq!(store.rules().mode(), Mode::ReadOnly);
+/// ```
 #[derive(Clone)]
 pub struct PolicyStore(Arc<Shared>);
 
 struct Shared {
-    settings: PolicyStoreConfig,
+    config: PolicyStoreConfig,
     state: Mutex<State>,
     generation: watch::Sender<u64>,
-    /// Whether a thread looks at the files for waiting questions.
+    /// Whether a thread checks the files for waiting questions.
     is_polled: Mutex<bool>,
 }
 
 struct State {
-    said: Said,
-    current: Current,
-    looked: Instant,
+    session: SessionChanges,
+    current: CurrentRules,
+    checked: Instant,
 }
 
-/// What was said during the session.
+/// What the user changed during the session.
 #[derive(Default)]
-struct Said {
-    /// Answers for this session only.
+struct SessionChanges {
+    /// Rules remembered for this session only.
     answers: Vec<(Rule, Effect)>,
     mode: Option<Mode>,
 }
 
-/// What holds now.
-struct Current {
+/// The rules that hold now.
+struct CurrentRules {
     rules: Arc<Rules>,
     problem: Option<PolicyError>,
     fingerprints: Vec<Fingerprint>,
 }
 
 impl PolicyStore {
-    /// Reads everything. If anything in it is broken the book denies all calls and says why.
-    pub fn open(settings: PolicyStoreConfig) -> Self {
+    /// Reads all files. If any of them has an error, the store denies every call and reports the error.
+    pub fn open(config: PolicyStoreConfig) -> Self {
         Self(Arc::new(Shared {
             state: Mutex::new(State {
-                current: Current::read(&settings, &Said::default()),
-                said: Said::default(),
-                looked: Instant::now(),
+                current: CurrentRules::read(&config, &SessionChanges::default()),
+                session: SessionChanges::default(),
+                checked: Instant::now(),
             }),
-            settings,
+            config,
             generation: watch::Sender::new(0),
             is_polled: Mutex::new(false),
         }))
     }
 
-    /// The rules as they are now.
+    /// Returns the current rules.
     pub fn rules(&self) -> Arc<Rules> {
-        self.0.look();
+        self.0.refresh();
         self.0.state.lock().current.rules.clone()
     }
 
-    /// Why everything is denied, if it is.
+    /// Returns the error because of which every call is denied, if there is one.
     pub fn problem(&self) -> Option<PolicyError> {
-        self.0.look();
+        self.0.refresh();
         self.0.state.lock().current.problem.clone()
     }
 
-    /// Chooses the mode for the rest of the session; a project may insist on a stricter one.
+    /// Sets the mode for the rest of the session; a project may enforce a stricter one.
     pub fn set_mode(&self, mode: Mode) {
-        self.0.change(|said| said.mode = Some(mode));
+        self.0.change(|session| session.mode = Some(mode));
     }
 
-    /// The answers that were kept in files, for this project and everywhere.
+    /// Returns the rules remembered in files, for this project and everywhere.
     pub fn kept(&self) -> Result<Vec<RememberedRule>, PolicyError> {
         let mut all = Vec::new();
         for lifetime in [Lifetime::Project, Lifetime::Everywhere] {
-            if let Some(file) = self.0.kept_file(lifetime) {
+            if let Some(file) = self.0.remembered_file(lifetime) {
                 all.extend(file.list(lifetime)?);
             }
         }
         Ok(all)
     }
 
-    /// Takes kept answers out of their files. Says which were there.
+    /// Removes remembered rules from their files, and returns those that were there.
     pub fn forget(&self, ids: &[RememberedRuleId]) -> Result<Vec<RememberedRule>, PolicyError> {
-        let mut gone = Vec::new();
+        let mut removed = Vec::new();
         for lifetime in [Lifetime::Project, Lifetime::Everywhere] {
-            if let Some(file) = self.0.kept_file(lifetime) {
-                gone.extend(file.forget(ids, lifetime)?);
+            if let Some(file) = self.0.remembered_file(lifetime) {
+                removed.extend(file.forget(ids, lifetime)?);
             }
         }
         self.0.change(|_| ());
-        Ok(gone)
+        Ok(removed)
     }
 }
 
@@ -152,7 +168,7 @@ impl Rulebook for PolicyStore {
         let mut is_polled = self.0.is_polled.lock();
         let receiver = self.0.generation.subscribe();
         if !*is_polled {
-            // Without a thread a waiting question hears of rules of this process only.
+            // Without the thread, a waiting question learns only of rules that this process remembers.
             *is_polled = poll(Arc::downgrade(&self.0)).is_ok();
         }
         receiver
@@ -167,17 +183,13 @@ impl Rulebook for PolicyStore {
         let fail = |reason: String| RulebookError {
             reason: reason.into(),
         };
-        let stance = match effect {
-            Effect::Allow => RuleEffect::Allow,
-            Effect::Deny => RuleEffect::Deny,
-        };
-        let home = self.0.settings.home.as_deref();
-        let read = PolicyRule::from_text(&rule.text, stance, home)
+        let home = self.0.config.home.as_deref();
+        let read = PolicyRule::from_text(&rule.text, effect.into(), home)
             .map_err(|error| fail(error.to_string()))?;
-        match self.0.kept_file(rule.lifetime) {
+        match self.0.remembered_file(rule.lifetime) {
             None => self
                 .0
-                .change(|said| said.answers.push((rule.clone(), effect))),
+                .change(|session| session.answers.push((rule.clone(), effect))),
             Some(file) => {
                 file.add(&read, occasion)
                     .map_err(|error| fail(error.to_string()))?;
@@ -189,54 +201,59 @@ impl Rulebook for PolicyStore {
 }
 
 impl Shared {
-    /// The file that rules of this lifetime are kept in; none for those of a session.
-    fn kept_file(&self, lifetime: Lifetime) -> Option<RememberedRulesFile> {
-        let places = &self.settings.places;
+    /// Returns the file for rules of this lifetime; `None` for those of a session.
+    fn remembered_file(&self, lifetime: Lifetime) -> Option<RememberedRulesFile> {
+        let places = &self.config.places;
         match lifetime {
             Lifetime::Session => None,
             Lifetime::Project => {
-                let project = self.settings.roots.first()?;
+                let project = self.config.roots.first()?;
                 Some(RememberedRulesFile::of_project(places, project))
             }
             Lifetime::Everywhere => Some(RememberedRulesFile::everywhere(places)),
         }
     }
 
-    /// Reads everything again if a file changed since it was read.
-    fn look(&self) {
+    /// Reads all files again if one has changed since it was read.
+    fn refresh(&self) {
         let mut state = self.state.lock();
-        if state.looked.elapsed() < BETWEEN_LOOKS {
+        if state.checked.elapsed() < REFRESH_INTERVAL {
             return;
         }
-        state.looked = Instant::now();
-        if !state.current.fingerprints.iter().all(Fingerprint::holds) {
-            self.renew(state);
+        state.checked = Instant::now();
+        if !state
+            .current
+            .fingerprints
+            .iter()
+            .all(Fingerprint::is_current)
+        {
+            self.reload(state);
         }
     }
 
-    /// Changes what was said, and reads everything again.
-    fn change(&self, change: impl FnOnce(&mut Said)) {
+    /// Changes the session's own rules or mode, and reads all files again.
+    fn change(&self, change: impl FnOnce(&mut SessionChanges)) {
         let mut state = self.state.lock();
-        change(&mut state.said);
-        self.renew(state);
+        change(&mut state.session);
+        self.reload(state);
     }
 
-    /// The lock is held while files are read, so that what was read first never replaces what was
-    /// read later.
-    fn renew(&self, mut state: MutexGuard<'_, State>) {
-        state.current = Current::read(&self.settings, &state.said);
+    /// Reads all files again. The lock is held meanwhile, so that an older reading never replaces a newer
+    /// one.
+    fn reload(&self, mut state: MutexGuard<'_, State>) {
+        state.current = CurrentRules::read(&self.config, &state.session);
         drop(state);
         self.generation.send_modify(|generation| *generation += 1);
     }
 }
 
-impl Current {
-    /// What the files say now and what was said during the session, together.
-    fn read(settings: &PolicyStoreConfig, said: &Said) -> Self {
-        let sources = PolicySources::read(settings);
-        let (rules, problem) = match put_together(&sources, settings, said) {
+impl CurrentRules {
+    /// Combines the files as they are now with the changes of the session.
+    fn read(config: &PolicyStoreConfig, session: &SessionChanges) -> Self {
+        let sources = PolicySources::read(config);
+        let (rules, problem) = match build_rules(&sources, config, session) {
             Ok(rules) => (rules, None),
-            Err(error) => (Rules::refusing(&error), Some(error)),
+            Err(error) => (Rules::denying_all(&error), Some(error)),
         };
         Self {
             rules: Arc::new(rules),
@@ -246,33 +263,33 @@ impl Current {
     }
 }
 
-fn put_together(
+fn build_rules(
     sources: &PolicySources,
-    settings: &PolicyStoreConfig,
-    said: &Said,
+    config: &PolicyStoreConfig,
+    session: &SessionChanges,
 ) -> Result<Rules, PolicyError> {
-    let answers = said.answers.iter().map(|(rule, effect)| (rule, *effect));
+    let answers = session.answers.iter().map(|(rule, effect)| (rule, *effect));
     let mut layers = sources.layers()?;
-    layers.push(Layer::remembered(answers, settings.home.as_deref())?);
-    layers.extend(settings.layers.iter().cloned());
-    let rules = Rules::new(layers, sources.facts(settings))?;
-    Ok(match said.mode {
+    layers.push(Layer::remembered(answers, config.home.as_deref())?);
+    layers.extend(config.layers.iter().cloned());
+    let rules = Rules::new(layers, sources.rule_context(config))?;
+    Ok(match session.mode {
         Some(mode) => rules.in_mode(mode),
         None => rules,
     })
 }
 
-/// Looks at the files as long as a question waits.
-fn poll(book: Weak<Shared>) -> std::io::Result<()> {
+/// Checks the files in a thread as long as a question waits.
+fn poll(store: Weak<Shared>) -> std::io::Result<()> {
     let watch = move || {
         loop {
-            std::thread::sleep(BETWEEN_POLLS);
-            let Some(book) = book.upgrade() else {
+            std::thread::sleep(POLL_INTERVAL);
+            let Some(store) = store.upgrade() else {
                 return;
             };
-            book.look();
-            let mut is_polled = book.is_polled.lock();
-            if book.generation.receiver_count() == 0 {
+            store.refresh();
+            let mut is_polled = store.is_polled.lock();
+            if store.generation.receiver_count() == 0 {
                 *is_polled = false;
                 return;
             }

@@ -1,7 +1,11 @@
-//! Words written so that [`crate::read`] and every shell read them as they are.
+//! Quotes words so that [`crate::read`] and every shell read them back unchanged.
 //! It quotes whatever is not plainly safe and never uses a backslash.
 
-/// The words as one line; a word with a quote in it is written in pieces.
+/// Returns the words as one command line, quoted where needed.
+///
+/// ```
+/// assert_eq!(toolcall_shell::quoted(["echo", "it's", "a b"]), r#"echo 'it'"'"'s' 'a b'"#);
+/// ```
 pub fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let words: Vec<_> = words.into_iter().map(word).collect();
     words.join(" ")
@@ -9,8 +13,9 @@ pub fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 
 fn word(word: &str) -> String {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || "_-./,:+@".contains(c);
-    match !word.is_empty() && word.chars().all(is_safe) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r#"'"'"'"#)),
+    if !word.is_empty() && word.chars().all(is_safe) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r#"'"'"'"#))
     }
 }

@@ -1,45 +1,53 @@
-//! What a command's text means, on the word of two readers.
-//! It runs nothing and looks at nothing but the text and the folder it is given.
+//! Reads a command text into the programs that it runs, if two independent parsers agree on them.
+//! It runs nothing and opens no file: it sees only the text and the working directory.
 
 use std::path::Path;
 
 use toolcall::{Access, Part, Reading, Target, Touch};
 
-use crate::meaning::parts;
-use crate::refusal::Refusal;
-use crate::second::parse;
-use crate::step::{Doubt, Step};
-use crate::strict::recognise;
+use crate::ambiguity::{Ambiguity, AmbiguityKind};
+use crate::brush;
+use crate::grammar::recognise;
+use crate::resolve::resolve;
+use crate::simple_command::SimpleCommand;
 
-/// Longer texts are not understood.
-pub const LONGEST_TEXT: usize = 16 * 1024;
+/// The length in bytes above which a text is unclear.
+pub const MAX_TEXT_LEN: usize = 16 * 1024;
 
-/// Texts with more programs are not understood.
-pub const MOST_PARTS: usize = 64;
+/// The number of programs above which a text is unclear.
+pub const MAX_PARTS: usize = 64;
 
-/// Reads a command that is to run in `cwd`, an absolute path with every link followed.
+/// Reads a command that is to run in `cwd`, an absolute path without symlinks.
 ///
-/// Understood are plain and quoted words joined by `&&`, `||`, `;` and `|`; the redirects `<`, `>`,
-/// `>>` of the usual streams and of 2, and `2>&1`; and `cd FOLDER &&` where everything that follows
-/// needs it to succeed. `cd` goes by the names in its path, as shells do.
+/// It understands plain and quoted words joined by `&&`, `||`, `;` and `|`; the redirects `<`, `>` and
+/// `>>` of standard input and output, the same of stream 2, and `2>&1`; and `cd DIRECTORY &&` where
+/// everything after it runs only if it succeeds. `cd` resolves its path by name, as shells do.
 ///
 /// ```
 /// use toolcall::Reading;
 ///
 /// let Reading::Understood(parts) = toolcall_shell::read("cd src && grep -n 'a b' x | head", "/w".as_ref()) else {
-///     panic!("this is plain");
+///     panic!("the text is unclear");
 /// };
 /// assert_eq!(parts[0].argv, ["grep", "-n", "a b", "x"]);
 /// assert_eq!(parts[1].cwd.to_str(), Some("/w/src"));
 /// ```
 pub fn read(text: &str, cwd: &Path) -> Reading {
-    match understood(text, cwd) {
+    match parse(text, cwd) {
         Ok(parts) => Reading::Understood(parts),
-        Err(doubt) => Reading::Unclear(doubt.to_string().into()),
+        Err(ambiguity) => Reading::Unclear(ambiguity.to_string().into()),
     }
 }
 
-/// The files that an understood command's redirects open, as touches.
+/// Returns the files that the redirects of an understood command open.
+///
+/// ```
+/// use toolcall::Touch;
+///
+/// let reading = toolcall_shell::read("sort < a > b", "/w".as_ref());
+/// let files = [Touch::Reads("/w/a".into()), Touch::Writes("/w/b".into())];
+/// assert_eq!(toolcall_shell::touches(&reading), files);
+/// ```
 pub fn touches(reading: &Reading) -> Vec<Touch> {
     let parts = match reading {
         Reading::Understood(parts) => parts.as_slice(),
@@ -61,32 +69,35 @@ fn touch(target: &Target) -> Option<Touch> {
     }
 }
 
-fn understood(text: &str, cwd: &Path) -> Result<Vec<Part>, Doubt> {
-    if text.len() > LONGEST_TEXT {
-        return Err(Doubt::new(Refusal::LongText, LONGEST_TEXT));
+fn parse(text: &str, cwd: &Path) -> Result<Vec<Part>, Ambiguity> {
+    if text.len() > MAX_TEXT_LEN {
+        return Err(Ambiguity::new(AmbiguityKind::LongText, MAX_TEXT_LEN));
     }
     if !cwd.is_absolute() {
-        return Err(Doubt::new(Refusal::RelativeFolder, 0));
+        return Err(Ambiguity::new(AmbiguityKind::RelativeDirectory, 0));
     }
-    let steps = recognise(text)?;
-    if let Some((at, _)) = steps.get(MOST_PARTS) {
-        return Err(Doubt::new(Refusal::ManyPrograms, *at));
+    let commands = recognise(text)?;
+    if let Some((at, _)) = commands.get(MAX_PARTS) {
+        return Err(Ambiguity::new(AmbiguityKind::ManyPrograms, *at));
     }
-    let parts = parts(&steps, cwd)?;
-    check_agreement(&steps, parse(text))?;
+    let parts = resolve(&commands, cwd)?;
+    check_agreement(&commands, brush::parse(text))?;
     Ok(parts)
 }
 
-/// The second reader must have found the same, to the letter.
-fn check_agreement(steps: &[(usize, Step)], second: Option<Vec<Step>>) -> Result<(), Doubt> {
+/// Checks that the second parser found exactly the same commands.
+fn check_agreement(
+    commands: &[(usize, SimpleCommand)],
+    second: Option<Vec<SimpleCommand>>,
+) -> Result<(), Ambiguity> {
     let second = second.unwrap_or_default();
-    let differs = steps
+    let differs = commands
         .iter()
         .enumerate()
-        .find(|(place, (_, step))| second.get(*place) != Some(step));
+        .find(|(index, (_, command))| second.get(*index) != Some(command));
     match differs {
-        Some((_, (at, _))) => Err(Doubt::new(Refusal::ReadDifferently, *at)),
-        None if second.len() > steps.len() => Err(Doubt::new(Refusal::SeenOnce, 0)),
+        Some((_, (at, _))) => Err(Ambiguity::new(AmbiguityKind::ReadDifferently, *at)),
+        None if second.len() > commands.len() => Err(Ambiguity::new(AmbiguityKind::SeenOnce, 0)),
         None => Ok(()),
     }
 }

@@ -1,5 +1,5 @@
-//! Running what was understood: pipes, `&&`, `||`, `;` and redirects, program by program.
-//! No shell takes part, and nothing of a command outlives the future that runs it.
+//! Runs the parts of an understood command, with pipes, `&&`, `||`, `;` and redirects.
+//! It uses no shell, and no process of a command outlives the future that runs it.
 
 #[cfg(unix)]
 mod group;
@@ -27,110 +27,111 @@ use toolcall::{Access, Exit, Part};
 #[cfg(unix)]
 pub use output::OutputPipe;
 
-/// What a command finds around it.
+/// The environment that a command runs in.
 #[derive(Clone, Copy)]
 pub struct RunEnvironment<'a> {
-    /// Its whole environment. `PATH` says where programs are; only absolute folders in it count.
+    /// All environment variables. Programs are looked up in the absolute directories of `PATH`.
     pub env: &'a BTreeMap<OsString, OsString>,
-    /// What opens the files of its redirects.
+    /// Opens the files of redirects.
     pub files: &'a dyn Files,
-    /// How long it may take to end after it was told to.
+    /// How long the command may take to exit after `SIGTERM` before it is killed.
     pub grace: Duration,
 }
 
-/// What opens the files of redirects, within its own bounds.
+/// Opens the files of redirects. An implementation may refuse paths, such as those outside a workspace.
 pub trait Files: Send + Sync {
-    /// Opens a file. It must not wait, as opening a FIFO would.
+    /// Opens a file. It must not block, as opening a FIFO would.
     fn open(&self, path: &Path, access: Access) -> io::Result<File>;
 }
 
-/// Regular files wherever the path leads.
+/// Opens any regular file that the process may open.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DiskFiles;
 
 impl Files for DiskFiles {
     fn open(&self, path: &Path, access: Access) -> io::Result<File> {
         let file = options(access).open(path)?;
-        match file.metadata()?.is_file() {
-            true => Ok(file),
-            false => Err(io::Error::other("it is not a regular file")),
+        if file.metadata()?.is_file() {
+            Ok(file)
+        } else {
+            Err(io::Error::other("it is not a regular file"))
         }
     }
 }
 
-/// Why a command could not be run at all. A program of it that is not there is no such reason: it
-/// says so in the output and counts as failed, with the code that shells give it.
+/// Why a command could not be run at all. A missing program is not such an error: it is reported in
+/// the output, and the part fails with the exit code that shells use for it.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// There is nothing to run.
+    /// The command has no parts.
     #[error("there is no program to run")]
     Nothing,
-    /// It was stopped before a program of it ran.
+    /// The command was stopped before any program started.
     #[error("the command was stopped before it began")]
     Stopped,
-    /// The system did not give what it takes.
+    /// The operating system returned an error.
     #[error("the command cannot be run: {0}")]
     System(#[from] io::Error),
-    /// This system is not supported.
+    /// Commands cannot run on this operating system yet.
     #[error("commands cannot be run on this system yet")]
     Unsupported,
 }
 
-/// Runs the parts of an understood command and hands on what they print, as it comes.
+/// Runs the parts of an understood command and passes their output to `print` as it arrives.
 ///
 /// Standard output and standard error arrive as one stream, in the order in which they were
-/// written; standard input is empty. The exit is that of the last part that ran. When `stop` is
-/// ready the command is told to end, and killed after the grace; the same happens when the future
-/// is dropped. Whatever is left of the command's process group is killed at its end.
+/// written; standard input is empty. Returns the exit status of the last part that ran. When `stop` is
+/// ready, the command gets `SIGTERM`, and `SIGKILL` after the grace period; the same happens when the
+/// future is dropped. Processes left in the command's process group are killed at its end.
 #[cfg(unix)]
 pub async fn run(
     parts: &[Part],
-    surroundings: &RunEnvironment<'_>,
+    environment: &RunEnvironment<'_>,
     mut print: impl FnMut(&[u8]) + Send,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<Exit, RunError> {
     let (mut output, writer) = OutputPipe::new()?;
-    let work = run_into(parts, surroundings, writer, stop);
+    let work = run_into(parts, environment, writer, stop);
     let exit = output.during(work, &mut print).await?;
     output.rest(&mut print);
     Ok(exit)
 }
 
-/// Like [`run`], but what is printed goes straight into `output`, which every program inherits.
+/// Like [`run()`], but every program inherits `output` and writes to it directly.
 #[cfg(unix)]
 pub async fn run_into(
     parts: &[Part],
-    surroundings: &RunEnvironment<'_>,
+    environment: &RunEnvironment<'_>,
     output: OwnedFd,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<Exit, RunError> {
     if parts.is_empty() {
         return Err(RunError::Nothing);
     }
-    let mut job = job::Job::new(surroundings, output)?;
+    let mut job = job::Job::new(environment, output)?;
     let ended = tokio::select! {
-        // What was stopped before it began must not begin.
+        // A command that is stopped before it begins must not begin.
         biased;
         () = stop => None,
-        exit = job.carry(parts) => Some(exit),
+        exit = job.run(parts) => Some(exit),
     };
     let exit = match ended {
         Some(exit) => exit?,
-        None => job.end().await.ok_or(RunError::Stopped)?,
+        None => job.stop().await.ok_or(RunError::Stopped)?,
     };
-    job.leave();
+    job.finish();
     Ok(exit)
 }
 
-/// The number of the signal that cannot be refused.
+/// The number of `SIGKILL`.
 #[cfg(unix)]
 const KILLED: i32 = 9;
 
-/// Runs nothing: there is no executor for this system yet.
+/// Returns an error: commands cannot run on this operating system yet.
 #[cfg(not(unix))]
 pub async fn run(
     _parts: &[Part],
-    _surroundings: &RunEnvironment<'_>,
+    _environment: &RunEnvironment<'_>,
     _print: impl FnMut(&[u8]) + Send,
     _stop: impl Future<Output = ()> + Send,
 ) -> Result<Exit, RunError> {
@@ -147,7 +148,7 @@ fn options(access: Access) -> OpenOptions {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        // A FIFO without a reader must not stop the one who opens it.
+        // Opening a FIFO without a reader must not block.
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
         options.custom_flags(flags.bits().cast_signed());
     }

@@ -1,7 +1,7 @@
-//! Which programs a program would run: what stands behind `env`, `timeout`, `sh -c`, `find -exec` and their kin.
-//! It judges nothing; where it cannot see what would run it says so, and never less than that.
+//! Finds the programs that `env`, `timeout`, `sh -c`, `find -exec` and other wrappers would run.
+//! It judges nothing; where it cannot tell what would run, the result is marked unclear.
 
-mod layer;
+mod contents;
 mod options;
 mod table;
 
@@ -9,27 +9,27 @@ use std::sync::Arc;
 
 use toolcall::{Part, Reading};
 
-use crate::names::is_evaluating;
+use crate::builtins::is_evaluating;
 use crate::read::read;
-use layer::{Inside, layer};
+use contents::{WrappedCommand, contents};
 
-/// How many wrappers may stand in each other.
-const DEEPEST: usize = 6;
+/// How deep wrappers may be nested.
+const MAX_DEPTH: usize = 6;
 
-/// How many programs one part may come to.
-const MOST: usize = 64;
+/// How many programs one part may run.
+const MAX_PROGRAMS: usize = 64;
 
-/// A part, and everything that is seen behind it.
+/// A part and the programs that it would run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unwrapped {
-    /// The part itself, and then every program that it would run. A rule that allows must allow
+    /// The part itself, then every program that it would run. A rule that allows the part must allow
     /// each of them.
     pub parts: Vec<Part>,
-    /// Why these may not be all, or may not run as they stand here. No rule may allow it then.
+    /// Why the list may be incomplete or wrong, if so. Then no rule may allow the part.
     pub unclear: Option<Arc<str>>,
 }
 
-/// The part itself and the programs that it would run, through wrappers in wrappers.
+/// Returns the part and the programs that it would run, through nested wrappers.
 ///
 /// ```
 /// use toolcall::Part;
@@ -45,28 +45,28 @@ pub fn unwrapped(part: &Part) -> Unwrapped {
         parts: Vec::new(),
         unclear: None,
     };
-    found.add(part.clone(), DEEPEST);
+    found.add(part.clone(), MAX_DEPTH);
     found
 }
 
 impl Unwrapped {
     fn add(&mut self, part: Part, depth: usize) {
-        if self.parts.len() == MOST {
-            return self.doubt("it runs too many programs");
+        if self.parts.len() == MAX_PROGRAMS {
+            return self.mark_unclear("it runs too many programs");
         }
         let cwd = part.cwd.clone();
-        let layer = layer(&part.argv);
+        let contents = contents(&part.argv);
         self.parts.push(part);
-        if let Some(why) = layer.doubt {
-            self.doubt(&why);
+        if let Some(why) = contents.ambiguity {
+            self.mark_unclear(&why);
         }
-        if depth == 0 && !layer.inside.is_empty() {
-            return self.doubt("it runs a program through too many others");
+        if depth == 0 && !contents.commands.is_empty() {
+            return self.mark_unclear("it runs a program through too many others");
         }
-        for inside in layer.inside {
-            match inside {
-                Inside::Program(argv) => self.add(Part::new(argv, &cwd), depth - 1),
-                Inside::Text(text) => self.add_text(&read(&text, &cwd), depth - 1),
+        for command in contents.commands {
+            match command {
+                WrappedCommand::Program(argv) => self.add(Part::new(argv, &cwd), depth - 1),
+                WrappedCommand::Text(text) => self.add_text(&read(&text, &cwd), depth - 1),
             }
         }
     }
@@ -74,25 +74,25 @@ impl Unwrapped {
     fn add_text(&mut self, reading: &Reading, depth: usize) {
         match reading {
             Reading::Understood(parts) => {
-                parts.iter().for_each(|part| self.add_shelled(part, depth));
+                parts.iter().for_each(|part| self.add_in_shell(part, depth));
             }
-            Reading::Unclear(why) => self.doubt(&format!("its text has {why}")),
+            Reading::Unclear(why) => self.mark_unclear(&format!("its text has {why}")),
         }
     }
 
-    /// Adds a part that a real shell would run, with its own version of some programs.
-    fn add_shelled(&mut self, part: &Part, depth: usize) {
+    /// Adds a part that a real shell would run, which has builtin versions of some programs.
+    fn add_in_shell(&mut self, part: &Part, depth: usize) {
         if let Some(name) = part.argv.first().filter(|name| is_evaluating(name)) {
-            self.doubt(&format!("a shell's own `{name}` evaluates its arguments"));
+            self.mark_unclear(&format!("a shell's own `{name}` evaluates its arguments"));
         }
         if !part.redirects.is_empty() {
-            self.doubt("its text has redirects of its own");
+            self.mark_unclear("its text has redirects of its own");
         }
         self.add(part.clone(), depth);
     }
 
-    /// The first doubt is the one that is told.
-    fn doubt(&mut self, why: &str) {
+    /// Records why the result is unclear; only the first reason is kept.
+    fn mark_unclear(&mut self, why: &str) {
         self.unclear.get_or_insert_with(|| why.into());
     }
 }

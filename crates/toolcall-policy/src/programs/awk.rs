@@ -1,7 +1,7 @@
-//! Scripts of `awk`: which of them only print.
-//! It goes by words that have no harmless use there; anything else is left to rules.
+//! Recognizes `awk` scripts that only print.
+//! It searches for words that write, run or read; it does not parse the script.
 
-/// Whether a script can neither write, nor run, nor read other files.
+/// Whether a script writes no file, runs nothing and reads no other file.
 pub(super) fn is_harmless(script: &str) -> bool {
     let has_word = ["system", "getline", "close", "@", "fflush"]
         .iter()

@@ -1,12 +1,12 @@
-//! The table of programs: for each what its words are, and which options write, run or reach.
-//! Where an option's letter is doubtful it is listed; asking once too often is the lesser harm.
+//! The table of programs: what each does with its arguments, and which options write, run or reach.
+//! An option in doubt is listed: asking too often does less harm than asking too rarely.
 
-use super::table::{Nature, Program, reads, row, works};
+use super::table::{Program, ProgramKind, reads, row, works};
 
 /// Options of `git` commands that print differences.
 const DIFF: &str = "output ext-diff textconv no-index";
 
-/// Options by which every other `git` command runs something.
+/// Options with which other `git` commands run programs or write files.
 const GIT: &str = "upload-pack receive-pack exec open-files-in-pager output ext-diff textconv";
 
 pub(super) const ROWS: &[Program] = &[
@@ -80,7 +80,7 @@ pub(super) const ROWS: &[Program] = &[
         .short("PHoCL")
         .long("pager html output config-file")
         .not_offered(),
-    row("echo|printf", Nature::Prints),
+    row("echo|printf", ProgramKind::Prints),
     // Git, read commands first.
     reads(
         "git status|git ls-files|git ls-tree|git rev-parse|git rev-list|git describe|\
@@ -147,7 +147,7 @@ pub(super) const ROWS: &[Program] = &[
          receive-pack exec",
         )
         .not_offered(),
-    // Build tools and tests: they run what the project says, and their options may say more.
+    // Build tools and tests: they run what the project configures, and their options may run more.
     works(
         "cargo build|cargo test|cargo check|cargo clippy|cargo doc|cargo bench|\
          cargo run|cargo nextest|cargo tree|cargo metadata|cargo fmt",
@@ -243,7 +243,7 @@ pub(super) const ROWS: &[Program] = &[
          rootDir updateSnapshot outputFile coverageDirectory cacheDirectory environment",
         )
         .unabbreviated(),
-    // Interpreters: what they are told to do beside a script is code.
+    // Interpreters: their other arguments are code.
     works("python|pypy").short("cimWX").words("-").not_offered(),
     works("node|nodejs|deno|bun|tsx|ts-node")
         .short("eprCi")

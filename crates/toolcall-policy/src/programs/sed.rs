@@ -1,7 +1,7 @@
-//! Scripts of `sed`: which of them only print.
-//! A script that it does not follow to the end counts as one that writes.
+//! Recognizes `sed` scripts that only print.
+//! A script that it cannot parse to the end counts as one that writes.
 
-/// Whether a script neither writes a file, nor reads another, nor runs anything.
+/// Whether a script writes no file, reads no other file and runs nothing.
 pub(super) fn is_harmless(script: &str) -> bool {
     let mut rest = script;
     while !rest.is_empty() {
@@ -13,7 +13,7 @@ pub(super) fn is_harmless(script: &str) -> bool {
     true
 }
 
-/// What follows the first command, if that is a harmless one.
+/// Returns what follows the first command, if that command is harmless.
 fn command(script: &str) -> Option<&str> {
     let script = script.trim_start_matches([' ', ';', '\n', '{', '}']);
     if script.is_empty() {
@@ -36,7 +36,7 @@ fn command(script: &str) -> Option<&str> {
     (after.is_empty() || after.starts_with([';', '\n', '}'])).then_some(after)
 }
 
-/// What follows the addresses before a command.
+/// Returns what follows the addresses before a command.
 fn addresses(script: &str) -> Option<&str> {
     let first = address(script)?;
     match first.trim_start_matches(' ').strip_prefix(',') {
@@ -57,7 +57,7 @@ fn address(script: &str) -> Option<&str> {
     Some(script.trim_start_matches(is_number))
 }
 
-/// What follows so many fields behind a delimiter.
+/// Returns what follows this many delimited fields.
 fn delimited(text: &str, fields: usize) -> Option<&str> {
     let delimiter = text
         .chars()
@@ -71,13 +71,13 @@ fn delimited(text: &str, fields: usize) -> Option<&str> {
     Some(rest)
 }
 
-/// Flags that only choose what is replaced and printed; `e` and `w` are none of them.
+/// Skips flags that only choose what is replaced and printed; not `e` and `w`.
 fn flags(text: &str) -> &str {
     text.trim_start_matches(|c: char| "gpiIM".contains(c) || c.is_ascii_digit())
 }
 
-/// The place of a character that no backslash stands before. Some take it by the letter in a set
-/// (`[/]`) and some do not; where that makes a difference the script is not followed.
+/// Returns the index of the first `wanted` without a backslash before it. Versions of `sed` differ on one
+/// inside a set (`[/]`); if that makes a difference, the result is `None`.
 fn unescaped(text: &str, wanted: char) -> Option<usize> {
     let plain = end_of_field(text, wanted, Sets::Ignored)?;
     let with_sets = end_of_field(text, wanted, Sets::Skipped)?;

@@ -1,47 +1,47 @@
-//! What a row of the table of programs says, and how words are held against it.
-//! It knows the rules of options, and of single programs only what holds for all rows.
+//! The row type of the table of programs, and how arguments are matched against a row.
+//! It knows the syntax of options; single programs are listed in `rows.rs`.
 
 use super::Hazard;
 
-/// A row of the table.
+/// A row of the table: one or more programs with the same options.
 pub(super) struct Program {
     /// One or more names, each of one to three words, between `|`.
     pub(super) names: &'static str,
-    pub(super) nature: Nature,
-    /// Letters of short options that write or run.
+    pub(super) kind: ProgramKind,
+    /// Letters of short options that write files or run programs.
     short: &'static str,
-    /// Names of long options that write or run, without `--`.
+    /// Names of long options that write files or run programs, without `--`.
     long: &'static str,
     abbreviations: Abbreviations,
-    /// Whole words that write or run.
+    /// Whole words that write files or run programs.
     words: &'static str,
-    /// Letters of options that take the next word.
+    /// Letters of short options with a value.
     valued: &'static str,
-    /// How many operands do not change anything.
+    /// How many operands the program takes without changing anything.
     pub(super) most_operands: usize,
     pub(super) scripts: Scripts,
-    /// Whether its first word holds letters of options without a `-` (`tar xf`).
+    /// Whether its first argument may be option letters without a `-` (`tar xf`).
     has_bare_letters: bool,
-    /// Whether its name alone may be offered as the beginning of what is allowed.
+    /// Whether a rule with only its name may be offered.
     pub(super) is_offered: bool,
 }
 
-/// What a program does as long as none of its options says otherwise.
+/// What a program does unless one of its options changes that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Nature {
+pub(super) enum ProgramKind {
     Reads,
     Prints,
     Works,
 }
 
-/// Where a program takes a pattern or a script.
+/// Which argument of a program is a pattern or a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scripts {
     None,
     FirstOperand,
 }
 
-/// Whether a program takes long options that are cut short.
+/// Whether a program accepts abbreviated long options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Abbreviations {
     Taken,
@@ -55,7 +55,7 @@ impl Program {
         listed.any(|hazard| is_word(word, hazard))
     }
 
-    /// Whether the first word of all is made of letters, one of which does more.
+    /// Whether the first argument is option letters, one of which is a hazard.
     pub(super) fn is_bare_hazard(&self, word: &str) -> bool {
         self.has_bare_letters && word.chars().any(|c| self.short.contains(c))
     }
@@ -79,7 +79,7 @@ impl Program {
             .any(|c| self.short.contains(c))
     }
 
-    /// The letters of a cluster, up to the one whose value the rest is.
+    /// Returns the letters of a cluster, up to the one that takes the rest as its value.
     fn letters_before_value<'a>(&'a self, letters: &'a str) -> impl Iterator<Item = char> + 'a {
         let end = letters
             .find(|c| self.valued.contains(c))
@@ -87,7 +87,7 @@ impl Program {
         letters[..end].chars()
     }
 
-    /// Whether an option's value is the next word.
+    /// Whether the value of an option is the next word.
     pub(super) fn takes_next(&self, word: &str) -> bool {
         let letters = word.strip_prefix('-').unwrap_or_default();
         !letters.starts_with('-')
@@ -140,10 +140,10 @@ impl Program {
     }
 }
 
-pub(super) const fn row(names: &'static str, nature: Nature) -> Program {
+pub(super) const fn row(names: &'static str, kind: ProgramKind) -> Program {
     Program {
         names,
-        nature,
+        kind,
         short: "",
         long: "",
         abbreviations: Abbreviations::Taken,
@@ -157,14 +157,14 @@ pub(super) const fn row(names: &'static str, nature: Nature) -> Program {
 }
 
 pub(super) const fn reads(names: &'static str) -> Program {
-    row(names, Nature::Reads)
+    row(names, ProgramKind::Reads)
 }
 
 pub(super) const fn works(names: &'static str) -> Program {
-    row(names, Nature::Works)
+    row(names, ProgramKind::Works)
 }
 
-/// Whether a word is a listed one, with or without a value; a `*` stands for any end, a `=` for any
+/// Whether a word matches a listed one, with or without a value. `*` matches any ending, `=` any
 /// assignment.
 fn is_word(word: &str, listed: &str) -> bool {
     if listed == "=" {
@@ -177,7 +177,7 @@ fn is_word(word: &str, listed: &str) -> bool {
     word.eq_ignore_ascii_case(listed) || name.eq_ignore_ascii_case(listed)
 }
 
-/// Programs that are never offered to be allowed by their first words: they run or destroy anything.
+/// Programs for which no rule by their first words is offered: they can run or destroy anything.
 const NEVER_OFFERED: &str = "sh bash dash zsh ksh mksh ash rbash fish csh tcsh nu elvish xonsh pwsh powershell \
     powershell.exe cmd cmd.exe busybox toybox env sudo doas su runuser nice ionice nohup setsid stdbuf timeout chrt taskset \
     time watch xargs parallel entr script expect screen tmux ssh docker podman kubectl chroot unshare nsenter \
@@ -185,13 +185,13 @@ const NEVER_OFFERED: &str = "sh bash dash zsh ksh mksh ash rbash fish csh tcsh n
     python pypy node nodejs deno bun perl ruby php lua julia tclsh Rscript osascript java jshell irb ipython ts-node tsx \
     vi vim nvim view emacs ed ex nano rm rmdir shred dd mkfs npx bunx pnpx uvx pipx crontab at batch";
 
-/// Whether no "always" is offered for a command with this program in it. What lies in a folder may
-/// be another program tomorrow.
+/// Whether no rule is offered for a command with this program. A program named by a path may be another
+/// one tomorrow.
 pub(crate) fn is_never_offered(program: &str) -> bool {
     runs_anything(program) || program.contains('/')
 }
 
-/// Whether a program of this name runs or destroys whatever it is told to; versions count.
+/// Whether a program can run or destroy anything, with or without a version number.
 pub(crate) fn runs_anything(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -199,12 +199,12 @@ pub(crate) fn runs_anything(program: &str) -> bool {
     all.any(|never| never == name || never == bare) || name.starts_with("ld-")
 }
 
-/// Whether a program reads commands in the language of shells.
+/// Whether a program is a POSIX-like shell.
 pub(crate) fn is_shell(program: &str) -> bool {
     ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash"].contains(&program)
 }
 
-/// Whether an option may take a script or a pattern, so that the first operand is none.
+/// Whether an option may take a script or pattern, so that the first operand is not one.
 pub(super) fn takes_script(word: &str) -> bool {
     let is_long = |name: &str| {
         let options = ["--expression", "--regexp", "--file", "--files"];
@@ -217,7 +217,7 @@ pub(super) fn takes_script(word: &str) -> bool {
     }
 }
 
-/// Addresses such as `ext::sh -c …`, by which `git` runs a program to reach a repository.
+/// Finds addresses such as `ext::sh -c …`, for which `git` runs a program.
 pub(super) fn foreign_transports(argv: &[String], end: usize) -> Vec<Hazard> {
     let is_git = argv[0] == "git" || argv[0].ends_with("/git");
     let names_transport = |word: &str| {

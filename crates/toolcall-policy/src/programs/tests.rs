@@ -1,4 +1,4 @@
-//! What is known of programs, in a table: which words are covered by a rule for the program alone.
+//! The knowledge about programs, in tables: which arguments a rule for the program alone covers.
 //! Nothing is run here.
 
 use std::fmt::Write;

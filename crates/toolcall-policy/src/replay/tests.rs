@@ -1,5 +1,5 @@
-//! Records taken one by one, and what the rules of then are taken to have said.
-//! No file is read but those of an empty folder.
+//! Replays of single records, and the verdicts then that are derived from them.
+//! The only directory that is read is empty.
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -8,9 +8,9 @@ use toolcall::{Kind, Rule, RuleName, Timestamp};
 use super::*;
 use crate::{Layer, UserDirs};
 
-const KEPT: &str = "write = \"./a\"";
+const REMEMBERED: &str = "write = \"./a\"";
 
-fn settings(temp: &TempDir, layers: Vec<Layer>) -> PolicyStoreConfig {
+fn config(temp: &TempDir, layers: Vec<Layer>) -> PolicyStoreConfig {
     PolicyStoreConfig {
         places: UserDirs {
             config: temp.path().join("config"),
@@ -24,7 +24,7 @@ fn settings(temp: &TempDir, layers: Vec<Layer>) -> PolicyStoreConfig {
 
 /// A session in `/work`.
 fn replay(temp: &TempDir) -> PolicyReplay {
-    let mut replay = PolicyReplay::new(settings(temp, Vec::new()), "[redacted]");
+    let mut replay = PolicyReplay::new(config(temp, Vec::new()), "[redacted]");
     replay.session(SessionId::new("s"), "/work".into());
     replay
 }
@@ -57,14 +57,14 @@ fn write(replay: &mut PolicyReplay, call: &str, by: Judge) {
     take(replay, call, Event::Decided(Arc::new(decision)));
 }
 
-/// The name under which a kept answer decides.
+/// Returns the name of a remembered rule, as decisions record it.
 fn name_of_the_answer(temp: &TempDir, rule: &Rule) -> String {
     let layer = Layer::remembered([(rule, Effect::Allow)], None).unwrap();
-    let settings = settings(temp, vec![layer]);
-    let setting = SessionContext::new(SessionId::new("s"), "/work");
-    let explained = PolicyStore::open(settings)
+    let config = config(temp, vec![layer]);
+    let context = SessionContext::new(SessionId::new("s"), "/work");
+    let explained = PolicyStore::open(config)
         .rules()
-        .explain(&intent(), &setting);
+        .explain(&intent(), &context);
     assert_eq!(explained.stance, RuleEffect::Allow, "{}", explained.reason);
     explained.rule
 }
@@ -73,7 +73,7 @@ fn name_of_the_answer(temp: &TempDir, rule: &Rule) -> String {
 fn what_an_answer_of_the_session_allowed_would_be_asked_again() {
     let temp = TempDir::new().unwrap();
     let rule = Rule {
-        text: KEPT.into(),
+        text: REMEMBERED.into(),
         lifetime: Lifetime::Session,
     };
     let name = name_of_the_answer(&temp, &rule);
@@ -86,13 +86,13 @@ fn what_an_answer_of_the_session_allowed_would_be_asked_again() {
         Judge::Rule(RuleName::new("allow all")),
     );
     let replayed = replay.finish();
-    let told: Vec<_> = replayed
+    let judged: Vec<_> = replayed
         .judged
         .iter()
         .map(|one| (one.was, one.would))
         .collect();
     assert_eq!(
-        told,
+        judged,
         [
             (RuleEffect::Ask, RuleEffect::Ask),
             (RuleEffect::Ask, RuleEffect::Ask),

@@ -1,37 +1,37 @@
-//! What tells whether a file is still the one that was read.
-//! It looks at the file's entry alone, never at its content.
+//! Detects whether a file has changed since it was read.
+//! It compares metadata only, never content.
 
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Stat, stat};
 
-/// A path and what was there when it was read.
+/// A path and the metadata of its file when it was read; `None` if there was no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     path: PathBuf,
-    seen: Option<Seen>,
+    stamp: Option<FileStamp>,
 }
 
-/// A file that is replaced has another number; one that is written has another time.
+/// Metadata of a file. A replaced file has another inode number, a written one another time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Seen([i128; 7]);
+struct FileStamp([i128; 7]);
 
 impl Fingerprint {
-    /// Taken before the file is read: what changes after that is noticed.
+    /// Takes the fingerprint of a file. Take it before reading the file, so that later changes are noticed.
     pub(super) fn of(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            seen: seen(path),
+            stamp: stamp(path),
         }
     }
 
-    /// Whether nothing has changed.
-    pub(super) fn holds(&self) -> bool {
-        self.seen == seen(&self.path)
+    /// Whether the file is unchanged.
+    pub(super) fn is_current(&self) -> bool {
+        self.stamp == stamp(&self.path)
     }
 }
 
-fn seen(path: &Path) -> Option<Seen> {
+fn stamp(path: &Path) -> Option<FileStamp> {
     let Stat {
         st_dev,
         st_ino,
@@ -51,5 +51,5 @@ fn seen(path: &Path) -> Option<Seen> {
         i128::from(st_ctime),
         i128::from(st_ctime_nsec),
     ];
-    Some(Seen(numbers))
+    Some(FileStamp(numbers))
 }

@@ -1,30 +1,30 @@
-//! What the repository around a folder makes `git` run, found in its configuration.
-//! What cannot be read counts as something that runs.
+//! Finds the programs that the configuration of a repository makes `git` run.
+//! A configuration that cannot be read counts as one that runs programs.
 
 use std::path::{Path, PathBuf};
 
 use super::fingerprint::Fingerprint;
-use super::guarded::{self, Owner};
-use crate::git::helpers_named;
+use super::secure_files::{self, Owner};
+use crate::git::find_git_helpers;
 
-/// What stands for a configuration that nobody could read.
+/// Reported as the helper if a configuration cannot be read.
 const UNREADABLE: &str = "a configuration that cannot be read";
 
-/// The helpers that are configured, and the files that say so.
+/// The configured helpers, and fingerprints of the files that configure them.
 #[derive(Debug, Default)]
 pub(super) struct Repository {
     pub(super) helpers: Vec<String>,
     pub(super) fingerprints: Vec<Fingerprint>,
 }
 
-/// Looks for the repository that `git` would find from this folder.
-pub(super) fn look_around(folder: &Path) -> Repository {
+/// Reads the configuration of the repository that `git` would find from a directory.
+pub(super) fn read_repository(directory: &Path) -> Repository {
     let mut found = Repository::default();
-    for ancestor in folder.ancestors() {
+    for ancestor in directory.ancestors() {
         let git = ancestor.join(".git");
         found.fingerprints.push(Fingerprint::of(&git));
         if git.is_dir() {
-            found.read_folder(&git);
+            found.read_git_dir(&git);
         } else if git.exists() {
             found.read_pointer(ancestor, &git);
         } else {
@@ -36,14 +36,14 @@ pub(super) fn look_around(folder: &Path) -> Repository {
 }
 
 impl Repository {
-    fn read_folder(&mut self, git: &Path) {
+    fn read_git_dir(&mut self, git: &Path) {
         self.read_config(&git.join("config"));
         self.read_config(&git.join("config.worktree"));
     }
 
-    /// A worktree or a submodule: a file that says where the repository is.
-    fn read_pointer(&mut self, folder: &Path, pointer: &Path) {
-        let text = guarded::read(pointer, Owner::Workspace).ok().flatten();
+    /// Reads the `.git` file of a worktree or submodule, which names the repository's directory.
+    fn read_pointer(&mut self, directory: &Path, pointer: &Path) {
+        let text = secure_files::read(pointer, Owner::Workspace).ok().flatten();
         let named = text
             .as_deref()
             .and_then(|text| text.strip_prefix("gitdir:"));
@@ -51,12 +51,12 @@ impl Repository {
             self.helpers.push(UNREADABLE.to_owned());
             return;
         };
-        let git = folder.join(named);
-        self.read_folder(&git);
+        let git = directory.join(named);
+        self.read_git_dir(&git);
         let shared = git.join("commondir");
         self.fingerprints.push(Fingerprint::of(&shared));
-        match guarded::read(&shared, Owner::Workspace) {
-            Ok(Some(text)) => self.read_folder(&git.join(PathBuf::from(text.trim()))),
+        match secure_files::read(&shared, Owner::Workspace) {
+            Ok(Some(text)) => self.read_git_dir(&git.join(PathBuf::from(text.trim()))),
             Ok(None) => {}
             Err(_) => self.helpers.push(UNREADABLE.to_owned()),
         }
@@ -64,10 +64,10 @@ impl Repository {
 
     fn read_config(&mut self, config: &Path) {
         self.fingerprints.push(Fingerprint::of(config));
-        match guarded::read(config, Owner::Workspace) {
+        match secure_files::read(config, Owner::Workspace) {
             Ok(text) => self
                 .helpers
-                .extend(helpers_named(&text.unwrap_or_default())),
+                .extend(find_git_helpers(&text.unwrap_or_default())),
             Err(_) => self.helpers.push(UNREADABLE.to_owned()),
         }
     }

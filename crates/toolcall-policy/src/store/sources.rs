@@ -1,21 +1,21 @@
-//! Every file that rules come from, as it was read at one moment.
-//! It reads and reports; what the rules say together is put together elsewhere.
+//! Reads every file that rules come from.
+//! It reports the state of each file; combining their rules is done in `store.rs`.
 
 use std::path::{Path, PathBuf};
 
 use super::PolicyStoreConfig;
 use super::fingerprint::Fingerprint;
-use super::guarded::{self, Owner};
-use super::kept::RememberedRulesFile;
-use super::places::UserDirs;
-use super::repository::look_around;
+use super::remembered::RememberedRulesFile;
+use super::repository::read_repository;
+use super::secure_files::{self, Owner};
 use super::trust::{POLICY, TrustStore};
+use super::user_dirs::UserDirs;
 use crate::error::PolicyError;
 use crate::layer::{Layer, LayerSource, PolicyText, Trust};
 use crate::rule_effect::RuleEffect;
 use crate::rules::RuleContext;
 
-/// The files that rules come from.
+/// The policy files of a session, as they were read.
 #[derive(Debug)]
 pub struct PolicySources {
     files: Vec<PolicyFile>,
@@ -23,51 +23,51 @@ pub struct PolicySources {
     fingerprints: Vec<Fingerprint>,
 }
 
-/// One file and what became of it.
+/// A policy file and its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFile {
     /// Where it is.
     pub path: PathBuf,
-    /// Whose it is.
+    /// Which layer it belongs to.
     pub scope: LayerSource,
-    /// What became of it.
+    /// Whether it exists and can be used.
     pub state: FileState,
 }
 
-/// What became of a file.
+/// The state of a policy file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileState {
-    /// There is none.
+    /// The file does not exist.
     Absent,
-    /// It holds as it stands.
+    /// All of its rules hold.
     Holds(Layer),
-    /// Nobody has trusted it, so what it allows is left out.
+    /// The user has not trusted it, so its allow rules are ignored.
     OnlyTightens(Layer),
-    /// It cannot be used, so nothing is allowed.
+    /// It cannot be used, so every call is denied.
     Broken(PolicyError),
 }
 
 impl PolicySources {
     /// Reads every file that the rules of a session come from.
-    pub fn read(settings: &PolicyStoreConfig) -> Self {
+    pub fn read(config: &PolicyStoreConfig) -> Self {
         let mut sources = Self {
             files: Vec::new(),
             helpers: Vec::new(),
             fingerprints: Vec::new(),
         };
-        sources.read_own(settings);
-        for root in &settings.roots {
-            sources.read_project(root, settings);
+        sources.read_own(config);
+        for root in &config.roots {
+            sources.read_project(root, config);
         }
         sources
     }
 
-    /// The files, whether they are there or not.
+    /// Returns the files, including those that do not exist.
     pub fn files(&self) -> &[PolicyFile] {
         &self.files
     }
 
-    /// The layers of all files, or what is wrong with the first broken one.
+    /// Returns the layers of all files, or the error of the first broken one.
     pub(super) fn layers(&self) -> Result<Vec<Layer>, PolicyError> {
         let mut layers = Vec::new();
         for file in &self.files {
@@ -82,10 +82,13 @@ impl PolicySources {
         Ok(layers)
     }
 
-    pub(super) fn facts(&self, settings: &PolicyStoreConfig) -> RuleContext {
-        let UserDirs { config, state } = &settings.places;
-        let named = [config.clone(), state.clone(), settings.places.policy()];
-        // Where links lead is protected, too: calls are judged by where their paths lead.
+    pub(super) fn rule_context(&self, config: &PolicyStoreConfig) -> RuleContext {
+        let UserDirs {
+            config: config_dir,
+            state,
+        } = &config.places;
+        let named = [config_dir.clone(), state.clone(), config.places.policy()];
+        // The targets of symlinks are protected, too, because calls are judged by resolved paths.
         let real = named.iter().filter_map(|path| path.canonicalize().ok());
         let real: Vec<PathBuf> = real.filter(|path| !named.contains(path)).collect();
         RuleContext {
@@ -98,33 +101,33 @@ impl PolicySources {
         self.fingerprints
     }
 
-    fn read_own(&mut self, settings: &PolicyStoreConfig) {
-        let places = &settings.places;
-        self.add(&places.policy(), LayerSource::User, settings);
+    fn read_own(&mut self, config: &PolicyStoreConfig) {
+        let places = &config.places;
+        self.add(&places.policy(), LayerSource::User, config);
         let everywhere = RememberedRulesFile::everywhere(places);
-        self.add(everywhere.path(), LayerSource::Remembered, settings);
-        if let Some(project) = settings.roots.first() {
-            let kept = RememberedRulesFile::of_project(places, project);
-            self.add(kept.path(), LayerSource::Remembered, settings);
+        self.add(everywhere.path(), LayerSource::Remembered, config);
+        if let Some(project) = config.roots.first() {
+            let remembered = RememberedRulesFile::of_project(places, project);
+            self.add(remembered.path(), LayerSource::Remembered, config);
         }
     }
 
-    fn read_project(&mut self, root: &Path, settings: &PolicyStoreConfig) {
-        let trusts = TrustStore::new(&settings.places);
+    fn read_project(&mut self, root: &Path, config: &PolicyStoreConfig) {
+        let trusts = TrustStore::new(&config.places);
         self.fingerprints.push(Fingerprint::of(&trusts.path(root)));
         self.add(
             &UserDirs::project_policy(root),
             LayerSource::Project,
-            settings,
+            config,
         );
-        let repository = look_around(root);
+        let repository = read_repository(root);
         self.helpers.extend(repository.helpers);
         self.fingerprints.extend(repository.fingerprints);
     }
 
-    fn add(&mut self, path: &Path, scope: LayerSource, settings: &PolicyStoreConfig) {
+    fn add(&mut self, path: &Path, scope: LayerSource, config: &PolicyStoreConfig) {
         self.fingerprints.push(Fingerprint::of(path));
-        let state = state(path, scope, settings).unwrap_or_else(FileState::Broken);
+        let state = state(path, scope, config).unwrap_or_else(FileState::Broken);
         self.files.push(PolicyFile {
             path: path.to_owned(),
             scope,
@@ -136,25 +139,25 @@ impl PolicySources {
 fn state(
     path: &Path,
     scope: LayerSource,
-    settings: &PolicyStoreConfig,
+    config: &PolicyStoreConfig,
 ) -> Result<FileState, PolicyError> {
     let owner = match scope {
         LayerSource::Project => Owner::Workspace,
-        LayerSource::User | LayerSource::Flags | LayerSource::Remembered => Owner::Person,
+        LayerSource::User | LayerSource::Flags | LayerSource::Remembered => Owner::User,
     };
-    let Some(text) = guarded::read(path, owner)? else {
+    let Some(text) = secure_files::read(path, owner)? else {
         return Ok(FileState::Absent);
     };
     let trust = match scope {
-        LayerSource::Project => trust_in(path, &text, settings)?,
+        LayerSource::Project => trust_in(path, &text, config)?,
         LayerSource::User | LayerSource::Flags | LayerSource::Remembered => Trust::Trusted,
     };
     let layer = Layer::parse(PolicyText {
-        file: &shown(path, settings),
+        file: &shown(path, config),
         text: &text,
         scope,
         trust,
-        home: settings.home.as_deref(),
+        home: config.home.as_deref(),
     })?;
     let may_allow = |layer: &Layer| {
         layer
@@ -168,22 +171,22 @@ fn state(
     })
 }
 
-/// Whether the person has trusted this text as the policy of its project.
-fn trust_in(path: &Path, text: &str, settings: &PolicyStoreConfig) -> Result<Trust, PolicyError> {
+/// Returns whether the user has trusted this text as the policy of its project.
+fn trust_in(path: &Path, text: &str, config: &PolicyStoreConfig) -> Result<Trust, PolicyError> {
     let is_of = |root: &&PathBuf| UserDirs::project_policy(root) == path;
-    match settings.roots.iter().find(is_of) {
-        Some(root) => TrustStore::new(&settings.places).trust_in(root, POLICY, text),
+    match config.roots.iter().find(is_of) {
+        Some(root) => TrustStore::new(&config.places).trust_in(root, POLICY, text),
         None => Ok(Trust::Untrusted),
     }
 }
 
-/// A path as people say it: from the project or from home.
-fn shown(path: &Path, settings: &PolicyStoreConfig) -> String {
+/// Returns a path relative to the project or to the home directory, for messages.
+fn shown(path: &Path, config: &PolicyStoreConfig) -> String {
     let from_root = |root: &PathBuf| path.strip_prefix(root).ok();
-    if let Some(path) = settings.roots.iter().find_map(from_root) {
+    if let Some(path) = config.roots.iter().find_map(from_root) {
         return path.display().to_string();
     }
-    let home = settings.home.as_ref();
+    let home = config.home.as_ref();
     match home.and_then(|home| path.strip_prefix(home).ok()) {
         Some(path) => format!("~/{}", path.display()),
         None => path.display().to_string(),

@@ -1,5 +1,5 @@
-//! What people trusted of a project: the content itself, so that a change can be shown.
-//! Nothing of a project is run or read as a rule here.
+//! Trust records: the content of the project files that the user trusted, so that a change can be shown.
+//! It neither runs anything of a project nor parses its rules.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,30 +8,30 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use toolcall::Timestamp;
 
-use super::guarded::{self, Owner};
-use super::places::{UserDirs, digest, file_name, written};
+use super::secure_files::{self, Owner};
+use super::user_dirs::{UserDirs, digest, file_name, format_timestamp};
 use crate::error::PolicyError;
 use crate::layer::Trust;
 
-/// The policy of a project, from its folder.
+/// The policy file of a project, relative to its directory.
 pub(super) const POLICY: &str = ".toolcall/policy.toml";
 
-/// What of a project may loosen rules or start programs.
+/// The files of a project that may loosen rules or start programs.
 const NAMES: [&str; 2] = [POLICY, ".mcp.json"];
 
 /// The files of a project that need trust, as they are now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
-    /// Where it is.
-    pub folder: PathBuf,
-    /// The files that are there.
+    /// Its directory.
+    pub directory: PathBuf,
+    /// The files that exist.
     pub files: Vec<ProjectFile>,
 }
 
-/// A file and what is in it.
+/// A project file and its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectFile {
-    /// Its path from the project's folder.
+    /// Its path, relative to the project's directory.
     pub name: String,
     /// SHA-256 of its content.
     pub sha256: String,
@@ -39,48 +39,49 @@ pub struct ProjectFile {
     pub text: String,
 }
 
-/// What was trusted of a project, and when.
+/// What the user trusted of a project, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrustRecord {
-    /// The project.
-    pub folder: PathBuf,
-    /// When, as RFC 3339.
+    /// The directory of the project.
+    #[serde(rename = "folder")]
+    pub directory: PathBuf,
+    /// When it was trusted, as RFC 3339.
     pub when: String,
-    /// The files as they were.
+    /// The files as they were then.
     pub files: Vec<ProjectFile>,
 }
 
-/// How a file stands to what was trusted.
+/// The difference between a project file and what was trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It is what was trusted.
+    /// The trusted content is unchanged.
     Same(ProjectFile),
-    /// Nobody has trusted it.
+    /// The file was never trusted.
     New(ProjectFile),
-    /// Something else was trusted.
+    /// The content has changed since it was trusted.
     Changed {
-        /// What was trusted.
+        /// The trusted file.
         was: ProjectFile,
-        /// What is there now.
+        /// The file as it is now.
         is: ProjectFile,
     },
-    /// It was trusted and is no longer there.
+    /// The file was trusted and no longer exists.
     Gone(ProjectFile),
 }
 
-/// The records of trust.
+/// The trust records of the user, one file for each project.
 #[derive(Clone, Debug)]
 pub struct TrustStore {
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl Project {
-    /// Reads the files of a project.
-    pub fn read(folder: &Path) -> Result<Self, PolicyError> {
+    /// Reads the files of a project that need trust.
+    pub fn read(directory: &Path) -> Result<Self, PolicyError> {
         let mut files = Vec::new();
         for name in NAMES {
-            if let Some(text) = guarded::read(&folder.join(name), Owner::Workspace)? {
+            if let Some(text) = secure_files::read(&directory.join(name), Owner::Workspace)? {
                 files.push(ProjectFile {
                     name: name.to_owned(),
                     sha256: digest(text.as_bytes()),
@@ -89,36 +90,36 @@ impl Project {
             }
         }
         Ok(Self {
-            folder: folder.to_owned(),
+            directory: directory.to_owned(),
             files,
         })
     }
 }
 
 impl TrustStore {
-    /// The records that are kept here.
+    /// Opens the records in the user's state directory.
     pub fn new(places: &UserDirs) -> Self {
         Self {
-            folder: places.trusted(),
+            directory: places.trusted(),
         }
     }
 
-    /// What was trusted of a project.
-    pub fn record(&self, folder: &Path) -> Result<Option<TrustRecord>, PolicyError> {
-        let path = self.path(folder);
-        let Some(text) = guarded::read(&path, Owner::Person)? else {
+    /// Returns what was trusted of a project.
+    pub fn record(&self, directory: &Path) -> Result<Option<TrustRecord>, PolicyError> {
+        let path = self.path(directory);
+        let Some(text) = secure_files::read(&path, Owner::User)? else {
             return Ok(None);
         };
         let record: TrustRecord = serde_json::from_str(&text).map_err(|error| {
-            let problem = format!("it is no record of trust: {error}");
+            let problem = format!("it is not a trust record: {error}");
             PolicyError::of_file(&path, problem, "run `toolcall trust` again")
         })?;
-        Ok(Some(record).filter(|record| record.folder == folder))
+        Ok(Some(record).filter(|record| record.directory == directory))
     }
 
-    /// How the files of a project stand to what was trusted.
+    /// Compares the files of a project with what was trusted.
     pub fn changes(&self, project: &Project) -> Result<Vec<Change>, PolicyError> {
-        let record = self.record(&project.folder)?;
+        let record = self.record(&project.directory)?;
         let trusted = record.map(|record| record.files).unwrap_or_default();
         let mut changes: Vec<Change> = project
             .files
@@ -130,36 +131,41 @@ impl TrustStore {
         Ok(changes)
     }
 
-    /// Whether exactly this content of a file was trusted.
-    pub fn trust_in(&self, folder: &Path, name: &str, text: &str) -> Result<Trust, PolicyError> {
-        let record = self.record(folder)?;
+    /// Returns whether exactly this content of a file was trusted.
+    pub fn trust_in(&self, directory: &Path, name: &str, text: &str) -> Result<Trust, PolicyError> {
+        let record = self.record(directory)?;
         let sha256 = digest(text.as_bytes());
         let is_it = |file: &ProjectFile| file.name == name && file.sha256 == sha256;
         Ok(
-            match record.is_some_and(|record| record.files.iter().any(is_it)) {
-                true => Trust::Trusted,
-                false => Trust::Untrusted,
+            if record.is_some_and(|record| record.files.iter().any(is_it)) {
+                Trust::Trusted
+            } else {
+                Trust::Untrusted
             },
         )
     }
 
-    /// TrustStore the files of a project as they were read.
+    /// Records that the user trusts the files of a project as they were read.
     pub fn trust(&self, project: &Project, when: Timestamp) -> Result<(), PolicyError> {
         let record = TrustRecord {
-            folder: project.folder.clone(),
-            when: written(when),
+            directory: project.directory.clone(),
+            when: format_timestamp(when),
             files: project.files.clone(),
         };
-        let path = self.path(&project.folder);
+        let path = self.path(&project.directory);
         let text = serde_json::to_string_pretty(&record).map_err(|error| {
-            PolicyError::of_file(&path, error.to_string(), "name the folder in UTF-8")
+            PolicyError::of_file(
+                &path,
+                error.to_string(),
+                "rename the directory to valid UTF-8",
+            )
         })?;
-        guarded::write(&path, &text)
+        secure_files::write(&path, &text)
     }
 
-    /// Takes trust back. Says whether there was any.
-    pub fn revoke(&self, folder: &Path) -> Result<bool, PolicyError> {
-        let path = self.path(folder);
+    /// Removes the trust record of a project. Returns whether there was one.
+    pub fn revoke(&self, directory: &Path) -> Result<bool, PolicyError> {
+        let path = self.path(directory);
         match fs::remove_file(&path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -171,8 +177,8 @@ impl TrustStore {
         }
     }
 
-    pub(super) fn path(&self, folder: &Path) -> PathBuf {
-        self.folder.join(file_name(folder, "json"))
+    pub(super) fn path(&self, directory: &Path) -> PathBuf {
+        self.directory.join(file_name(directory, "json"))
     }
 }
 

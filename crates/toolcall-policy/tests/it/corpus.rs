@@ -1,5 +1,5 @@
-//! Ordinary commands of coding work against the example policy of the documentation.
-//! What it means to allow is marked; nothing else may be allowed.
+//! Ordinary development commands, judged by the example policy of the documentation.
+//! Those that it means to allow are marked; no other may be allowed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn intent(text: &str) -> Intent {
     files.into_iter().fold(intent, Intent::touching)
 }
 
-fn setting() -> SessionContext {
+fn context() -> SessionContext {
     SessionContext::new(SessionId::new("s"), ROOT)
 }
 
@@ -44,7 +44,7 @@ fn ordinary_commands_are_allowed() {
     let (rules, meant) = (rules(), marked('+'));
     let mut refused = BTreeMap::<String, Vec<&str>>::new();
     for text in &meant {
-        let explanation = rules.explain(&intent(text), &setting());
+        let explanation = rules.explain(&intent(text), &context());
         if explanation.stance != RuleEffect::Allow {
             refused.entry(explanation.reason).or_default().push(text);
         }
@@ -62,7 +62,7 @@ fn ordinary_commands_are_allowed() {
     );
 }
 
-/// Every kind of command is there in numbers.
+/// There are enough commands of every kind.
 #[test]
 fn the_corpus_has_every_kind() {
     let kinds = COMMANDS.split("# ").skip(1);
@@ -84,7 +84,7 @@ fn nothing_else_is_allowed() {
     let rules = rules();
     let is_allowed = |text: &&str| {
         matches!(
-            rules.judge(&intent(text), &setting()),
+            rules.judge(&intent(text), &context()),
             Verdict::Allow { .. }
         )
     };
@@ -92,13 +92,13 @@ fn nothing_else_is_allowed() {
     assert_eq!(allowed, Vec::<&str>::new());
 }
 
-/// What is judged and what is explained is the same.
+/// The verdict and its explanation agree.
 #[test]
 fn an_explanation_tells_the_verdict() {
     let rules = rules();
     for text in marked('+').into_iter().chain(marked('-')) {
-        let explained = rules.explain(&intent(text), &setting());
-        let judged = match rules.judge(&intent(text), &setting()) {
+        let explained = rules.explain(&intent(text), &context());
+        let judged = match rules.judge(&intent(text), &context()) {
             Verdict::Allow { rule } => (RuleEffect::Allow, rule.to_string()),
             Verdict::Ask { rule, .. } => (RuleEffect::Ask, rule.to_string()),
             Verdict::Deny { rule, .. } => (RuleEffect::Deny, rule.to_string()),

@@ -1,5 +1,5 @@
-//! The hostile commands and permissions of the field, judged by rules as files would state them.
-//! No case is left out silently: what needs another room is counted with the name of that room.
+//! Known attacks on permission systems, judged by rules as policy files would state them.
+//! No case is skipped silently: those that other modules handle are counted, with the reason.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,17 +13,17 @@ use toolcall::{
 };
 use toolcall_policy::{
     Layer, LayerSource, PolicyError, PolicyStore, PolicyText, Project, RuleContext, Rules, Trust,
-    TrustStore, helpers_named,
+    TrustStore, find_git_helpers,
 };
 use toolcall_testkit::dir::TestDir;
 
-use crate::store::desk::settings_in;
+use crate::store::fixture::config_in;
 
 const CASES: &str = include_str!("hostile/cases.jsonl");
 const ROOT: &str = "/w/proj";
 
-/// What becomes of a case.
-enum Outcome {
+/// The result of a case.
+enum CaseResult {
     Judged(&'static str),
     Skipped(&'static str),
 }
@@ -36,9 +36,9 @@ fn hostile_cases() {
         let id = case["id"].as_str().expect("an id").to_owned();
         let expected = case["expected"]["decision"].as_str().expect("a decision");
         match outcome(&case) {
-            Outcome::Skipped(why) => skipped.entry(why).or_default().push(id),
-            Outcome::Judged(got) if fits(expected, got) => passed += 1,
-            Outcome::Judged(got) => failed.push(format!("{id}: expected {expected}, got {got}")),
+            CaseResult::Skipped(why) => skipped.entry(why).or_default().push(id),
+            CaseResult::Judged(got) if fits(expected, got) => passed += 1,
+            CaseResult::Judged(got) => failed.push(format!("{id}: expected {expected}, got {got}")),
         }
     }
     println!("passed {passed}, failed {}", failed.len());
@@ -57,36 +57,36 @@ fn fits(expected: &str, got: &str) -> bool {
     }
 }
 
-fn outcome(case: &Value) -> Outcome {
+fn outcome(case: &Value) -> CaseResult {
     let setup = &case["setup"];
-    if let Some(why) = other_room(case) {
-        return Outcome::Skipped(why);
+    if let Some(why) = handled_elsewhere(case) {
+        return CaseResult::Skipped(why);
     }
     if setup["policy_file"].is_string() {
-        return Outcome::Judged(example_that_is_wrong());
+        return CaseResult::Judged(example_that_is_wrong());
     }
     if let Some(mode) = setup["policy_file_mode"].as_str() {
-        return Outcome::Judged(file_of_mode(mode));
+        return CaseResult::Judged(file_of_mode(mode));
     }
     if setup["workspace_policy_hash"].is_string() {
-        return Outcome::Judged(project_changed_since(&case["input"]["args"]));
+        return CaseResult::Judged(project_changed_since(&case["input"]["args"]));
     }
     let Some(intent) = intent(&case["input"]) else {
-        return Outcome::Judged("error");
+        return CaseResult::Judged("error");
     };
     let rules = rules(setup);
-    let verdict = rules.judge(&intent, &setting());
+    let verdict = rules.judge(&intent, &context());
     if let Verdict::Ask { offers, .. } = &verdict {
         let is_banned = setup["user"]
             .as_str()
             .is_some_and(|user| user.contains("always"));
         assert!(!is_banned || offers.is_empty(), "{offers:?}");
     }
-    Outcome::Judged(name(&verdict))
+    CaseResult::Judged(name(&verdict))
 }
 
-/// What rules alone do not settle, by what the case is set up with.
-fn other_room(case: &Value) -> Option<&'static str> {
+/// Returns why rules alone do not decide a case, if so.
+fn handled_elsewhere(case: &Value) -> Option<&'static str> {
     let (setup, input) = (&case["setup"], &case["input"]);
     let has = |key: &str| !setup[key].is_null();
     let asks_agent = |text: &str| {
@@ -122,17 +122,17 @@ fn other_room(case: &Value) -> Option<&'static str> {
     is_about_options.then_some("the wire's permission requests")
 }
 
-/// A home and a project on the disk.
-fn with_book(judge: impl Fn(&Path, &dyn Fn() -> PolicyStore) -> &'static str) -> &'static str {
+/// Judges with a home and a project on disk.
+fn with_store(judge: impl Fn(&Path, &dyn Fn() -> PolicyStore) -> &'static str) -> &'static str {
     let dir = TestDir::create();
     for name in ["config", "proj/.toolcall"] {
         dir.mkdir(name);
     }
-    judge(dir.path(), &|| PolicyStore::open(settings_in(dir.path())))
+    judge(dir.path(), &|| PolicyStore::open(config_in(dir.path())))
 }
 
 fn file_of_mode(mode: &str) -> &'static str {
-    with_book(|base, open| {
+    with_store(|base, open| {
         let path = base.join("config/policy.toml");
         fs::write(&path, "[[allow]]\nrun = 'ls'\n").expect("written");
         let mode = u32::from_str_radix(mode, 8).expect("a mode");
@@ -145,7 +145,7 @@ fn file_of_mode(mode: &str) -> &'static str {
 }
 
 fn project_changed_since(args: &Value) -> &'static str {
-    with_book(|base, open| {
+    with_store(|base, open| {
         let (root, path) = (base.join("proj"), base.join("proj/.toolcall/policy.toml"));
         let text = args["command"].as_str().expect("a command");
         let judged = || {
@@ -160,7 +160,7 @@ fn project_changed_since(args: &Value) -> &'static str {
         };
         fs::write(&path, "[[allow]]\nrun = 'ls'\n").expect("written");
         let project = Project::read(&root).expect("a project");
-        let trusts = TrustStore::new(&settings_in(base).places);
+        let trusts = TrustStore::new(&config_in(base).places);
         trusts
             .trust(&project, Timestamp::default())
             .expect("trusted");
@@ -178,11 +178,11 @@ fn name(verdict: &Verdict) -> &'static str {
     }
 }
 
-fn setting() -> SessionContext {
+fn context() -> SessionContext {
     SessionContext::new(SessionId::new("s"), ROOT)
 }
 
-/// The intent that our tools would state, or none where they refuse the input.
+/// Returns the intent that our tools would state, or `None` if they reject the input.
 fn intent(input: &Value) -> Option<Intent> {
     let args = &input["args"];
     if let Some(said) = input["agent"].as_str() {
@@ -228,8 +228,8 @@ fn foreign(mut intent: Intent) -> Intent {
     intent
 }
 
-/// The rules of a case. One that cannot be used makes everything denied; one that could never
-/// match is left out, as a person would who reads what is wrong with it.
+/// Returns the rules of a case. A rule with an error denies everything; a rule that could never match is
+/// left out, as a user would do after reading the error.
 fn rules(setup: &Value) -> Rules {
     let listed =
         ["rules", "rules_in_order"].map(|key| setup[key].as_array().cloned().unwrap_or_default());
@@ -238,7 +238,7 @@ fn rules(setup: &Value) -> Rules {
         match parse(&toml(&rule), Trust::Trusted) {
             Ok(layer) => layers.push(layer),
             Err(error) if is_dead(&error) => {}
-            Err(error) => return Rules::refusing(&error),
+            Err(error) => return Rules::denying_all(&error),
         }
     }
     if !setup["workspace_policy"].is_null() {
@@ -262,12 +262,12 @@ fn facts(setup: &Value) -> RuleContext {
             format!("[{section}]\n\t{name} = {value}\n")
         });
     RuleContext {
-        git_helpers: helpers_named(&configured.collect::<String>()),
+        git_helpers: find_git_helpers(&configured.collect::<String>()),
         ..RuleContext::default()
     }
 }
 
-/// A rule in the neutral form of the cases, as a file states it.
+/// Converts a rule of a case to the text of a policy file.
 fn toml(rule: &Value) -> String {
     let effect = rule["effect"].as_str().expect("an effect");
     let key = if let Some(words) = rule["prefix"].as_array() {

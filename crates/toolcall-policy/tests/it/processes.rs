@@ -1,4 +1,4 @@
-//! Several processes with one rulebook: nothing that one keeps is lost, and it answers the others.
+//! Several processes with the same policy files: no remembered rule is lost, and it answers the others.
 //! Each test starts itself again as the other processes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -16,67 +16,67 @@ use toolcall_testkit::dir::TestDir;
 use toolcall_testkit::process::{again, role};
 use toolcall_testkit::tools::{custom, registry_of};
 
-use crate::store::desk::settings_in;
+use crate::store::fixture::config_in;
 
 const PROCESSES: usize = 8;
 const RULES_EACH: usize = 12;
 
-/// Names the folder to a process that a test started.
-const FOLDER: &str = "TOOLCALL_TEST_FOLDER";
+/// The variable that passes the directory to a process that a test started.
+const DIRECTORY: &str = "TOOLCALL_TEST_DIRECTORY";
 
-/// The folder and the role of this process, if a test started it.
+/// Returns the directory and role of this process, if a test started it.
 fn started() -> Option<(PathBuf, String)> {
-    let folder = std::env::var_os(FOLDER)?;
-    Some((folder.into(), role()?))
+    let directory = std::env::var_os(DIRECTORY)?;
+    Some((directory.into(), role()?))
 }
 
-/// Many processes keep rules at once, and every rule is there.
+/// Many processes remember rules at once, and no rule is lost.
 #[test]
 fn all_rules_are_there() {
-    if let Some((folder, name)) = started() {
-        return keep(&folder, &name);
+    if let Some((directory, name)) = started() {
+        return remember(&directory, &name);
     }
-    let folder = TestDir::create();
+    let directory = TestDir::create();
     let names: Vec<String> = (0..PROCESSES).map(|number| format!("p{number}")).collect();
     let children: Vec<Child> = names
         .iter()
-        .map(|name| start("all_rules_are_there", folder.path(), name))
+        .map(|name| start("all_rules_are_there", directory.path(), name))
         .collect();
     for child in children {
         finish(child);
     }
-    let kept = book(folder.path()).kept().expect("a sound file");
-    let mut texts: Vec<String> = kept.into_iter().map(|rule| rule.text).collect();
+    let remembered = store(directory.path()).kept().expect("a sound file");
+    let mut texts: Vec<String> = remembered.into_iter().map(|rule| rule.text).collect();
     texts.sort();
     let mut expected: Vec<String> = names.iter().flat_map(|name| rules_of(name)).collect();
     expected.sort();
     assert_eq!(texts, expected);
 }
 
-/// A question waits in one process until the answer is kept in the other.
+/// A question waits in one process until the answer is remembered in the other.
 #[test]
 fn a_rule_of_one_answers_the_other() {
-    if let Some((folder, role)) = started() {
-        return ask(&folder, Waiting::of(&role));
+    if let Some((directory, role)) = started() {
+        return ask(&directory, Waiting::of(&role));
     }
-    let folder = TestDir::create();
-    let start = |role| start("a_rule_of_one_answers_the_other", folder.path(), role);
+    let directory = TestDir::create();
+    let start = |role| start("a_rule_of_one_answers_the_other", directory.path(), role);
     let mut waiting = start("wait");
     let mut lines = BufReader::new(waiting.stderr.take().expect("its output")).lines();
     let mut line = || lines.next().expect("a line").expect("a line of text");
     assert_eq!(line(), "asked");
     let answering = start("answer");
-    let (answered, heard) = (output(answering), line());
+    let (answered, decided) = (output(answering), line());
     finish(waiting);
     assert_eq!(answered, "asked\nPerson: kept run = \"cargo test\"\n");
     assert!(
-        heard.starts_with("Rule: allow run = \"cargo test\""),
-        "{heard}"
+        decided.starts_with("Rule: allow run = \"cargo test\""),
+        "{decided}"
     );
 }
 
-fn keep(folder: &Path, name: &str) {
-    let book = book(folder);
+fn remember(directory: &Path, name: &str) {
+    let store = store(directory);
     for text in rules_of(name) {
         let rule = Rule {
             text: text.into(),
@@ -88,7 +88,8 @@ fn keep(folder: &Path, name: &str) {
             call: CallId::new("call"),
             title: name.into(),
         };
-        book.remember(&rule, Effect::Allow, &occasion)
+        store
+            .remember(&rule, Effect::Allow, &occasion)
             .expect("kept");
     }
 }
@@ -112,20 +113,20 @@ impl Waiting {
         match role {
             "wait" => Self::ForOthers,
             "answer" => Self::ForNobody,
-            other => panic!("nobody plays {other}"),
+            other => panic!("unknown role {other}"),
         }
     }
 }
 
-/// Makes one call in an engine of its own, and says when it asks and who decided.
-fn ask(folder: &Path, waiting: Waiting) {
+/// Makes one call in its own engine, and prints when it asks and who decided.
+fn ask(directory: &Path, waiting: Waiting) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     runtime.expect("a runtime").block_on(async {
         let engine = Engine::builder(tools())
-            .cwd(project(folder))
-            .rulebook(Arc::new(book(folder)))
+            .cwd(project(directory))
+            .rulebook(Arc::new(store(directory)))
             .approver(move |question| answer(question, waiting))
             .build();
         let outcome = engine.run(ToolRequest::new("test", json!({}))).await;
@@ -162,19 +163,19 @@ fn tools() -> Registry {
     registry_of([tool])
 }
 
-fn book(folder: &Path) -> PolicyStore {
-    PolicyStore::open(settings_in(folder))
+fn store(directory: &Path) -> PolicyStore {
+    PolicyStore::open(config_in(directory))
 }
 
-fn project(folder: &Path) -> PathBuf {
-    folder.join("proj")
+fn project(directory: &Path) -> PathBuf {
+    directory.join("proj")
 }
 
-/// Starts a test again in a process of its own, which speaks on its standard error.
-fn start(test: &str, folder: &Path, role: &str) -> Child {
+/// Starts a test again in a new process, which reports on standard error.
+fn start(test: &str, directory: &Path, role: &str) -> Child {
     let mut process = again(&format!("processes::{test}"), role);
     process
-        .env(FOLDER, folder)
+        .env(DIRECTORY, directory)
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     process.spawn().expect("a process")

@@ -1,10 +1,10 @@
-//! The rulebook on real files: policies, trust, kept answers, and what becomes of broken ones.
-//! One binary, so that what the tests share is compiled once.
+//! The policy store on real files: policies, trust, remembered rules, and files with errors.
+//! Each module tests one of them.
 
-pub(crate) mod desk;
 mod files;
+pub(crate) mod fixture;
 mod following;
-mod keeping;
 mod older;
+mod remembering;
 mod repositories;
 mod trusting;

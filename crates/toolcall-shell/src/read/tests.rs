@@ -1,4 +1,4 @@
-//! What texts are read as, in tables.
+//! Texts and their readings, in tables.
 //! Nothing is run here.
 
 use std::collections::BTreeSet;
@@ -124,7 +124,7 @@ fn redirects_are_understood() {
 }
 
 #[test]
-fn cd_changes_the_folder_of_what_needs_it() {
+fn cd_changes_the_directory_of_what_needs_it() {
     check(
         &[
             "cd src && ls | cat && make",
@@ -134,7 +134,7 @@ fn cd_changes_the_folder_of_what_needs_it() {
             "make; cd a && ls",
             "make && cd a && ls",
             "a || b && cd c && d",
-            // Not so: the folder would depend on how something ends, or `cd` is more than a step.
+            // Not so: the directory would depend on how something ends, or `cd` is not a command of its own.
             "cd src",
             "cd src; ls",
             "cd src || ls",
@@ -170,14 +170,14 @@ fn cd_changes_the_folder_of_what_needs_it() {
             "a | cd src && ls" → unclear: `cd` that is not just followed by `&&` at byte 4
             "cd src | ls" → unclear: `cd` that is not just followed by `&&` at byte 0
             "cd src > x && ls" → unclear: `cd` that is not just followed by `&&` at byte 0
-            "cd && ls" → unclear: `cd` without exactly one folder at byte 0
+            "cd && ls" → unclear: `cd` without exactly one directory at byte 0
             "cd - && ls" → unclear: `cd` to a place that is not plain at byte 0
             "cd '' && ls" → unclear: `cd` to a place that is not plain at byte 0
-            "cd a b && ls" → unclear: `cd` without exactly one folder at byte 0
+            "cd a b && ls" → unclear: `cd` without exactly one directory at byte 0
             "cd a/../b && ls" → unclear: `cd` down and up again at byte 0
             "cd //a && ls" → unclear: `cd` to a place that is not plain at byte 0
-            "cd a && cd .. && ls" → unclear: `cd` through a folder to another at byte 8
-            "cd a && cd /b && ls" → unclear: `cd` through a folder to another at byte 8
+            "cd a && cd .. && ls" → unclear: `cd` through a directory to another at byte 8
+            "cd a && cd /b && ls" → unclear: `cd` through a directory to another at byte 8
         "#]],
     );
 }
@@ -216,10 +216,10 @@ fn what_a_shell_would_expand_is_unclear() {
             "echo a?" → unclear: a pattern (`?`) at byte 6
             "echo [a]" → unclear: a pattern (`[`) at byte 5
             "echo {a,b}" → unclear: a brace (`{`) at byte 5
-            "echo ~" → unclear: a home folder (`~`) at byte 5
-            "echo a:~ b=~" → unclear: a home folder (`~`) at byte 7
-            "echo ~root" → unclear: a home folder (`~`) at byte 5
-            "echo 'a'~" → unclear: a home folder (`~`) at byte 8
+            "echo ~" → unclear: a home directory (`~`) at byte 5
+            "echo a:~ b=~" → unclear: a home directory (`~`) at byte 7
+            "echo ~root" → unclear: a home directory (`~`) at byte 5
+            "echo 'a'~" → unclear: a home directory (`~`) at byte 8
         "#]],
     );
 }
@@ -400,8 +400,8 @@ fn hidden_characters_are_unclear() {
 
 #[test]
 fn texts_beyond_the_limits_are_unclear() {
-    let long = format!("echo {}", "a".repeat(LONGEST_TEXT));
-    let many = vec!["a"; MOST_PARTS + 1].join(";");
+    let long = format!("echo {}", "a".repeat(MAX_TEXT_LEN));
+    let many = vec!["a"; MAX_PARTS + 1].join(";");
     let shown = [&long, &many].map(|text| shown(&read(text, "/w".as_ref())));
     assert_eq!(
         shown,
@@ -412,24 +412,24 @@ fn texts_beyond_the_limits_are_unclear() {
     );
     assert_eq!(
         read("a", "w".as_ref()),
-        Reading::Unclear("a folder that is not absolute at byte 0".into())
+        Reading::Unclear("a directory that is not absolute at byte 0".into())
     );
 }
 
 #[test]
 fn readers_that_differ_understand_nothing() {
-    let step = |word: &str| Step {
+    let command = |word: &str| SimpleCommand {
         join: Join::Then,
         words: vec![word.into()],
-        aims: Vec::new(),
+        redirects: Vec::new(),
     };
-    let ours = [(0, step("a")), (2, step("b"))];
-    let agrees = |second| check_agreement(&ours, second).map_err(|doubt| doubt.to_string());
-    assert_eq!(agrees(Some(vec![step("a"), step("b")])), Ok(()));
+    let ours = [(0, command("a")), (2, command("b"))];
+    let agrees = |second| check_agreement(&ours, second).map_err(|ambiguity| ambiguity.to_string());
+    assert_eq!(agrees(Some(vec![command("a"), command("b")])), Ok(()));
     let differently = Err("a command that two readers read differently at byte 2".to_owned());
-    assert_eq!(agrees(Some(vec![step("a"), step("c")])), differently);
-    assert_eq!(agrees(Some(vec![step("a")])), differently);
-    let one_more = Some(vec![step("a"), step("b"), step("c")]);
+    assert_eq!(agrees(Some(vec![command("a"), command("c")])), differently);
+    assert_eq!(agrees(Some(vec![command("a")])), differently);
+    let one_more = Some(vec![command("a"), command("b"), command("c")]);
     assert_eq!(
         agrees(one_more),
         Err("a command that only one reader sees at byte 0".into())
@@ -450,22 +450,22 @@ fn redirects_to_files_are_touches() {
     assert_eq!(touches(&Reading::Unclear("why".into())), []);
 }
 
-/// For every refusal a text by which the oracle sees what it is good for, or why it cannot.
+/// For every kind of ambiguity a text that shows why it is needed, or why no text can.
 fn refused() -> impl Iterator<Item = Value> {
     let lines = include_str!("../../tests/it/differential/refused.jsonl").lines();
     lines.map(|line| serde_json::from_str(line).unwrap())
 }
 
 #[test]
-fn no_refusal_is_without_a_use() {
+fn every_kind_of_ambiguity_has_a_use() {
     let listed = refused().map(|row| row["reason"].as_str().unwrap().to_owned());
-    let all = Refusal::ALL
+    let all = AmbiguityKind::ALL
         .iter()
-        .map(|refusal| refusal.words().to_owned());
+        .map(|kind| kind.message().to_owned());
     assert_eq!(listed.collect::<BTreeSet<_>>(), all.collect());
 }
 
-/// Each text of the oracle is refused for the reason that it stands for.
+/// Each of these texts is unclear for the listed reason.
 #[test]
 fn refused_texts_are_refused_for_their_reason() {
     for row in refused() {
@@ -480,10 +480,10 @@ fn refused_texts_are_refused_for_their_reason() {
     }
 }
 
-/// The second reader stands on its own. What it takes by the letter, too, is refused for what it
-/// means, not for how it is written, and that is asked after both have read it.
+/// The second parser rejects ambiguous syntax on its own. The texts that it accepts are unclear because of
+/// what they mean, which is checked after both parsers.
 #[test]
-fn the_second_reader_is_no_more_lenient() {
+fn the_second_parser_is_no_more_lenient() {
     let mut taken = BTreeSet::new();
     for row in refused() {
         let Some(text) = row["text"].as_str() else {
@@ -496,8 +496,8 @@ fn the_second_reader_is_no_more_lenient() {
             .iter()
             .map(words)
             .collect();
-        let second = parse(text).unwrap_or_default();
-        let second: Vec<Vec<String>> = second.into_iter().map(|step| step.words).collect();
+        let second = brush::parse(text).unwrap_or_default();
+        let second: Vec<Vec<String>> = second.into_iter().map(|command| command.words).collect();
         if second == letter {
             taken.insert(format!("{}: {text}\n", row["reason"].as_str().unwrap()));
         }

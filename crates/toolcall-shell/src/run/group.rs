@@ -1,8 +1,8 @@
-//! The process group of one command, and the children in it.
-//! It starts, awaits and signals; what runs when is not its business.
+//! The process group of one command, and the child processes in it.
+//! It spawns, waits for and signals them; the job decides what runs when.
 //!
-//! The first child leads the group and is not reaped before the group is given up: as long as it is
-//! there, its id names this group and no other, and later children can join.
+//! The first child leads the group and is not reaped before the group is dropped: until then its id
+//! names this group and no other, and later children can join.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -15,25 +15,25 @@ use tokio::process::{Child, Command};
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 use toolcall::Exit;
 
-/// Which child of a group.
+/// The index of a child in its group.
 #[derive(Clone, Copy)]
-pub(super) struct Member(usize);
+pub(super) struct ChildIndex(usize);
 
-/// The children of a command.
-pub(super) struct Group {
-    /// The first one leads.
+/// The child processes of a command.
+pub(super) struct ProcessGroup {
+    /// The first one leads the group.
     children: Vec<Child>,
     leader: Option<Pid>,
-    /// Tells that some child of this process ended.
-    ended: Signals,
+    /// Receives `SIGCHLD` when any child of this process exits.
+    child_exited: Signals,
 }
 
-impl Group {
+impl ProcessGroup {
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self {
             children: Vec::new(),
             leader: None,
-            ended: signal(SignalKind::child())?,
+            child_exited: signal(SignalKind::child())?,
         })
     }
 
@@ -41,20 +41,20 @@ impl Group {
         self.children.is_empty()
     }
 
-    pub(super) fn spawn(&mut self, command: &mut Command) -> io::Result<Member> {
+    pub(super) fn spawn(&mut self, command: &mut Command) -> io::Result<ChildIndex> {
         let group = self.leader.map_or(0, |pid| pid.as_raw_nonzero().get());
         let child = command.process_group(group).kill_on_drop(true).spawn()?;
         if self.leader.is_none() {
             self.leader = child.id().and_then(as_pid);
         }
         self.children.push(child);
-        Ok(Member(self.children.len() - 1))
+        Ok(ChildIndex(self.children.len() - 1))
     }
 
-    pub(super) async fn wait(&mut self, member: Member) -> io::Result<Exit> {
+    pub(super) async fn wait(&mut self, member: ChildIndex) -> io::Result<Exit> {
         match (member, self.leader) {
-            (Member(0), Some(leader)) => self.wait_for_leader(leader).await,
-            (Member(place), _) => Ok(exit(self.children[place].wait().await?)),
+            (ChildIndex(0), Some(leader)) => self.wait_for_leader(leader).await,
+            (ChildIndex(index), _) => Ok(exit(self.children[index].wait().await?)),
         }
     }
 
@@ -67,18 +67,18 @@ impl Group {
                     let code = status.exit_status().map(Exit::Code);
                     return Ok(signal.or(code).unwrap_or(Exit::Code(0)));
                 }
-                Ok(None) => drop(self.ended.recv().await),
+                Ok(None) => drop(self.child_exited.recv().await),
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Tells the group to end, kills it after the grace, and says how its last child ended.
+    /// Sends `SIGTERM`, then `SIGKILL` after the grace period, and returns the exit status of the last child.
     pub(super) async fn end(&mut self, grace: Duration) -> Option<Exit> {
         self.signal(Signal::TERM);
         let ended = tokio::time::timeout(grace, self.wait_for_all()).await;
-        // Also after a quick end: children of the children may be left.
+        // Also if all children exited in time: their own children may be left.
         self.signal(Signal::KILL);
         match ended {
             Ok(exit) => exit,
@@ -91,22 +91,22 @@ impl Group {
 
     async fn wait_for_all(&mut self) -> Option<Exit> {
         let mut last = None;
-        for place in 0..self.children.len() {
-            last = self.wait(Member(place)).await.ok();
+        for index in 0..self.children.len() {
+            last = self.wait(ChildIndex(index)).await.ok();
         }
         last
     }
 
     fn signal(&self, signal: Signal) {
         if let Some(leader) = self.leader {
-            // It fails only if nobody is left.
+            // It fails only if no process is left.
             kill_process_group(leader, signal).ok();
         }
     }
 }
 
-impl Drop for Group {
-    /// The children are reaped by tokio, afterwards.
+impl Drop for ProcessGroup {
+    /// Kills the group; tokio reaps the children afterwards.
     fn drop(&mut self) {
         self.signal(Signal::KILL);
     }

@@ -1,5 +1,5 @@
-//! Where a program is: by its path, or on `PATH`.
-//! It never looks at builtins, aliases or folders that are not absolute.
+//! Finds the file of a program, by its path or on `PATH`.
+//! It ignores builtins, aliases and relative directories in `PATH`.
 
 use std::collections::BTreeMap;
 use std::env::split_paths;
@@ -7,42 +7,45 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Why there is no such program, and the exit code that shells give for it.
+/// Why a program cannot be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Absent {
+pub(super) enum LookupError {
     NotFound,
     NotExecutable,
 }
 
-/// The absolute path of a program that is named in `cwd`.
+/// Returns the absolute path of a program; a relative path starts at `cwd`.
 pub(super) fn lookup(
     name: &str,
     cwd: &Path,
     env: &BTreeMap<OsString, OsString>,
-) -> Result<PathBuf, Absent> {
+) -> Result<PathBuf, LookupError> {
     if name.contains('/') {
         return check(cwd.join(name));
     }
-    let mut absent = Absent::NotFound;
-    let folders = env.get(OsStr::new("PATH")).map(OsString::as_os_str);
-    let folders = split_paths(folders.unwrap_or_default()).filter(|folder| folder.is_absolute());
-    // Folders of that name are passed over, as shells do.
-    for path in folders
-        .map(|folder| folder.join(name))
+    let mut error = LookupError::NotFound;
+    let directories = env.get(OsStr::new("PATH")).map(OsString::as_os_str);
+    let directories =
+        split_paths(directories.unwrap_or_default()).filter(|directory| directory.is_absolute());
+    // Shells skip directories of that name, too.
+    for path in directories
+        .map(|directory| directory.join(name))
         .filter(|path| path.is_file())
     {
         match check(path) {
             Ok(path) => return Ok(path),
-            Err(why) => absent = why,
+            Err(why) => error = why,
         }
     }
-    Err(absent)
+    Err(error)
 }
 
-fn check(path: PathBuf) -> Result<PathBuf, Absent> {
+fn check(path: PathBuf) -> Result<PathBuf, LookupError> {
     let Ok(metadata) = path.metadata() else {
-        return Err(Absent::NotFound);
+        return Err(LookupError::NotFound);
     };
     let is_executable = metadata.is_file() && metadata.permissions().mode() & 0o111 != 0;
-    is_executable.then_some(path).ok_or(Absent::NotExecutable)
+    is_executable
+        .then_some(path)
+        .ok_or(LookupError::NotExecutable)
 }

@@ -1,5 +1,5 @@
-//! What a command prints: one pipe that all its programs share, read as it fills.
-//! It keeps nothing beyond one buffer, so a flood costs no memory.
+//! The output of a command: one pipe that all its programs share, read as it fills.
+//! It holds one buffer, so its memory use does not depend on the amount of output.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,25 +9,25 @@ use tokio::net::unix::pipe::Receiver;
 
 const BUFFER: usize = 16 * 1024;
 
-/// At the end no more is read than a pipe can hold: a process that escaped may write forever.
-const MOST_REST: usize = 1024 * 1024;
+/// The limit on what is read at the end, about the capacity of a pipe: an escaped process may write forever.
+const MAX_REST: usize = 1024 * 1024;
 
-/// The reading end of a pipe into which everything of a command writes.
+/// The reading end of the pipe that all programs of a command write to.
 #[derive(Debug)]
 pub struct OutputPipe {
     pipe: Receiver,
     buffer: Box<[u8]>,
 }
 
-/// Whether somebody can still write into a pipe.
+/// Whether a process still has the writing end of a pipe.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Writers {
-    Left,
-    Gone,
+enum PipeState {
+    Open,
+    Closed,
 }
 
 impl OutputPipe {
-    /// A pipe: its reading end, and the end that is handed to a command.
+    /// Returns the reading end of a new pipe, and the writing end for the command.
     pub fn new() -> io::Result<(Self, OwnedFd)> {
         let (reader, writer) = io::pipe()?;
         let pipe = Receiver::from_owned_fd(OwnedFd::from(reader))?;
@@ -35,7 +35,7 @@ impl OutputPipe {
         Ok((Self { pipe, buffer }, writer.into()))
     }
 
-    /// Hands on what is printed while the work goes on.
+    /// Passes the output to `print` until `work` is done, and returns the result of `work`.
     pub async fn during<T>(
         &mut self,
         work: impl Future<Output = T>,
@@ -44,37 +44,37 @@ impl OutputPipe {
         let mut work = pin!(work);
         loop {
             tokio::select! {
-                // What was stopped before it began must not begin: the work looks first.
+                // A command that is stopped before it begins must not begin, so `work` is polled first.
                 biased;
                 done = &mut work => return done,
                 result = self.pipe.readable() => {
-                    if result.is_err() || self.hand_on(print) == Writers::Gone {
-                        // Nothing more can be printed; what runs still has to end.
+                    if result.is_err() || self.read_available(print) == PipeState::Closed {
+                        // The pipe is closed; the programs still have to exit.
                         return work.await;
                     }
                 }
             }
-            // A command that prints faster than it is read must not keep others from running:
-            // who waits for the pipe never has to wait.
+            // A command that prints faster than it is read must not starve other tasks: the pipe is
+            // always ready then, so this loop would never yield.
             tokio::task::yield_now().await;
         }
     }
 
-    fn hand_on(&mut self, print: &mut impl FnMut(&[u8])) -> Writers {
+    fn read_available(&mut self, print: &mut impl FnMut(&[u8])) -> PipeState {
         match self.pipe.try_read(&mut self.buffer) {
-            Ok(0) => return Writers::Gone,
+            Ok(0) => return PipeState::Closed,
             Ok(read) => print(&self.buffer[..read]),
-            // It was a false alarm.
+            // A spurious wakeup.
             Err(_) => {}
         }
-        Writers::Left
+        PipeState::Open
     }
 
-    /// Hands on what is still in the pipe, without waiting for more.
+    /// Passes what is left in the pipe to `print`, without waiting for more.
     pub fn rest(mut self, print: &mut impl FnMut(&[u8])) {
         let mut total = 0;
-        while total < MOST_REST {
-            // Past tokio: it may not know yet that there is something to read.
+        while total < MAX_REST {
+            // Not through tokio, which may not know yet that there is something to read.
             match rustix::io::read(self.pipe.as_fd(), &mut *self.buffer) {
                 Ok(read) if read > 0 => {
                     print(&self.buffer[..read]);

@@ -1,5 +1,5 @@
-//! The three streams of one program, as its redirects set them up.
-//! It opens files only through the one who was handed in.
+//! The standard streams of one program, as its redirects set them up.
+//! It opens files only through the [`Files`] of the run.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use toolcall::{Redirect, Stream, Target};
 
 use super::Files;
 
-/// Where a program reads and writes.
+/// The standard streams of a program.
 pub(super) struct Streams {
     pub(super) input: OwnedFd,
     pub(super) output: OwnedFd,
@@ -19,7 +19,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Applies redirects in their order; on failure the message names the file.
+    /// Applies redirects in order. The error message names the file.
     pub(super) fn redirect(
         &mut self,
         redirects: &[Redirect],
@@ -49,8 +49,8 @@ impl Streams {
         }
     }
 
-    /// Hands them to a program.
-    pub(super) fn hand_to(self, command: &mut Command) {
+    /// Attaches the streams to a program.
+    pub(super) fn attach_to(self, command: &mut Command) {
         command
             .stdin(Stdio::from(self.input))
             .stdout(Stdio::from(self.output))
@@ -58,7 +58,7 @@ impl Streams {
     }
 }
 
-/// A stream that is empty and takes everything.
+/// Opens `/dev/null` for reading and writing.
 pub(super) fn null() -> io::Result<OwnedFd> {
     let file = File::options().read(true).write(true).open("/dev/null")?;
     Ok(file.into())

@@ -1,5 +1,5 @@
-//! Real programs, run for a moment.
-//! No test waits for time: what is slow is ended, and the end is awaited.
+//! Runs real programs briefly.
+//! No test sleeps: slow programs are stopped, and their end is awaited.
 
 use std::future::{pending, ready};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use toolcall::Reading;
 
 use super::*;
 
-/// A folder and what runs in it.
+/// A directory and what runs in it.
 struct Place {
     dir: TempDir,
     env: BTreeMap<OsString, OsString>,
@@ -21,7 +21,7 @@ struct Place {
 impl Place {
     fn new() -> Self {
         Self {
-            dir: TempDir::new().expect("a folder"),
+            dir: TempDir::new().expect("a directory"),
             env: BTreeMap::from([
                 ("PATH".into(), "/usr/bin:/bin".into()),
                 ("LC_ALL".into(), "C".into()),
@@ -33,7 +33,7 @@ impl Place {
         self.dir.path().canonicalize().expect("it is there")
     }
 
-    fn surroundings(&self, grace: Duration) -> RunEnvironment<'_> {
+    fn environment(&self, grace: Duration) -> RunEnvironment<'_> {
         RunEnvironment {
             env: &self.env,
             files: &DiskFiles,
@@ -51,8 +51,8 @@ impl Place {
     async fn run(&self, text: &str) -> String {
         let mut output = Vec::new();
         let print = |bytes: &[u8]| output.extend_from_slice(bytes);
-        let surroundings = self.surroundings(GRACE);
-        let exit = run(&self.parts(text), &surroundings, print, pending()).await;
+        let environment = self.environment(GRACE);
+        let exit = run(&self.parts(text), &environment, print, pending()).await;
         let output = String::from_utf8_lossy(&output).into_owned();
         let output = output.replace(&*self.path().to_string_lossy(), "DIR");
         format!("{:?} {output:?}", exit.expect("it runs"))
@@ -63,7 +63,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 async fn check(texts: &[&str], expect: Expect) {
     let place = Place::new();
-    std::fs::create_dir(place.path().join("sub")).expect("a folder");
+    std::fs::create_dir(place.path().join("sub")).expect("a directory");
     std::fs::write(place.path().join("plain"), "text").expect("a file");
     let mut all = String::new();
     for text in texts {
@@ -231,7 +231,7 @@ async fn programs_that_cannot_start_are_named() {
 }
 
 #[tokio::test]
-async fn folders_and_environment_are_as_they_were_given() {
+async fn directories_and_environment_are_as_they_were_given() {
     check(
         &[
             "pwd; cd sub && pwd",
@@ -259,14 +259,14 @@ async fn folders_and_environment_are_as_they_were_given() {
 #[tokio::test]
 async fn nothing_to_run_is_an_error() {
     let place = Place::new();
-    let result = run(&[], &place.surroundings(GRACE), |_| {}, pending()).await;
+    let result = run(&[], &place.environment(GRACE), |_| {}, pending()).await;
     assert_eq!(
         result.unwrap_err().to_string(),
         "there is no program to run"
     );
 }
 
-/// Whether a process is there and not just waiting to be reaped.
+/// Whether a process exists and is not just waiting to be reaped.
 fn is_alive(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit(") ").next().unwrap_or_default();
@@ -283,7 +283,7 @@ async fn wait_for_end(pid: &str) {
     ended.expect("it is still there");
 }
 
-/// Runs until it printed a first line, is stopped then, and tells its exit and that line.
+/// Runs a command until it prints a line, stops it, and returns its exit status and that line.
 async fn stopped(place: &Place, text: &str, grace: Duration) -> (Exit, String) {
     let printed = Arc::new(Notify::new());
     let mut output = Vec::new();
@@ -291,8 +291,8 @@ async fn stopped(place: &Place, text: &str, grace: Duration) -> (Exit, String) {
         output.extend_from_slice(bytes);
         printed.notify_one();
     };
-    let surroundings = place.surroundings(grace);
-    let exit = run(&place.parts(text), &surroundings, print, printed.notified()).await;
+    let environment = place.environment(grace);
+    let exit = run(&place.parts(text), &environment, print, printed.notified()).await;
     let output = String::from_utf8(output).expect("it prints text");
     (exit.expect("it runs"), output)
 }
@@ -301,13 +301,13 @@ async fn stopped(place: &Place, text: &str, grace: Duration) -> (Exit, String) {
 async fn what_is_stopped_before_it_began_does_not_begin() {
     let place = Place::new();
     let parts = place.parts("echo a > made");
-    let result = run(&parts, &place.surroundings(GRACE), |_| {}, ready(())).await;
+    let result = run(&parts, &place.environment(GRACE), |_| {}, ready(())).await;
     assert!(matches!(result, Err(RunError::Stopped)), "{result:?}");
     assert!(!place.path().join("made").exists());
 }
 
 #[tokio::test]
-async fn a_stopped_command_is_told_to_end() {
+async fn a_stopped_command_gets_a_signal_to_end() {
     let place = Place::new();
     let text = "sh -c 'trap \"exit 7\" TERM; echo ready; sleep 1000 & wait'";
     let (exit, _) = stopped(&place, text, GRACE).await;
@@ -321,7 +321,7 @@ async fn a_command_that_will_not_end_is_killed_with_its_children() {
     let place = Place::new();
     let text = "true; sh -c 'trap \"\" TERM; sleep 1000 & echo $!; wait' | cat";
     let (exit, output) = stopped(&place, text, Duration::from_millis(50)).await;
-    assert_eq!(exit, Exit::Signal(15), "the reader ends when it is told to");
+    assert_eq!(exit, Exit::Signal(15), "the reader ends on the signal");
     wait_for_end(output.trim()).await;
 }
 
@@ -333,13 +333,13 @@ async fn a_dropped_command_is_ended_with_its_children() {
     let mut output = Vec::new();
     let parts = place.parts(text);
     {
-        let surroundings = place.surroundings(GRACE);
+        let environment = place.environment(GRACE);
         let print = |bytes: &[u8]| {
             output.extend_from_slice(bytes);
             printed.notify_one();
         };
         tokio::select! {
-            _ = run(&parts, &surroundings, print, pending()) => panic!("it does not end by itself"),
+            _ = run(&parts, &environment, print, pending()) => panic!("it does not end by itself"),
             () = printed.notified() => {}
         }
     }
@@ -369,7 +369,7 @@ async fn a_flood_is_handed_on_in_small_pieces() {
         largest = largest.max(bytes.len());
     };
     let parts = place.parts("head -c 20000000 /dev/zero");
-    let exit = run(&parts, &place.surroundings(GRACE), print, pending()).await;
+    let exit = run(&parts, &place.environment(GRACE), print, pending()).await;
     assert_eq!((exit.expect("it runs"), total), (Exit::Code(0), 20_000_000));
     assert!(largest <= 16 * 1024);
 }
@@ -392,19 +392,19 @@ async fn output_can_go_straight_into_a_file() {
     let path = place.path().join("printed");
     let file = File::create(&path).expect("a file");
     let parts = place.parts("sh -c 'echo out; echo err >&2'; no-such-program");
-    let surroundings = place.surroundings(GRACE);
-    let exit = run_into(&parts, &surroundings, file.into(), pending()).await;
+    let environment = place.environment(GRACE);
+    let exit = run_into(&parts, &environment, file.into(), pending()).await;
     assert_eq!(exit.expect("it runs"), Exit::Code(127));
     let printed = std::fs::read_to_string(path).expect("it is there");
     let said = "`no-such-program` cannot be started: there is no such program";
     assert_eq!(printed, format!("out\nerr\n{said}\n"));
 }
 
-/// Found by a stranger: a timeout never came, because whoever reads is slower than `yes` writes.
+/// Regression: a timeout never fired, because the reader was slower than `yes` writes.
 #[tokio::test]
 async fn a_command_that_prints_without_end_lets_others_run() {
     let place = Place::new();
-    let (parts, surroundings) = (place.parts("yes"), place.surroundings(GRACE));
+    let (parts, environment) = (place.parts("yes"), place.environment(GRACE));
     let enough = Arc::new(Notify::new());
     let (wanted, mut pieces) = (enough.clone(), 0);
     let print = |bytes: &[u8]| {
@@ -424,7 +424,7 @@ async fn a_command_that_prints_without_end_lets_others_run() {
         wanted.notified().await;
         stop.notify_one();
     });
-    let exit = run(&parts, &surroundings, print, stopped.notified()).await;
+    let exit = run(&parts, &environment, print, stopped.notified()).await;
     assert_eq!(exit.expect("it runs"), Exit::Signal(15));
     stopping.await.expect("it ran");
     assert!(pieces < 1_000, "it came late: after {pieces} pieces");

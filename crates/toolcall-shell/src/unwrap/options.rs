@@ -1,64 +1,65 @@
-//! The options before a wrapped command, skipped by the wrapper's own rules.
-//! An option that is not on its list is a doubt: it may take the next word, or run something.
+//! Skips a wrapper's options to find where the wrapped command begins.
+//! An option that is not listed is an ambiguity: it may take the next word, or run something.
 
 use super::table::Wrapper;
 
 /// Where the wrapped command begins.
-pub(super) struct Rest {
+pub(super) struct CommandStart {
     /// The index of its first word.
     pub(super) from: usize,
-    pub(super) doubt: Option<String>,
+    pub(super) ambiguity: Option<String>,
 }
 
-/// Finds the wrapped command behind options, assignments and operands.
-pub(super) fn operands(wrapper: &Wrapper, arguments: &[String]) -> Rest {
-    let mut rest = Rest {
+/// Finds the wrapped command after the wrapper's options, operands and assignments.
+pub(super) fn command_start(wrapper: &Wrapper, arguments: &[String]) -> CommandStart {
+    let mut start = CommandStart {
         from: 0,
-        doubt: None,
+        ambiguity: None,
     };
-    while let Some(argument) = arguments.get(rest.from) {
+    while let Some(argument) = arguments.get(start.from) {
         match argument.as_str() {
             "--" => {
-                rest.from += 1;
+                start.from += 1;
                 break;
             }
-            option if option.starts_with('-') => rest.option(wrapper, option),
+            option if option.starts_with('-') => start.skip_option(wrapper, option),
             _ => break,
         }
     }
-    rest.from += wrapper.operands;
-    rest.assignments(wrapper, arguments);
-    rest
+    start.from += wrapper.operands;
+    start.skip_assignments(wrapper, arguments);
+    start
 }
 
-impl Rest {
-    fn option(&mut self, wrapper: &Wrapper, option: &str) {
-        let length = match option.starts_with("--") {
-            true => long(wrapper, option),
-            false => short(wrapper, &option[1..]),
+impl CommandStart {
+    fn skip_option(&mut self, wrapper: &Wrapper, option: &str) {
+        let length = if option.starts_with("--") {
+            long(wrapper, option)
+        } else {
+            short(wrapper, &option[1..])
         };
         let unknown = || format!("the option `{option}` of `{}`", wrapper.name);
         if length.is_none() {
-            self.doubt.get_or_insert_with(unknown);
+            self.ambiguity.get_or_insert_with(unknown);
         }
         self.from += length.unwrap_or(1);
     }
 
-    /// Variables change what a program does, so what follows them is not what it seems.
-    fn assignments(&mut self, wrapper: &Wrapper, arguments: &[String]) {
+    /// Skips `NAME=value` words. They change what a program does, so they are an ambiguity.
+    fn skip_assignments(&mut self, wrapper: &Wrapper, arguments: &[String]) {
         while let Some(argument) = arguments.get(self.from) {
             let Some((variable, _)) = argument.split_once('=').filter(|_| wrapper.sets_variables)
             else {
                 return;
             };
             let why = || format!("`{}` sets `{variable}`", wrapper.name);
-            self.doubt.get_or_insert_with(why);
+            self.ambiguity.get_or_insert_with(why);
             self.from += 1;
         }
     }
 }
 
-/// How many words a long option takes, if it is known.
+/// Returns how many words a long option takes, if it is known.
 fn long(wrapper: &Wrapper, option: &str) -> Option<usize> {
     let (name, value) = match option.split_once('=') {
         Some((name, _)) => (name, Some(())),
@@ -72,7 +73,7 @@ fn long(wrapper: &Wrapper, option: &str) -> Option<usize> {
     }
 }
 
-/// How many words a cluster of short options takes, if all of them are known.
+/// Returns how many words a cluster of short options takes, if all of them are known.
 fn short(wrapper: &Wrapper, letters: &str) -> Option<usize> {
     for (at, letter) in letters.char_indices() {
         if wrapper.valued.contains(letter) {

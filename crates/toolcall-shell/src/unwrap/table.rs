@@ -1,29 +1,29 @@
-//! Programs that run other programs, and how each takes its options.
-//! What is not listed here is not unwrapped; an option that is not listed is a doubt.
+//! The table of programs that run other programs, and of their options.
+//! A program that is not listed is not unwrapped; an option that is not listed is an ambiguity.
 
 /// A program that runs the command in its arguments.
 pub(super) struct Wrapper {
     pub(super) name: &'static str,
-    /// Letters that stand alone.
+    /// Letters of short options without a value.
     pub(super) flags: &'static str,
-    /// Letters that take a value.
+    /// Letters of short options with a value.
     pub(super) valued: &'static str,
     pub(super) long_flags: &'static [&'static str],
     pub(super) long_valued: &'static [&'static str],
-    /// Words between the options and the command.
+    /// The number of words between the options and the command.
     pub(super) operands: usize,
     /// Whether `NAME=value` may come before the command.
     pub(super) sets_variables: bool,
-    pub(super) way: Way,
+    pub(super) form: CommandForm,
 }
 
-/// What becomes of the words behind the options.
-pub(super) enum Way {
-    /// They are a program and its arguments.
+/// What a wrapper does with the words after its options.
+pub(super) enum CommandForm {
+    /// Runs them as a program and its arguments.
     Program,
-    /// They are a program and some of its arguments.
+    /// Runs them as a program, with further arguments added.
     ProgramAndMore,
-    /// They are joined to a text for a shell.
+    /// Joins them to a text that a shell runs.
     Text,
 }
 
@@ -35,10 +35,11 @@ const PLAIN: Wrapper = Wrapper {
     long_valued: &[],
     operands: 0,
     sets_variables: false,
-    way: Way::Program,
+    form: CommandForm::Program,
 };
 
-/// Wrappers with options that are understood. Options that write, run or move are left out.
+/// The wrappers and their known options. Options that write files, run programs or change the directory
+/// are left out.
 pub(super) const WRAPPERS: [Wrapper; 21] = [
     Wrapper {
         name: "env",
@@ -179,7 +180,7 @@ pub(super) const WRAPPERS: [Wrapper; 21] = [
             "--chgexit",
             "--color",
         ],
-        way: Way::Text,
+        form: CommandForm::Text,
         ..PLAIN
     },
     Wrapper {
@@ -201,21 +202,21 @@ pub(super) const WRAPPERS: [Wrapper; 21] = [
             "--max-lines",
             "--replace",
         ],
-        way: Way::ProgramAndMore,
+        form: CommandForm::ProgramAndMore,
         ..PLAIN
     },
 ];
 
-/// Programs that run a text after `-c`, in the language that is read here.
+/// Shells: programs that run the text after `-c`, in the language that [`crate::read()`] parses.
 pub(super) const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash"];
 
-/// Programs that run another one for what they find.
+/// Programs that run another program for each file they find.
 pub(super) const FINDERS: [&str; 5] = ["find", "gfind", "bfs", "fd", "fdfind"];
 
 /// Programs whose first argument is the program to run.
 pub(super) const CARRIERS: [&str; 2] = ["busybox", "toybox"];
 
-/// Programs that run others in ways that are not followed.
+/// Programs that run others in ways that are not analysed.
 pub(super) const OPAQUE: [&str; 39] = [
     "at",
     "batch",
@@ -258,7 +259,7 @@ pub(super) const OPAQUE: [&str; 39] = [
     "xonsh",
 ];
 
-/// Options after which interpreters take code, and names that read it from the input.
+/// Options and subcommands with which interpreters take code from an argument.
 pub(super) const CODE_OPTIONS: [&str; 11] = [
     "-c", "-e", "-E", "-p", "-n", "-r", "--eval", "--print", "-C", "eval", "--run",
 ];
@@ -283,13 +284,13 @@ const INTERPRETERS: [&str; 17] = [
     "pypy",
 ];
 
-/// Whether a program runs code in a language of its own; versions (`python3.12`) count.
+/// Whether a program is an interpreter, with or without a version number (`python3.12`).
 pub(super) fn is_interpreter(name: &str) -> bool {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     INTERPRETERS.contains(&name) || INTERPRETERS.contains(&bare)
 }
 
-/// Options by which programs that are no wrappers run something nevertheless.
+/// Options with which programs that are not wrappers run another program.
 const RUNNING: [(&str, &[&str]); 7] = [
     (
         "git",
@@ -325,7 +326,7 @@ const RUNNING: [(&str, &[&str]); 7] = [
     ("zip", &["-TT", "--unzip-command"]),
 ];
 
-/// The argument that makes a program run something; long options may be cut short.
+/// Returns the argument that makes a program run another, if any. Long options may be abbreviated.
 pub(super) fn running_option<'a>(name: &str, arguments: &'a [String]) -> Option<&'a str> {
     let (_, options) = RUNNING.iter().find(|(program, _)| *program == name)?;
     let is_running = |argument: &str| {
@@ -343,10 +344,11 @@ pub(super) fn running_option<'a>(name: &str, arguments: &'a [String]) -> Option<
         .find(|argument| is_running(argument))
 }
 
-/// Whether an argument of a finder begins a command.
+/// Whether an argument of `find` or `fd` begins a command.
 pub(super) fn is_action(finder: &str, argument: &str) -> bool {
-    match finder.starts_with("fd") {
-        true => ["-x", "--exec", "-X", "--exec-batch"].contains(&argument),
-        false => ["-exec", "-execdir", "-ok", "-okdir"].contains(&argument),
+    if finder.starts_with("fd") {
+        ["-x", "--exec", "-X", "--exec-batch"].contains(&argument)
+    } else {
+        ["-exec", "-execdir", "-ok", "-okdir"].contains(&argument)
     }
 }

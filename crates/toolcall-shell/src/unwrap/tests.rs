@@ -1,4 +1,4 @@
-//! What is seen behind wrappers, in tables.
+//! The programs that wrappers would run, in tables.
 //! Nothing is run here.
 
 use std::fmt::Write;
@@ -19,7 +19,7 @@ fn check(texts: &[&str], expect: Expect) {
     expect.assert_eq(&all);
 }
 
-/// What is inside, without the part itself.
+/// Shows the wrapped programs, without the part itself.
 fn shown(found: &Unwrapped) -> String {
     let inside = found.parts.iter().skip(1);
     let inside = inside.map(|part| quoted(part.argv.iter().map(String::as_str)));
@@ -264,13 +264,13 @@ fn what_cannot_be_followed_is_unclear() {
 fn limits_only_raise() {
     let deep = ["env"; 9].join(" ") + " rm x";
     let wide = format!("sh -c 'env {}'", vec!["a"; 60].join(" ; env "));
-    let doubt = |text: &str| {
+    let ambiguity = |text: &str| {
         let Reading::Understood(parts) = read(text, "/w".as_ref()) else {
             panic!("{text}");
         };
         unwrapped(&parts[0]).unclear
     };
-    let shown = [deep, wide].map(|text| doubt(&text).unwrap_or_default().to_string());
+    let shown = [deep, wide].map(|text| ambiguity(&text).unwrap_or_default().to_string());
     assert_eq!(
         shown,
         [

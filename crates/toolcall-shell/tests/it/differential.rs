@@ -1,5 +1,5 @@
-//! Understood texts, run by real shells and by our executor in the same jail: whatever differs is a bug.
-//! Only stub programs that write down how they were called are within reach.
+//! Runs understood texts with real shells and with our executor in the same directory: any difference is a bug.
+//! The only programs on `PATH` are stubs that record how they were called.
 #![cfg(unix)]
 
 mod jail;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use toolcall::{Access, Join, Part, Reading, Redirect, Stream, Target, Touch};
 use toolcall_shell::{read, touches};
 
-/// Each compares its share of the scripts.
+/// The number of threads; each compares its share of the scripts.
 const WORKERS: u32 = 4;
 
 const SHELLS: [&str; 2] = ["/bin/sh", "/bin/bash"];
@@ -33,7 +33,7 @@ fn shells() -> impl Iterator<Item = &'static str> {
     SHELLS.into_iter().filter(|shell| Path::new(shell).exists())
 }
 
-/// What the first shell that does otherwise does otherwise.
+/// Returns the difference of the first shell that differs.
 fn difference(jail: &Jail, text: &str, parts: &[Part]) -> Result<(), String> {
     let ours = jail.ours(parts).in_order_of(parts);
     for shell in shells() {
@@ -45,7 +45,7 @@ fn difference(jail: &Jail, text: &str, parts: &[Part]) -> Result<(), String> {
     only_stated_files(&ours, parts)
 }
 
-/// Every file that came to be was stated as a touch, by whatever way it was reached.
+/// Checks that every created file was stated as a touch.
 fn only_stated_files(trace: &Trace, parts: &[Part]) -> Result<(), String> {
     let touches = touches(&Reading::Understood(parts.to_vec())).into_iter();
     let stated: Vec<_> = touches
@@ -66,7 +66,7 @@ fn written(touch: &Touch) -> Option<&Path> {
 }
 
 trait InOrder {
-    /// Programs of one pipe run at once: what they did has no order then.
+    /// Programs of one pipeline run at the same time, so their order is undefined.
     fn in_order_of(self, parts: &[Part]) -> Self;
 }
 
@@ -97,7 +97,7 @@ fn understood_texts_run_as_shells_run_them() {
     assert!(understood * 10 >= scripts * 3, "too few are understood");
 }
 
-/// Compares some scripts in a jail of their own, and tells how many of them were understood.
+/// Compares some scripts in a new jail, and returns how many of them were understood.
 fn compare(scripts: u32) -> u32 {
     let jail = Jail::new();
     let understood = Cell::new(0);
@@ -119,11 +119,11 @@ fn compare(scripts: u32) -> u32 {
     }
 }
 
-/// For every refusal of the readers a text, and what a reader without it would take the text for.
+/// For every kind of ambiguity a text, and how a parser without that check would read it.
 const REFUSED: &str = include_str!("differential/refused.jsonl");
 
-/// Each of these is refused; taken by the letter instead, it would be found out. That no refusal is
-/// missing here is a test of the readers' own.
+/// Each of these texts is unclear; read literally instead, it would run differently in a shell. A unit test
+/// checks that every kind of ambiguity is listed here.
 #[test]
 fn the_oracle_sees_what_every_refusal_is_good_for() {
     let jail = Jail::new();
@@ -144,8 +144,8 @@ fn the_oracle_sees_what_every_refusal_is_good_for() {
 fn part(letter: &Value, cwd: &Path) -> Part {
     let words = letter["words"].as_array().into_iter().flatten();
     let argv = words.map(|word| word.as_str().expect("a word").to_owned());
-    let folder = letter["folder"].as_str().unwrap_or_default();
-    let mut part = Part::new(argv.collect(), cwd.join(folder));
+    let directory = letter["folder"].as_str().unwrap_or_default();
+    let mut part = Part::new(argv.collect(), cwd.join(directory));
     if letter["piped"] == true {
         part.join = Join::Pipe;
     }

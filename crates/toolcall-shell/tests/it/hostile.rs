@@ -1,5 +1,5 @@
-//! The hostile command lines of the field, judged by the least that rules would do with a reading.
-//! Nothing is run, and no case is left out: what reading alone does not settle is listed.
+//! Known hostile command lines, judged by minimal rules on their reading.
+//! Nothing is run, and no case is skipped: those that reading alone does not decide are listed.
 
 use std::fmt::Write;
 
@@ -49,12 +49,12 @@ fn prefixes(case: &Value, effect: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Deny is wide, allow is narrow, everything else is asked.
+/// Denies broadly, allows narrowly and asks about everything else.
 fn judge(case: &Case) -> Verdict {
     let words = Words::of(&case.command);
     let is_denied = |prefix: &Vec<String>| {
         let prefix: Vec<_> = prefix.iter().map(String::as_str).collect();
-        words.contain(&prefix)
+        words.contains(&prefix)
     };
     if case.denied.iter().any(is_denied) {
         return Verdict::Deny;
@@ -88,8 +88,8 @@ fn denied_programs_are_found_in_every_disguise() {
     }
 }
 
-/// What is allowed although it is not harmless is allowed by the words of its options, which the
-/// reading shows as they are; rules for programs have to know them.
+/// Commands that are allowed although an option makes them harmful. The reading shows their options as
+/// written; rules for programs have to know them.
 #[test]
 fn nothing_dangerous_is_allowed_but_by_the_options_of_an_allowed_program() {
     let mut left = String::new();

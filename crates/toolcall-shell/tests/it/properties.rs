@@ -1,4 +1,4 @@
-//! What holds for every text: reading, unwrapping and scanning never fail, and never see less than there is.
+//! Properties of every text: reading, unwrapping and searching never panic and never miss a program.
 //! Nothing is run here.
 
 use proptest::collection::vec;
@@ -64,7 +64,7 @@ const PIECES: &[&str] = &[
     "\u{202e}",
 ];
 
-/// A word that a person can see whole.
+/// A word without hidden characters.
 fn any_word() -> impl Strategy<Value = String> {
     let visible = |text: String| text.replace(toolcall::text::is_hidden, "");
     prop_oneof![
@@ -88,7 +88,7 @@ proptest! {
     fn no_text_makes_the_reader_fail(text in any_text()) {
         let reading = read(&text, "/w".as_ref());
         touches(&reading);
-        Words::of(&text).contain(&["rm"]);
+        Words::of(&text).contains(&["rm"]);
         for part in understood(&text).into_iter().flatten() {
             prop_assert!(!part.argv.is_empty());
             prop_assert_eq!(&unwrapped(&part).parts[0], &part);
@@ -107,7 +107,7 @@ proptest! {
         let words = Words::of(&text);
         for part in understood(&text).into_iter().flatten() {
             let argv: Vec<_> = part.argv.iter().map(String::as_str).collect();
-            prop_assert!(words.contain(&argv), "{:?} hides {:?}", text, argv);
+            prop_assert!(words.contains(&argv), "{:?} hides {:?}", text, argv);
         }
     }
 
@@ -115,7 +115,7 @@ proptest! {
     fn wrapping_hides_no_word(text in any_text(), wraps in vec(any_wrap(), 1..5)) {
         let text = format!("{text} ; victim x");
         let wrapped = wraps.iter().fold(text, |text, wrap| wrap.around(&text));
-        prop_assert!(Words::of(&wrapped).contain(&["victim"]), "{}", wrapped);
+        prop_assert!(Words::of(&wrapped).contains(&["victim"]), "{}", wrapped);
     }
 
     #[test]
@@ -134,7 +134,7 @@ proptest! {
 enum Wrap {
     /// Words before it.
     Before(&'static str),
-    /// A shell that is handed it as one word.
+    /// A shell that gets it as one word.
     Shell(&'static str),
 }
 

@@ -1,5 +1,5 @@
-//! What holds for every policy: order does not matter, denials only tighten, wrapping hides nothing.
-//! Policies and commands are put together at random from small pools.
+//! Properties of every policy: order does not matter, denials only tighten, wrapping hides nothing.
+//! Policies and commands are generated from small pools.
 
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -9,9 +9,9 @@ use toolcall_policy::{
 };
 use toolcall_shell::quoted;
 
-use crate::rules::scene::{ROOT, command, in_root, judged, parse, setting, switching, touching};
+use crate::rules::fixture::{ROOT, command, context, in_root, judged, parse, switching, touching};
 
-const STANCES: [&str; 3] = ["allow", "ask", "deny"];
+const EFFECTS: [&str; 3] = ["allow", "ask", "deny"];
 
 const BODIES: &[&str] = &[
     "run = 'ls'",
@@ -71,8 +71,8 @@ const COMMANDS: &[&str] = &[
 ];
 
 fn rule() -> impl Strategy<Value = String> {
-    (select(&STANCES[..]), select(BODIES))
-        .prop_map(|(stance, body)| format!("[[{stance}]]\n{}\n", body.replace(", read", "\nread")))
+    (select(&EFFECTS[..]), select(BODIES))
+        .prop_map(|(effect, body)| format!("[[{effect}]]\n{}\n", body.replace(", read", "\nread")))
 }
 
 fn policy() -> impl Strategy<Value = Vec<String>> {
@@ -116,7 +116,7 @@ fn intent() -> impl Strategy<Value = Intent> {
     ]
 }
 
-/// Words of the pieces that programs and paths are taken apart by, between others.
+/// Words made of the characters that separate programs and paths, among others.
 fn odd_word() -> impl Strategy<Value = String> {
     let pieces = &[
         "-",
@@ -167,7 +167,7 @@ fn put_together(layers: impl IntoIterator<Item = Layer>) -> Rules {
     Rules::new(layers, RuleContext::default()).expect("a policy")
 }
 
-/// Every way in which one command stands in another.
+/// Every way in which one command wraps another.
 const WRAPPERS: &[&str] = &[
     "sh -c",
     "bash -lc",
@@ -216,7 +216,7 @@ proptest! {
         intent in intent(),
     ) {
         let [one, other] = [layers, shuffled].map(|layers| put_together(layers.iter().map(|rules| user(rules))));
-        prop_assert_eq!(one.judge(&intent, &setting()), other.judge(&intent, &setting()));
+        prop_assert_eq!(one.judge(&intent, &context()), other.judge(&intent, &context()));
     }
 
     #[test]
@@ -241,11 +241,11 @@ proptest! {
         prop_assert!(stances.is_sorted(), "{stances:?}");
     }
 
-    /// Whatever rules there are, nobody comes to a looser mode without a question.
+    /// No rules permit a switch to a looser mode without a question.
     #[test]
-    fn a_looser_mode_is_never_silent_and_never_kept(rules in policy(), mode in mode(), wanted in mode()) {
+    fn a_looser_mode_is_never_silent_and_never_remembered(rules in policy(), mode in mode(), wanted in mode()) {
         let rules = put_together([user(&rules)]).in_mode(mode);
-        let explained = rules.explain(&switching(wanted.as_str()), &setting());
+        let explained = rules.explain(&switching(wanted.as_str()), &context());
         prop_assert!(wanted >= mode || explained.stance > RuleEffect::Allow);
         prop_assert_eq!(explained.offers, []);
     }
@@ -263,7 +263,7 @@ proptest! {
         prop_assert!(inside >= bare, "{text}: {bare:?}, {all}: {inside:?}");
     }
 
-    /// Whatever a tool states is judged, and what is offered for it is read back.
+    /// Every intent is judged, and the rules offered for it parse as themselves.
     #[test]
     fn nothing_is_too_odd_to_be_judged(
         program in select(&["sed", "awk", "git", "grep", "find", "curl", "tar", "env", "sh", "x", "é"][..]),
@@ -280,7 +280,7 @@ proptest! {
             .touching(Touch::Writes(in_root(&path)))
             .touching(Touch::Reaches(path.into()));
         let rules = put_together([user(&rules)]).in_mode(mode);
-        let explained = rules.explain(&intent, &setting());
+        let explained = rules.explain(&intent, &context());
         prop_assert_eq!(explained.stance, judged(&rules, &intent));
         for offer in explained.offers {
             prop_assert!(PolicyRule::from_text(&offer.text, RuleEffect::Allow, None).is_ok());
@@ -304,7 +304,7 @@ proptest! {
         }
         let spelled = spelled.into_iter().collect::<String>() + tail;
         let rules = put_together([user(&policy)]).in_mode(Mode::AllowAll);
-        let stance = |name: &str| {
+        let effect_of = |name: &str| {
             let path = in_root("sub").join(name).join("x");
             judged(&rules, &touching(match verb {
                 0 => Touch::Reads(path),
@@ -312,19 +312,20 @@ proptest! {
                 _ => Touch::Deletes(path),
             }))
         };
-        prop_assert!(stance(&spelled) >= stance(name), "{spelled:?}");
+        prop_assert!(effect_of(&spelled) >= effect_of(name), "{spelled:?}");
     }
 }
 
 fn spell(c: char, upper: bool, wide: bool) -> char {
     let c = if upper { c.to_ascii_uppercase() } else { c };
-    match wide && c.is_ascii_alphabetic() {
-        true => char::from_u32(u32::from(c) - 0x21 + 0xff01).unwrap_or(c),
-        false => c,
+    if wide && c.is_ascii_alphabetic() {
+        char::from_u32(u32::from(c) - 0x21 + 0xff01).unwrap_or(c)
+    } else {
+        c
     }
 }
 
-/// What is denied stays denied behind more wrappers than one look reaches.
+/// A denied command stays denied behind more wrappers than one call of `unwrapped` handles.
 #[test]
 fn deep_wrapping_hides_nothing() {
     let rules = put_together([user(&[

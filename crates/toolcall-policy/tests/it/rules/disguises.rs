@@ -1,10 +1,10 @@
-//! More disguises than the shared list of hostile commands has, each with a rule that it abuses.
+//! Disguised commands beyond the shared list of attacks, each with a rule that it abuses.
 //! None of them may run without a question.
 
 use toolcall::{Command, Intent, Kind, Part, Reading};
 use toolcall_policy::RuleEffect;
 
-use crate::rules::scene::{ROOT, command, judged, rules};
+use crate::rules::fixture::{ROOT, command, judged, rules};
 
 /// What is allowed, and what must not be allowed by it.
 const ABUSED: &[(&str, &[&str])] = &[
@@ -247,7 +247,7 @@ fn no_disguise_is_allowed() {
     assert_eq!(allowed, Vec::<&str>::new());
 }
 
-/// Denied words are found wherever they stand.
+/// Denied words are found anywhere in a text.
 #[test]
 fn no_disguise_hides_a_denied_word() {
     let rules = rules("mode = 'allow-all'\n[[deny]]\nrun = ['rm', 'git push']\n");
@@ -282,7 +282,7 @@ fn no_disguise_hides_a_denied_word() {
     assert_eq!(spared, Vec::<&str>::new());
 }
 
-/// A text that is too long to be looked through may hold anything.
+/// A text that is too long to be searched may contain anything.
 #[test]
 fn no_length_hides_anything() {
     let long = format!("echo $X {}; touch .git/hooks/x", "x ".repeat(40_000));
@@ -294,7 +294,7 @@ fn no_length_hides_anything() {
     assert_eq!(judged(&denying, &command(&pattern)), RuleEffect::Deny);
 }
 
-/// Rules about paths and hosts hold for commands, also where the text is not understood.
+/// Rules about paths and hosts apply to commands, even if the text is not understood.
 #[test]
 fn no_disguise_hides_a_denied_path_or_host() {
     let rules = rules("mode = 'allow-all'\n[[deny]]\nread = 'secrets'\nreach = 'evil.example'\n");
@@ -352,7 +352,7 @@ fn no_disguise_hides_a_denied_path_or_host() {
     }
 }
 
-/// Whatever a tool states is judged without a panic.
+/// Every intent is judged without a panic.
 #[test]
 fn parts_without_a_program_are_asked_about() {
     let parts = vec![Part::new(Vec::new(), ROOT)];

@@ -1,9 +1,9 @@
-//! The policies in the documentation, read as it says they are.
-//! A block that begins with `# wrong` must be refused.
+//! Parses the policies in the documentation.
+//! A block that begins with `# wrong` must be an error.
 
 use toolcall_policy::{LayerSource, Trust};
 
-use crate::rules::scene::parse;
+use crate::rules::fixture::parse;
 
 const DOCUMENT: &str = include_str!("../../../../../docs/policy.md");
 

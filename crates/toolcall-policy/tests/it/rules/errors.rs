@@ -1,5 +1,5 @@
-//! Broken policies, each with what is said about it.
-//! A policy with one thing wrong in it is no policy.
+//! Policies with errors, each with its message.
+//! One error makes the whole policy unusable.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use proptest::sample::select;
 use toolcall::Verdict;
 use toolcall_policy::{LayerSource, RuleEffect, Rules, Trust};
 
-use crate::rules::scene::{command, judged, parse};
+use crate::rules::fixture::{command, judged, parse};
 
 const BROKEN: &[&str] = &[
     "[[allow]\nrun = 'ls'\n",
@@ -70,7 +70,7 @@ fn broken_policies_say_where_and_what_to_write() {
     }
     expect![[r#"
         [[allow] ⏎ run = 'ls'
-            policy.toml:1:9: not TOML: unclosed array table, expected `]`; mend the syntax; rules are `[[allow]]` and lines such as `run = "git status"`
+            policy.toml:1:9: not TOML: unclosed array table, expected `]`; correct the syntax; rules are `[[allow]]` and lines such as `run = "git status"`
         mode = 'yolo'
             policy.toml:1:8: there is no mode `yolo`; write one of `allow-all`, `accept-edits`, `ask`, `read-only`, `deny-all`
         mode = 'readonly'
@@ -108,7 +108,7 @@ fn broken_policies_say_where_and_what_to_write() {
         [[allow]] ⏎ run = 'ls *'
             policy.toml:2:7: `ls *` can never match: it has a pattern (`*`) at byte 3; write plain words, in quotes where they hold anything else
         [[allow]] ⏎ run = 'cd'
-            policy.toml:2:7: `cd` can never match: it has `cd` without exactly one folder at byte 0; write plain words, in quotes where they hold anything else
+            policy.toml:2:7: `cd` can never match: it has `cd` without exactly one directory at byte 0; write plain words, in quotes where they hold anything else
         [[allow]] ⏎ run = 'xargs'
             policy.toml:2:7: no rule can allow `xargs`: what it runs is not seen; allow whole commands with `exactly`, or let it be asked
         [[allow]] ⏎ run = 'docker'
@@ -126,7 +126,7 @@ fn broken_policies_say_where_and_what_to_write() {
         [[deny]] ⏎ read = '!x'
             policy.toml:2:8: `!x` begins with `!`; write a rule of its own for what is excepted; deny wins over ask, ask over allow
         [[deny]] ⏎ read = ''
-            policy.toml:2:8: an empty pattern; write a path, or `**` for everything in the roots
+            policy.toml:2:8: an empty pattern; write a path, or `**` for everything in the workspace
         [[allow]] ⏎ reach = 'https://docs.rs/'
             policy.toml:2:9: `https://docs.rs/` is not a host; write a host such as `docs.rs` or `*.docs.rs`, without `https://` and without a path
         [[allow]] ⏎ reach = 'mcp:docs'
@@ -144,7 +144,7 @@ fn broken_policies_say_where_and_what_to_write() {
         [[deny]] ⏎ exactly = ' '
             policy.toml:2:11: an empty command; write the command to the letter
         [[allow]] ⏎ exactly = 'ls' ⏎ in = 'w'
-            policy.toml:3:6: `w` is not an absolute path; write the folder from `/`
+            policy.toml:3:6: `w` is not an absolute path; write the directory from `/`
         [[allow]] ⏎ run = 'ls' ⏎ definition = 'x'
             policy.toml:1:1: `definition` without `tool`; add the tool, or take `definition` out
         [[allow]] ⏎ run = 'git status' ⏎ matches = ['git status', 'git log']
@@ -163,9 +163,10 @@ fn broken_policies_say_where_and_what_to_write() {
 #[test]
 fn a_broken_policy_denies_everything_and_says_why() {
     let error = parse("[[deny]]\nregex = '('\n", LayerSource::User, Trust::Trusted).unwrap_err();
-    let rules = Rules::refusing(&error);
+    let rules = Rules::denying_all(&error);
     assert_eq!(judged(&rules, &command("ls")), RuleEffect::Deny);
-    let verdict = toolcall::Policy::judge(&rules, &command("ls"), &crate::rules::scene::setting());
+    let verdict =
+        toolcall::Policy::judge(&rules, &command("ls"), &crate::rules::fixture::context());
     let Verdict::Deny { reason, .. } = verdict else {
         panic!("not denied");
     };
@@ -202,7 +203,7 @@ const PIECES: &[&str] = &[
 ];
 
 proptest! {
-    /// Whatever stands in a file, it is a policy or an error with a place in that file.
+    /// Any text is either a policy or an error with a position in it.
     #[test]
     fn every_fault_has_a_place(pieces in prop::collection::vec(select(PIECES), 0..16)) {
         let text = pieces.concat();

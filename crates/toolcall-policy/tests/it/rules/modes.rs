@@ -1,5 +1,5 @@
-//! What each mode does about each kind of touch, with and without rules.
-//! Deny, ask and protection hold in all of them.
+//! The effect of each mode on each kind of touch, with and without rules.
+//! Deny rules, ask rules and protected paths hold in all modes.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use toolcall::{Intent, Kind, Touch};
 use toolcall_policy::{Layer, LayerSource, Mode, RuleContext, Rules, Trust};
 
-use crate::rules::scene::{command, in_root, judged, parse, rules, switching, touching, user};
+use crate::rules::fixture::{command, in_root, judged, parse, rules, switching, touching, user};
 
 fn check(text: &str, intents: &[(&str, Intent)], expect: Expect) {
     let rules = rules(text);

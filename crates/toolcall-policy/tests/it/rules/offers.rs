@@ -1,5 +1,5 @@
-//! The rules that "always" may write: exact, read back as the same rule, and settling the question.
-//! What is never offered is shown to be missing.
+//! The rules that an "always" answer may remember: each parses as itself and allows the call.
+//! The tests also show what is never offered.
 
 use std::fmt::Write;
 
@@ -9,18 +9,18 @@ use toolcall::{
 };
 use toolcall_policy::{Layer, PolicyRule, RuleContext, RuleEffect, Rules};
 
-use crate::rules::scene::{ROOT, command, in_root, judged, rules, setting, touching};
+use crate::rules::fixture::{ROOT, command, context, in_root, judged, rules, touching};
 
 const SOME: &str = "[[allow]]\nrun = ['tail', 'echo']\n[[ask]]\nrun = 'terraform'\n";
 
 fn offers(intent: &Intent) -> Vec<Rule> {
-    match rules(SOME).judge(intent, &setting()) {
+    match rules(SOME).judge(intent, &context()) {
         Verdict::Ask { offers, .. } => offers,
         Verdict::Allow { .. } | Verdict::Deny { .. } => Vec::new(),
     }
 }
 
-/// Every offer is read back as the same rule, and settles the question that it was offered for.
+/// Every offer parses as the same rule, and allows the call that it was offered for.
 fn check_each(intent: &Intent) {
     for rule in offers(intent) {
         let read = PolicyRule::from_text(&rule.text, RuleEffect::Allow, None).expect("a rule");
@@ -29,9 +29,9 @@ fn check_each(intent: &Intent) {
             (Effect::Allow, RuleEffect::Allow),
             (Effect::Deny, RuleEffect::Deny),
         ] {
-            let kept = Layer::remembered([(&rule, effect)], None).expect("a layer");
+            let remembered = Layer::remembered([(&rule, effect)], None).expect("a layer");
             let rules = Rules::new(
-                [crate::rules::scene::user(SOME), kept],
+                [crate::rules::fixture::user(SOME), remembered],
                 RuleContext::default(),
             )
             .expect("a policy");
@@ -243,7 +243,7 @@ fn a_grant_ends_with_the_definition_it_was_for() {
 }
 
 #[test]
-fn a_text_that_nobody_understood_is_kept_for_the_session_only() {
+fn a_text_that_is_not_understood_is_remembered_for_the_session_only() {
     let intent = command("echo $X");
     let Touch::Runs(run) = &intent.touches[0] else {
         panic!("a command");

@@ -1,5 +1,5 @@
-//! Protected paths in every spelling, for files, redirects and words of commands.
-//! The policy here allows whatever rules can allow.
+//! Protected paths in every spelling, for files, redirects and arguments of commands.
+//! The policy here allows everything that rules can allow.
 
 use std::fmt::Write;
 
@@ -7,14 +7,14 @@ use expect_test::expect;
 use toolcall::{Intent, Touch};
 use toolcall_policy::{RuleContext, RuleEffect, Rules};
 
-use crate::rules::scene::{command, in_root, judged, rules, touching, user};
+use crate::rules::fixture::{command, in_root, judged, rules, touching, user};
 
 const EVERYTHING: &str = "[[allow]]\nread = '/**'\nwrite = '/**'\ndelete = '/**'\n\
     run = ['cat', 'touch', 'cp', 'tee', 'echo', 'ls', 'grep', 'sh', 'make', 'git add', 'tar', 'timeout', 'sed -i', 'sort -o', 'find', 'git log']\n";
 
 fn shown(all: &mut String, name: &str, intent: &Intent) {
-    let stance = judged(&rules(EVERYTHING), intent);
-    writeln!(all, "{} {name}", stance.as_str()).unwrap();
+    let effect = judged(&rules(EVERYTHING), intent);
+    writeln!(all, "{} {name}", effect.as_str()).unwrap();
 }
 
 #[test]
@@ -276,37 +276,40 @@ fn our_own_files() {
         ..RuleContext::default()
     };
     let rules = Rules::new([user(EVERYTHING)], facts).expect("a policy");
-    let stance = |touch| judged(&rules, &touching(touch));
+    let effect_of = |touch| judged(&rules, &touching(touch));
     assert_eq!(
-        stance(Touch::Writes("/srv/kept/history.db".into())),
+        effect_of(Touch::Writes("/srv/kept/history.db".into())),
         RuleEffect::Deny
     );
     assert_eq!(
-        stance(Touch::Writes("/srv/kept/HISTORY.db".into())),
+        effect_of(Touch::Writes("/srv/kept/HISTORY.db".into())),
         RuleEffect::Deny
     );
-    assert_eq!(stance(Touch::Deletes("/srv/kept".into())), RuleEffect::Deny);
     assert_eq!(
-        stance(Touch::Writes("/srv/kept/other".into())),
+        effect_of(Touch::Deletes("/srv/kept".into())),
+        RuleEffect::Deny
+    );
+    assert_eq!(
+        effect_of(Touch::Writes("/srv/kept/other".into())),
         RuleEffect::Allow
     );
     assert_eq!(
-        stance(Touch::Writes("/home/u/.config/toolcall/policy.toml".into())),
+        effect_of(Touch::Writes("/home/u/.config/toolcall/policy.toml".into())),
         RuleEffect::Deny
     );
 }
 
-/// Roots may lie anywhere; how the way to them is called does not matter.
+/// Roots may be anywhere; protected names in the path of a root do not matter.
 #[test]
 fn a_root_beneath_a_name_that_is_asked_about() {
-    let mut setting = crate::rules::scene::setting();
-    setting.roots = vec!["/home/u/.cursor/worktrees/a".into()];
+    let mut context = crate::rules::fixture::context();
+    context.roots = vec!["/home/u/.cursor/worktrees/a".into()];
     let write = |path: &str| {
         let intent = touching(Touch::Writes(path.into()));
-        crate::rules::scene::stance(&toolcall::Policy::judge(
+        crate::rules::fixture::effect_of(&toolcall::Policy::judge(
             &rules(EVERYTHING),
             &intent,
-            &setting,
+            &context,
         ))
     };
     assert_eq!(

@@ -1,11 +1,11 @@
-//! Switches to another mode: what is silent, what is asked, what rules can say about them.
-//! Nothing is switched here; only the wish is judged.
+//! Switches to another mode: which are allowed, which are asked about, and which rules apply.
+//! The mode is not switched here; only the intent is judged.
 
 use expect_test::expect;
 use toolcall::{Effect, Intent, Lifetime, Policy as _, Rule, Touch, Verdict};
 use toolcall_policy::{Layer, LayerSource, Mode, RuleContext, RuleEffect, Rules, Trust};
 
-use crate::rules::scene::{judged, parse, rules, setting, switching, touching, user};
+use crate::rules::fixture::{context, judged, parse, rules, switching, touching, user};
 
 /// A switch that names its tool as the engine would.
 fn by_tool(mode: &str) -> Intent {
@@ -18,18 +18,18 @@ fn by_tool(mode: &str) -> Intent {
 #[test]
 fn nothing_makes_a_looser_mode_silent() {
     let grants = "[[allow]]\ntool = 'switch_mode'\ndefinition = 'd1'\n[[allow]]\nreach = '*'\n";
-    let kept = Rule {
+    let remembered = Rule {
         text: r#"tool = "switch_mode", definition = "d1""#.into(),
         lifetime: Lifetime::Session,
     };
-    let kept = Layer::remembered([(&kept, Effect::Allow)], None).unwrap();
-    let rules = Rules::new([user(grants), kept], RuleContext::default()).unwrap();
+    let remembered = Layer::remembered([(&remembered, Effect::Allow)], None).unwrap();
+    let rules = Rules::new([user(grants), remembered], RuleContext::default()).unwrap();
     for (from, to) in [
         (Mode::AcceptEdits, "allow-all"),
         (Mode::Ask, "accept-edits"),
         (Mode::ReadOnly, "ask"),
     ] {
-        let verdict = rules.in_mode(from).judge(&by_tool(to), &setting());
+        let verdict = rules.in_mode(from).judge(&by_tool(to), &context());
         let Verdict::Ask { rule, offers } = verdict else {
             panic!("{verdict:?}");
         };
@@ -40,24 +40,33 @@ fn nothing_makes_a_looser_mode_silent() {
 
 #[test]
 fn a_stricter_mode_is_silent_unless_a_rule_says_otherwise() {
-    let stance = |text: &str| judged(&rules(text), &by_tool("read-only"));
-    assert_eq!(stance(""), RuleEffect::Allow);
-    assert_eq!(stance("[[deny]]\ntool = 'switch_mode'\n"), RuleEffect::Deny);
-    assert_eq!(stance("[[deny]]\nreach = 'mode:*'\n"), RuleEffect::Deny);
+    let effect_of = |text: &str| judged(&rules(text), &by_tool("read-only"));
+    assert_eq!(effect_of(""), RuleEffect::Allow);
     assert_eq!(
-        stance("[[deny]]\nreach = 'mode:read-only'\n"),
+        effect_of("[[deny]]\ntool = 'switch_mode'\n"),
         RuleEffect::Deny
     );
-    assert_eq!(stance("[[deny]]\nreach = '*'\n"), RuleEffect::Deny);
-    assert_eq!(stance("[[ask]]\nreach = 'mode:*'\n"), RuleEffect::Ask);
-    assert_eq!(stance("[[deny]]\nreach = 'mode:ask'\n"), RuleEffect::Allow);
-    assert_eq!(stance("[[deny]]\nreach = 'mode:80'\n"), RuleEffect::Allow);
+    assert_eq!(effect_of("[[deny]]\nreach = 'mode:*'\n"), RuleEffect::Deny);
+    assert_eq!(
+        effect_of("[[deny]]\nreach = 'mode:read-only'\n"),
+        RuleEffect::Deny
+    );
+    assert_eq!(effect_of("[[deny]]\nreach = '*'\n"), RuleEffect::Deny);
+    assert_eq!(effect_of("[[ask]]\nreach = 'mode:*'\n"), RuleEffect::Ask);
+    assert_eq!(
+        effect_of("[[deny]]\nreach = 'mode:ask'\n"),
+        RuleEffect::Allow
+    );
+    assert_eq!(
+        effect_of("[[deny]]\nreach = 'mode:80'\n"),
+        RuleEffect::Allow
+    );
 }
 
 #[test]
 fn a_question_about_a_stricter_mode_offers_nothing_either() {
     let rules = rules("[[ask]]\nreach = 'mode:*'\n");
-    let explained = rules.explain(&by_tool("read-only"), &setting());
+    let explained = rules.explain(&by_tool("read-only"), &context());
     assert_eq!(
         (explained.stance, explained.offers),
         (RuleEffect::Ask, vec![])
@@ -69,7 +78,7 @@ fn what_else_a_call_does_is_judged_as_well() {
     let both = by_tool("read-only").touching(Touch::Writes("/etc/passwd".into()));
     assert_eq!(judged(&rules(""), &both), RuleEffect::Ask);
     let both = by_tool("accept-edits").touching(Touch::Reads("/w/proj/a".into()));
-    let explained = rules("").explain(&both, &setting());
+    let explained = rules("").explain(&both, &context());
     assert_eq!(
         (explained.stance, explained.offers),
         (RuleEffect::Ask, vec![])
@@ -78,10 +87,10 @@ fn what_else_a_call_does_is_judged_as_well() {
 
 #[test]
 fn verdicts_are_explained() {
-    let told = |mode: Mode, wanted: &str| {
+    let explained = |mode: Mode, wanted: &str| {
         let explained = rules("")
             .in_mode(mode)
-            .explain(&switching(wanted), &setting());
+            .explain(&switching(wanted), &context());
         let step = &explained.steps[0];
         let change = step.change.as_deref().unwrap_or("nothing");
         format!(
@@ -92,21 +101,21 @@ fn verdicts_are_explained() {
         )
     };
     let all = [
-        told(Mode::Ask, "allow-all"),
-        told(Mode::Ask, "read-only"),
-        told(Mode::DenyAll, "ask"),
-        told(Mode::Ask, "bypass"),
+        explained(Mode::Ask, "allow-all"),
+        explained(Mode::Ask, "read-only"),
+        explained(Mode::DenyAll, "ask"),
+        explained(Mode::Ask, "bypass"),
     ];
     expect![[r#"
         switches to mode allow-all: ask
-          no rule covers switching to a looser mode in mode ask: that is always asked about
+          mode `ask` asks before switching to a looser mode: no rule can allow it
           to change it: choose the mode yourself, or answer the question
         switches to mode read-only: allow
-          no rule covers switching to a mode that is no looser in mode ask
+          allowed: switching to a mode that is no looser needs no rule in mode `ask`
           to change it: nothing
         switches to mode ask: deny
-          no rule covers switching to a looser mode in mode deny-all
-          to change it: choose another mode than deny-all
+          mode `deny-all` denies switching to a looser mode, whatever rules say
+          to change it: choose another mode than `deny-all`
         switches to mode bypass: deny
           there is no mode `bypass`; choose one of `allow-all`, `accept-edits`, `ask`, `read-only`, `deny-all`
           to change it: nothing
@@ -125,14 +134,14 @@ fn a_host_may_be_called_mode() {
 
 #[test]
 fn rules_about_modes_that_could_never_hold_are_refused() {
-    let told = |text: &str| {
+    let error = |text: &str| {
         let error = parse(text, LayerSource::User, Trust::Trusted).expect_err(text);
         format!("{error}\n")
     };
     let all = [
-        told("[[allow]]\nreach = 'mode:ask'\n"),
-        told("[[allow]]\nreach = 'mode:*'\n"),
-        told("[[deny]]\nreach = 'mode:readonly'\n"),
+        error("[[allow]]\nreach = 'mode:ask'\n"),
+        error("[[allow]]\nreach = 'mode:*'\n"),
+        error("[[deny]]\nreach = 'mode:readonly'\n"),
     ];
     expect![[r#"
         policy.toml:1:1: `reach` allows a mode; take it out; a stricter mode needs no rule, and a looser one is always asked about

@@ -1,5 +1,5 @@
-//! A folder with stub programs, in which a text is run by a shell or by our executor.
-//! It compares nothing; it writes down what happened.
+//! A directory with stub programs, in which a shell or our executor runs a text.
+//! It compares nothing; it records what happened.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,10 +17,10 @@ use tokio::runtime::Runtime;
 use toolcall::{Access, Exit, Part};
 use toolcall_shell::{Files, RunEnvironment, run};
 
-/// Everything that a run left behind.
+/// The results of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Trace {
-    /// How stubs were called: folder, name, arguments.
+    /// How stubs were called: directory, name, arguments.
     pub(crate) calls: Vec<String>,
     /// What stubs printed.
     pub(crate) lines: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// The files that were not there before.
+    /// The files that the run created.
     pub(crate) fn new_files(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.keys().filter(|path| !path.ends_with("in"))
     }
@@ -40,9 +40,9 @@ pub(crate) struct Jail {
     runtime: Runtime,
 }
 
-/// What stubs do after they wrote down their call; `copy` repeats its input. `both` prints to its
-/// output last: what a shell could not write to a closed pipe it may write to the next stream. Each
-/// line of theirs begins with a mark: shells complain in pieces, also in the middle of it all.
+/// What stubs do after they record their call; `copy` repeats its input. `both` prints to its output
+/// last: what a shell could not write to a closed pipe it may write to the next stream. Each line of
+/// theirs begins with a mark, because shells print errors in pieces, even between those lines.
 const STUBS: [(&str, &str); 6] = [
     ("show", r#"printf '\036out:%s\n' "$#" 2>/dev/null"#),
     (
@@ -69,7 +69,7 @@ printf '%s\035' "$call" >> "$LOG"
 
 impl Jail {
     pub(crate) fn new() -> Self {
-        let dir = TempDir::new().expect("a folder");
+        let dir = TempDir::new().expect("a directory");
         let jail = Self {
             dir,
             runtime: tokio::runtime::Builder::new_current_thread()
@@ -77,15 +77,15 @@ impl Jail {
                 .build()
                 .expect("a runtime"),
         };
-        fs::create_dir(jail.path("bin")).expect("a folder");
+        fs::create_dir(jail.path("bin")).expect("a directory");
         for (name, does) in STUBS {
             jail.add_stub(name, does);
         }
         jail
     }
 
-    /// Another process writes the stub: one that we have open for writing may be held by a child
-    /// that another test just started, and cannot be run for that moment.
+    /// Writes a stub through another process: if this process had it open for writing, a child that another
+    /// test just started could inherit it, and the stub could not be run for that moment.
     fn add_stub(&self, name: &str, does: &str) {
         let (draft, path) = (self.path("draft"), self.path("bin").join(name));
         fs::write(&draft, format!("{CALL}{does}\n")).expect("a draft");
@@ -94,12 +94,12 @@ impl Jail {
         assert!(copied.expect("cp runs").success());
     }
 
-    /// Where texts run.
+    /// Returns the directory in which texts run.
     pub(crate) fn cwd(&self) -> PathBuf {
         self.path("work")
     }
 
-    /// Runs a text by a shell.
+    /// Runs a text with a shell.
     pub(crate) fn shell(&self, shell: &str, text: &str) -> Trace {
         self.furnish();
         let output = self.path("output");
@@ -118,7 +118,7 @@ impl Jail {
         self.trace(exit.unwrap_or_default(), &fs::read(output).expect("a file"))
     }
 
-    /// Runs parts by our executor.
+    /// Runs parts with our executor.
     pub(crate) fn ours(&self, parts: &[Part]) -> Trace {
         self.furnish();
         let mut output = Vec::new();
@@ -152,12 +152,12 @@ impl Jail {
             .collect()
     }
 
-    /// The same folder for every run: nothing is left of the run before.
+    /// Empties the directory, which is the same for every run.
     fn furnish(&self) {
         let work = self.cwd();
         // It is not there the first time.
         fs::remove_dir_all(&work).ok();
-        fs::create_dir_all(work.join("sub/deep")).expect("folders");
+        fs::create_dir_all(work.join("sub/deep")).expect("directories");
         symlink("sub", work.join("link")).expect("a link");
         symlink("sub/deep", work.join("down")).expect("a link");
         fs::write(work.join("in"), "\u{1e}first\n\u{1e}second\n").expect("a file");
@@ -178,7 +178,7 @@ impl Jail {
     }
 }
 
-/// Whatever shells open, folders too.
+/// Opens whatever shells open, directories too.
 struct AnyFiles;
 
 impl Files for AnyFiles {
@@ -193,7 +193,7 @@ impl Files for AnyFiles {
     }
 }
 
-/// The lines that stubs print, without the complaints that everybody words as he likes.
+/// Returns the lines that stubs print, without the error messages, which differ between shells.
 fn lines(output: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(output);
     let marked = text.split('\u{1e}').skip(1);
@@ -205,9 +205,9 @@ fn lines(output: &[u8]) -> Vec<String> {
     lines.filter(is_ours).map(str::to_owned).collect()
 }
 
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<String>> {
+fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<String>> {
     let mut found = BTreeMap::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
+    for entry in fs::read_dir(directory).expect("a directory") {
         let entry = entry.expect("an entry");
         let kind = entry.file_type().expect("a kind");
         if kind.is_dir() {

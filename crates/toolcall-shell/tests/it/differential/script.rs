@@ -1,12 +1,12 @@
-//! Texts for shells: most are plain, some have something in them that shells treat in their own way.
-//! It only makes texts; which of them are understood is the reader's business.
+//! Generates texts for shells: most are plain, some contain syntax that shells treat differently.
+//! It only generates texts; the parsers decide which of them are understood.
 
 use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// A script of a few commands; about one in three has a piece put into it that may change everything.
+/// Generates a script of a few commands; about one in three contains special syntax.
 pub(crate) fn any_script() -> impl Strategy<Value = String> {
     let more = vec((select(JOINS), any_command()), 0..4);
     let place = weighted(0.7, any::<Index>());
@@ -36,10 +36,10 @@ fn any_command() -> impl Strategy<Value = String> {
     let redirects = vec(select(REDIRECTS), 0..3);
     let cd = weighted(0.15, vec(select(FOLDERS), 1..3));
     (cd, name, words, redirects).prop_map(|(cd, name, words, redirects)| {
-        let folders = cd.unwrap_or_default();
-        let cd: String = folders
+        let directories = cd.unwrap_or_default();
+        let cd: String = directories
             .iter()
-            .map(|folder| format!("cd {folder} && "))
+            .map(|directory| format!("cd {directory} && "))
             .collect();
         let words: String = words.iter().map(|word| format!(" {word}")).collect();
         format!("{cd}{name}{words}{}", redirects.concat())
@@ -59,7 +59,8 @@ const FOLDERS: &[&str] = &[
     "../work/sub",
 ];
 
-/// `@` becomes a name that no other redirect of the script has: two that write one file at once are no puzzle.
+/// Replaces `@` by a file name that is unique in the script: two redirects that write the same file at once
+/// have no defined result.
 const REDIRECTS: &[&str] = &[
     " >/dev/null",
     " 2>/dev/null",
@@ -98,14 +99,14 @@ fn with_own_files(script: &str) -> String {
     })
 }
 
-/// Puts a piece somewhere, or in front of everything.
+/// Inserts a piece somewhere, or at the beginning.
 fn put_in(script: &str, at: Option<&Index>, piece: &str) -> String {
     let places: Vec<usize> = script.char_indices().map(|(at, _)| at).collect();
     let (before, after) = script.split_at(at.map_or(0, |at| *at.get(&places)));
     format!("{before}{piece}{after}")
 }
 
-/// Pieces that mean something to some shell, in some place.
+/// Pieces that are special to some shell in some position.
 const PIECES: &[&str] = &[
     "$x",
     "$HOME",

@@ -1,11 +1,10 @@
-//! The words and operators of the strict reader.
-//! It knows which characters are plain; what the words mean is not its business.
+//! The tokens of the first parser: words and operators.
+//! It knows which characters are plain, not what the words mean.
 
 use toolcall::text::is_hidden;
 use toolcall::{Access, Join, Stream};
 
-use crate::refusal::Refusal;
-use crate::step::Doubt;
+use crate::ambiguity::{Ambiguity, AmbiguityKind};
 
 /// A word or an operator.
 #[derive(Debug)]
@@ -16,15 +15,15 @@ pub(super) enum Token {
     Open { stream: Stream, access: Access },
 }
 
-/// Whether a word has an `=` outside of quotes, and so could be an assignment.
+/// Whether a word has an `=` outside quotes and could be an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Equals {
     Bare,
     No,
 }
 
-/// The tokens of a text, each with the byte at which it begins.
-pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Doubt> {
+/// Returns the tokens of a text, each with its byte offset.
+pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Ambiguity> {
     let mut cursor = Cursor { text, at: 0 };
     let mut tokens = Vec::new();
     while let Some(c) = cursor.peek() {
@@ -53,22 +52,22 @@ impl<'a> Cursor<'a> {
         self.rest().chars().next()
     }
 
-    fn doubt<T>(&self, refusal: Refusal) -> Result<T, Doubt> {
-        Err(Doubt::new(refusal, self.at))
+    fn reject<T>(&self, kind: AmbiguityKind) -> Result<T, Ambiguity> {
+        Err(Ambiguity::new(kind, self.at))
     }
 
-    /// A character that would mean something.
-    fn special<T>(&self, c: char) -> Result<T, Doubt> {
+    /// Rejects a character that is special to shells.
+    fn special<T>(&self, c: char) -> Result<T, Ambiguity> {
         match special(c) {
-            Refusal::Hidden => self.hidden(c),
-            Refusal::LineBreak => self.doubt(Refusal::LineBreak),
-            refusal => Err(Doubt::new(refusal, self.at).about(format_args!("(`{c}`)"))),
+            AmbiguityKind::Hidden => self.hidden(c),
+            AmbiguityKind::LineBreak => self.reject(AmbiguityKind::LineBreak),
+            kind => Err(Ambiguity::new(kind, self.at).about(format_args!("(`{c}`)"))),
         }
     }
 
-    fn hidden<T>(&self, c: char) -> Result<T, Doubt> {
+    fn hidden<T>(&self, c: char) -> Result<T, Ambiguity> {
         let shown = c.escape_unicode();
-        Err(Doubt::new(Refusal::Hidden, self.at).about(format_args!("(`{shown}`)")))
+        Err(Ambiguity::new(AmbiguityKind::Hidden, self.at).about(format_args!("(`{shown}`)")))
     }
 
     fn take(&mut self, operator: &str) -> bool {
@@ -77,7 +76,7 @@ impl<'a> Cursor<'a> {
         is_next
     }
 
-    fn join(&mut self) -> Result<Join, Doubt> {
+    fn join(&mut self) -> Result<Join, Ambiguity> {
         let start = self.at;
         let join = [
             ("&&", Join::And),
@@ -88,17 +87,17 @@ impl<'a> Cursor<'a> {
         .into_iter()
         .find(|(operator, _)| self.take(operator));
         let Some((_, join)) = join else {
-            return self.doubt(Refusal::Background);
+            return self.reject(AmbiguityKind::Background);
         };
-        // `|&`, `;;`, `&&&` and the like are other operators, or none.
+        // `|&`, `;;`, `&&&` and so on are other operators, or invalid.
         match self.peek() {
-            Some('&' | '|' | ';') => Err(Doubt::new(Refusal::OddOperator, start)),
+            Some('&' | '|' | ';') => Err(Ambiguity::new(AmbiguityKind::OddOperator, start)),
             _ => Ok(join),
         }
     }
 
-    /// `<`, `>` or `>>`, after the number of a stream or none.
-    fn redirect(&mut self, number: Option<&str>) -> Result<Token, Doubt> {
+    /// Reads `<`, `>` or `>>`, after an optional stream number.
+    fn redirect(&mut self, number: Option<&str>) -> Result<Token, Ambiguity> {
         let start = self.at;
         let access = [
             (">>", Access::Append),
@@ -112,28 +111,28 @@ impl<'a> Cursor<'a> {
             return self.after_merge();
         }
         if let Some('<' | '>' | '&' | '|' | '(') = self.peek() {
-            return Err(Doubt::new(Refusal::OddRedirect, start));
+            return Err(Ambiguity::new(AmbiguityKind::OddRedirect, start));
         }
         let stream = match (number, access) {
             (None | Some("0"), Access::Read) => Stream::Input,
             (None | Some("1"), Access::Replace | Access::Append) => Stream::Output,
             (Some("2"), Access::Replace | Access::Append) => Stream::Error,
             (_, Access::Read | Access::Replace | Access::Append) => {
-                return Err(Doubt::new(Refusal::OtherStream, start));
+                return Err(Ambiguity::new(AmbiguityKind::OtherStream, start));
             }
         };
         Ok(Token::Open { stream, access })
     }
 
-    /// `2>&1` ends here, or it is something else: `2>&12`, `2>&1x`, `2>&1<file`.
-    fn after_merge(&self) -> Result<Token, Doubt> {
+    /// Rejects `2>&12`, `2>&1x` and `2>&1<file`, which only begin like `2>&1`.
+    fn after_merge(&self) -> Result<Token, Ambiguity> {
         match self.peek() {
             None | Some(' ' | ';' | '|' | '&') => Ok(Token::ErrorToOutput),
-            Some(_) => self.doubt(Refusal::OddRedirect),
+            Some(_) => self.reject(AmbiguityKind::OddRedirect),
         }
     }
 
-    fn word_or_redirect(&mut self) -> Result<Token, Doubt> {
+    fn word_or_redirect(&mut self) -> Result<Token, Ambiguity> {
         let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
         let (number, after) = self.rest().split_at(digits);
         if digits > 0 && after.starts_with(['<', '>']) {
@@ -143,7 +142,7 @@ impl<'a> Cursor<'a> {
         self.word()
     }
 
-    fn word(&mut self) -> Result<Token, Doubt> {
+    fn word(&mut self) -> Result<Token, Ambiguity> {
         let mut text = String::new();
         let mut equals = Equals::No;
         let mut before = None;
@@ -162,7 +161,7 @@ impl<'a> Cursor<'a> {
         Ok(Token::Word { text, equals })
     }
 
-    fn quoted(&mut self, quote: char, text: &mut String) -> Result<(), Doubt> {
+    fn quoted(&mut self, quote: char, text: &mut String) -> Result<(), Ambiguity> {
         let start = self.at;
         self.at += 1;
         while let Some(c) = self.peek() {
@@ -172,7 +171,7 @@ impl<'a> Cursor<'a> {
                     return Ok(());
                 }
                 '$' | '`' | '\\' if quote == '"' => return self.special(c),
-                // Inside of quotes they are part of a word for every shell, and people see them.
+                // Inside quotes, every shell takes them as part of the word, and users can see them.
                 '\n' | '\t' => {}
                 _ if is_hidden(c) => return self.hidden(c),
                 _ => {}
@@ -180,10 +179,10 @@ impl<'a> Cursor<'a> {
             text.push(c);
             self.at += c.len_utf8();
         }
-        Err(Doubt::new(Refusal::OpenQuote, start))
+        Err(Ambiguity::new(AmbiguityKind::OpenQuote, start))
     }
 
-    fn bare(&mut self, c: char, before: Option<char>) -> Result<(), Doubt> {
+    fn bare(&mut self, c: char, before: Option<char>) -> Result<(), Ambiguity> {
         let is_plain = match c {
             '~' => before.is_some_and(|before| before.is_ascii_alphanumeric()),
             '#' => before.is_some(),
@@ -198,20 +197,20 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// What a character outside of quotes would mean.
-fn special(c: char) -> Refusal {
+/// Returns what a special character outside quotes would do.
+fn special(c: char) -> AmbiguityKind {
     match c {
-        '$' => Refusal::Expansion,
-        '`' => Refusal::Substitution,
-        '\\' => Refusal::Backslash,
-        '*' | '?' | '[' | ']' => Refusal::Pattern,
-        '{' | '}' => Refusal::Brace,
-        '(' | ')' => Refusal::Subshell,
-        '~' => Refusal::Home,
-        '#' => Refusal::Comment,
-        '!' => Refusal::Negation,
-        '\n' | '\r' => Refusal::LineBreak,
-        _ if is_hidden(c) || c.is_whitespace() => Refusal::Hidden,
-        _ => Refusal::NotPlain,
+        '$' => AmbiguityKind::Expansion,
+        '`' => AmbiguityKind::Substitution,
+        '\\' => AmbiguityKind::Backslash,
+        '*' | '?' | '[' | ']' => AmbiguityKind::Pattern,
+        '{' | '}' => AmbiguityKind::Brace,
+        '(' | ')' => AmbiguityKind::Subshell,
+        '~' => AmbiguityKind::Home,
+        '#' => AmbiguityKind::Comment,
+        '!' => AmbiguityKind::Negation,
+        '\n' | '\r' => AmbiguityKind::LineBreak,
+        _ if is_hidden(c) || c.is_whitespace() => AmbiguityKind::Hidden,
+        _ => AmbiguityKind::NotPlain,
     }
 }

@@ -1,7 +1,7 @@
-//! The ways in which a text may turn into words.
-//! Each is a rough guess at what some shell does; together they leave few places to hide.
+//! The views of a text: different ways in which a shell may split it into words.
+//! Each view is approximate; together they leave few ways to hide a word.
 
-/// The words of a text under every view; views that are the same are kept once.
+/// Returns the words of a text in every view, without adjacent equal views.
 pub(super) fn views(text: &str) -> Vec<Vec<String>> {
     let joined = joined(text);
     let unescaped = unescaped(&joined);
@@ -20,7 +20,7 @@ pub(super) fn views(text: &str) -> Vec<Vec<String>> {
     views
 }
 
-/// A text without anything that quotes.
+/// Returns a text without quoting characters.
 pub(super) fn bare(text: &str) -> String {
     joined(text).replace(is_quoting, "")
 }
@@ -29,13 +29,13 @@ fn joined(text: &str) -> String {
     text.replace("\\\n", "")
 }
 
-/// The pieces of a text between all characters that can end a word.
+/// Splits a text at every character that can end a word.
 pub(super) fn split(text: &str) -> Vec<String> {
     let pieces = text.split(is_split).filter(|piece| !piece.is_empty());
     pieces.map(str::to_owned).collect()
 }
 
-/// Whether a character can end a word, in a shell or in what a program makes of its arguments.
+/// Whether a character can end a word, in a shell or in a program that parses its arguments.
 fn is_split(c: char) -> bool {
     c.is_whitespace() || toolcall::text::is_hidden(c) || "'\"`\\;|&<>(){}$=,!#:%^".contains(c)
 }
@@ -48,7 +48,7 @@ fn is_hidden(c: char) -> bool {
     toolcall::text::is_hidden(c) && !c.is_whitespace()
 }
 
-/// `\x72`, `\162`, `\u0072` and the like turned into their characters, as `$'…'` and `printf` do.
+/// Decodes `\x72`, `\162`, `\u0072` and so on, as `$'…'` and `printf` do.
 fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -62,7 +62,7 @@ fn unescaped(text: &str) -> String {
     out + rest
 }
 
-/// The character of an escape, and how many bytes it takes after the backslash.
+/// Returns the character of an escape, and its length in bytes after the backslash.
 fn escape(after: &str) -> Option<(char, usize)> {
     let (prefix, radix, most) = match after.bytes().next()? {
         b'x' => (1, 16, 2),
@@ -77,7 +77,7 @@ fn escape(after: &str) -> Option<(char, usize)> {
     Some((char::from_u32(code)?, prefix + length))
 }
 
-/// Expansions that may come to nothing (`r$@m`, `r${x}m`) taken out.
+/// Removes expansions that may be empty (`r$@m`, `r${x}m`).
 fn without_expansions(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -89,7 +89,7 @@ fn without_expansions(text: &str) -> String {
     out + rest
 }
 
-/// How many bytes after a `$` belong to its expansion.
+/// Returns the length in bytes of the expansion after a `$`.
 fn expansion(after: &str) -> usize {
     let close = match after.chars().next() {
         Some('{') => '}',

@@ -1,4 +1,4 @@
-//! What the tests are made of: a home and a project in a temporary folder, and a book over them.
+//! Shared code of the tests: a home and a project in a temporary directory, and a store for them.
 //! It asserts nothing.
 
 use std::fs;
@@ -13,11 +13,11 @@ use toolcall_policy::{PolicyStore, PolicyStoreConfig, Project, TrustStore, UserD
 use toolcall_testkit::dir::TestDir;
 
 /// A home and a project.
-pub(crate) struct Desk {
+pub(crate) struct Fixture {
     dir: TestDir,
 }
 
-impl Desk {
+impl Fixture {
     pub(crate) fn new() -> Self {
         let dir = TestDir::create();
         dir.mkdir("proj");
@@ -33,25 +33,25 @@ impl Desk {
     }
 
     pub(crate) fn places(&self) -> UserDirs {
-        self.settings().places
+        self.config().places
     }
 
-    pub(crate) fn settings(&self) -> PolicyStoreConfig {
+    pub(crate) fn config(&self) -> PolicyStoreConfig {
         PolicyStoreConfig {
             home: Some(self.path().to_owned()),
-            ..settings_in(self.path())
+            ..config_in(self.path())
         }
     }
 
-    pub(crate) fn book(&self) -> PolicyStore {
-        PolicyStore::open(self.settings())
+    pub(crate) fn store(&self) -> PolicyStore {
+        PolicyStore::open(self.config())
     }
 
-    pub(crate) fn setting(&self) -> SessionContext {
+    pub(crate) fn context(&self) -> SessionContext {
         SessionContext::new(SessionId::new("s"), self.project())
     }
 
-    /// Writes a file as its owner would, for nobody else to write.
+    /// Writes a file that no other user may write.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         self.dir.write_private(name, text)
     }
@@ -61,26 +61,26 @@ impl Desk {
         Intent::new(Kind::Execute, text).running(Command::new(text, self.project(), reading))
     }
 
-    pub(crate) fn judge(&self, book: &PolicyStore, text: &str) -> Verdict {
-        book.rules().judge(&self.runs(text), &self.setting())
+    pub(crate) fn judge(&self, store: &PolicyStore, text: &str) -> Verdict {
+        store.rules().judge(&self.runs(text), &self.context())
     }
 
-    /// What becomes of a command in a book that is opened now.
+    /// Returns the verdict on a command in a newly opened store.
     pub(crate) fn says(&self, text: &str) -> &'static str {
-        name(&self.judge(&self.book(), text))
+        name(&self.judge(&self.store(), text))
     }
 
-    /// TrustStore the project as it is.
+    /// Trusts the project as it is.
     pub(crate) fn trust(&self) {
         let project = Project::read(&self.project()).expect("a project");
         let trusts = TrustStore::new(&self.places());
         trusts.trust(&project, moment()).expect("trusted");
     }
 
-    /// The text of the only file of kept answers.
-    pub(crate) fn kept_text(&self) -> String {
-        let kept = fs::read_dir(self.path().join("state/kept")).expect("kept answers");
-        let paths = kept.map(|entry| entry.expect("an entry").path());
+    /// Returns the text of the only file of remembered rules.
+    pub(crate) fn remembered_text(&self) -> String {
+        let remembered = fs::read_dir(self.path().join("state/kept")).expect("kept answers");
+        let paths = remembered.map(|entry| entry.expect("an entry").path());
         let mut files =
             paths.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
         let only = files.next().expect("a file");
@@ -89,14 +89,14 @@ impl Desk {
     }
 }
 
-/// Settings for a project in this folder, without a home.
-pub(crate) fn settings_in(folder: &Path) -> PolicyStoreConfig {
+/// Returns the configuration for a project in this directory, without a home.
+pub(crate) fn config_in(directory: &Path) -> PolicyStoreConfig {
     PolicyStoreConfig {
         places: UserDirs {
-            config: folder.join("config"),
-            state: folder.join("state"),
+            config: directory.join("config"),
+            state: directory.join("state"),
         },
-        roots: vec![folder.join("proj")],
+        roots: vec![directory.join("proj")],
         home: None,
         layers: Vec::new(),
     }

@@ -1,10 +1,10 @@
-//! Words that hide, and the texts they hide in.
+//! Hidden words, and the texts that contain them.
 //! Nothing is run here.
 
 use super::*;
 
 fn check(text: &str, words: &[&str]) {
-    assert!(Words::of(text).contain(words), "{text:?} hides {words:?}");
+    assert!(Words::of(text).contains(words), "{text:?} hides {words:?}");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn words_are_found_in_their_order() {
     check("a 'my prog' b", &["my prog"]);
     check("a'a\\'a", &["aa\\a"]);
     check("a \"it's\"", &["it's"]);
-    assert!(!Words::of("push git").contain(&["git", "push"]));
+    assert!(!Words::of("push git").contains(&["git", "push"]));
 }
 
 #[test]
@@ -80,20 +80,20 @@ fn other_words_are_not_found() {
         "ls *.txt",
         "/rm/x",
     ] {
-        assert!(!Words::of(text).contain(&["rm"]), "{text}");
+        assert!(!Words::of(text).contains(&["rm"]), "{text}");
     }
 }
 
 #[test]
 fn what_is_too_long_may_be_anything() {
-    let text = "a ".repeat(LONGEST_SCANNED);
-    assert!(Words::of(&text).contain(&["rm"]));
+    let text = "a ".repeat(LONGEST_SEARCHED);
+    assert!(Words::of(&text).contains(&["rm"]));
     let pattern = "*a".repeat(LONGEST_PATTERN);
-    assert!(Words::of(&pattern).contain(&["rm"]));
+    assert!(Words::of(&pattern).contains(&["rm"]));
 }
 
 #[test]
-fn every_word_is_told_once() {
+fn every_word_is_returned_once() {
     let words = Words::of("git 'log' git | /bin/sh -c \"git\"");
     let words: Vec<_> = words.iter().collect();
     assert_eq!(words, ["git", "log", "/bin/sh", "-c"]);

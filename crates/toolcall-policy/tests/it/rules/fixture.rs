@@ -1,4 +1,4 @@
-//! What the tests are made of: layers from texts, intents from commands and paths.
+//! Shared code of the tests: layers from texts, intents from commands and paths.
 //! It asserts nothing.
 
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) fn rules(text: &str) -> Rules {
     Rules::new([user(text)], RuleContext::default()).expect("a policy")
 }
 
-pub(crate) fn setting() -> SessionContext {
+pub(crate) fn context() -> SessionContext {
     SessionContext::new(SessionId::new("s"), ROOT)
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn switching(mode: &str) -> Intent {
     touching(Touch::Reaches(format!("mode:{mode}").into()))
 }
 
-pub(crate) fn stance(verdict: &Verdict) -> RuleEffect {
+pub(crate) fn effect_of(verdict: &Verdict) -> RuleEffect {
     match verdict {
         Verdict::Allow { .. } => RuleEffect::Allow,
         Verdict::Ask { .. } => RuleEffect::Ask,
@@ -62,5 +62,5 @@ pub(crate) fn stance(verdict: &Verdict) -> RuleEffect {
 }
 
 pub(crate) fn judged(rules: &Rules, intent: &Intent) -> RuleEffect {
-    stance(&rules.judge(intent, &setting()))
+    effect_of(&rules.judge(intent, &context()))
 }

@@ -1,25 +1,25 @@
-//! Every word that a text may come to, so that a denied one is found wherever it hides.
-//! It finds too much rather than too little; a word that it finds need not run.
+//! Every word that a text may expand to, so that a denied word is found however it is written.
+//! It finds too many words rather than too few; not every word that it finds would run.
 
 mod view;
 
-use crate::read::LONGEST_TEXT;
+use crate::read::MAX_TEXT_LEN;
 use view::{bare, split, views};
 
-/// Longer texts may hold any word.
-const LONGEST_SCANNED: usize = 4 * LONGEST_TEXT;
+/// The length in bytes above which a text is not searched and counts as containing every word.
+const LONGEST_SEARCHED: usize = 4 * MAX_TEXT_LEN;
 
-/// Longer patterns may match any word.
+/// The length in bytes above which a pattern counts as matching every word.
 const LONGEST_PATTERN: usize = 256;
 
-/// The words of a text, in several views: as it is split, without its quotes, with its escapes
-/// undone, without its expansions.
+/// The words of a text, in several views: split as it is, without quotes, with escapes decoded, and
+/// without expansions.
 ///
 /// ```
 /// let words = toolcall_shell::Words::of("env sh -c 'r\"m\" -rf x'; /usr/bin/git -C y push");
-/// assert!(words.contain(&["rm"]));
-/// assert!(words.contain(&["git", "push"]));
-/// assert!(!words.contain(&["push", "git"]));
+/// assert!(words.contains(&["rm"]));
+/// assert!(words.contains(&["git", "push"]));
+/// assert!(!words.contains(&["push", "git"]));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
@@ -30,17 +30,17 @@ pub struct Words {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
     Whole,
-    /// The text is too long to be looked through.
-    Beyond,
+    /// The text is too long to be searched.
+    TooLong,
 }
 
 impl Words {
-    /// The words of a text, whatever is in it.
+    /// Returns the words of any text, understood or not.
     pub fn of(text: &str) -> Self {
-        if text.len() > LONGEST_SCANNED {
+        if text.len() > LONGEST_SEARCHED {
             return Self {
                 views: Vec::new(),
-                extent: Extent::Beyond,
+                extent: Extent::TooLong,
             };
         }
         Self {
@@ -49,22 +49,23 @@ impl Words {
         }
     }
 
-    /// Whether the text may come to these words in this order, with others between them.
+    /// Whether the text may expand to these words in this order, with any others between them.
     ///
-    /// A path counts as the name at its end, a pattern as everything it matches. What no word is
-    /// made of, such as `!` or `{}`, is passed over.
-    pub fn contain(&self, words: &[&str]) -> bool {
+    /// A path counts as its file name, a pattern as everything that it matches. Punctuation that cannot
+    /// be part of a word, such as `!` or `{}`, is ignored.
+    pub fn contains(&self, words: &[&str]) -> bool {
         let plain: Vec<String> = words.iter().flat_map(|word| split(word)).collect();
-        // A word may have a quote of its own, which some views have lost.
+        // A wanted word may contain a quote, which some views have removed.
         let bare: Vec<String> = words.iter().flat_map(|word| split(&bare(word))).collect();
-        let is_held = |view: &Vec<String>| holds(view, &plain) || holds(view, &bare);
+        let is_found =
+            |view: &Vec<String>| contains_in_order(view, &plain) || contains_in_order(view, &bare);
         match self.extent {
-            Extent::Beyond => true,
-            Extent::Whole => self.views.iter().any(is_held),
+            Extent::TooLong => true,
+            Extent::Whole => self.views.iter().any(is_found),
         }
     }
 
-    /// The words as they are split, in their order, without repetition from the views.
+    /// Iterates over the words of all views in order, without duplicates.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let all = self.views.iter().flatten().map(String::as_str);
         let mut seen = std::collections::BTreeSet::new();
@@ -72,21 +73,21 @@ impl Words {
     }
 }
 
-fn holds(view: &[String], wanted: &[String]) -> bool {
+fn contains_in_order(view: &[String], wanted: &[String]) -> bool {
     let mut words = view.iter();
     wanted
         .iter()
         .all(|wanted| words.any(|word| is_named(word, wanted)))
 }
 
-/// Whether a word of the text may be the wanted one: itself, at the end of a path, or by a pattern.
+/// Whether a word of the text may be the wanted one: literally, as the end of a path, or as a pattern.
 fn is_named(word: &str, wanted: &str) -> bool {
     let name = word.rsplit('/').next().unwrap_or(word);
     word == wanted || name == wanted || matches(word, wanted) || matches(name, wanted)
 }
 
 fn matches(pattern: &str, name: &str) -> bool {
-    // A pattern without a letter of its own would make every `ls *` a suspect.
+    // A pattern without a literal character would make every `ls *` match.
     let has_pattern = pattern.contains(['*', '?', '[']) && pattern.contains(char::is_alphanumeric);
     let glob = || {
         let [pattern, name] = [pattern, name].map(|text| text.chars().collect::<Vec<_>>());
@@ -95,7 +96,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     has_pattern && (pattern.len() > LONGEST_PATTERN || glob())
 }
 
-/// `*` and `?` as usual; a set (`[…]`) matches any character.
+/// Matches `*` and `?` as usual; a set (`[…]`) matches any character.
 fn glob(pattern: &[char], name: &[char]) -> bool {
     let mut reached = vec![false; name.len() + 1];
     reached[0] = true;

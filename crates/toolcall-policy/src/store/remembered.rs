@@ -1,5 +1,5 @@
-//! Answers that people chose to keep, in files that people can read.
-//! A file is changed as a whole and under a lock; a broken one is left as it is.
+//! Remembered rules: "always" answers, in TOML files that users can read and edit.
+//! A file is replaced as a whole under a lock; a broken one is never changed.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,29 +8,29 @@ use toml_edit::{ArrayOfTables, DocumentMut, Table};
 use toolcall::text::clean_line;
 use toolcall::{AnswerContext, Effect, Lifetime};
 
-use super::guarded::{self, Owner};
-use super::places::{UserDirs, digest, file_name, written};
+use super::secure_files::{self, Owner};
+use super::user_dirs::{UserDirs, digest, file_name, format_timestamp};
 use crate::error::PolicyError;
 use crate::file;
 use crate::rule::PolicyRule;
 use crate::rule_effect::RuleEffect;
-use crate::text::fields;
+use crate::rule_text::fields;
 
-/// The longest title in a comment, in characters.
-const LONGEST_TITLE: usize = 200;
+/// The maximum length of a title in a comment, in characters.
+const MAX_TITLE_LEN: usize = 200;
 
-/// What a kept rule is called when somebody wants it gone.
+/// The id of a remembered rule, with which `toolcall policy forget` removes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RememberedRuleId(String);
 
 impl RememberedRuleId {
-    /// The rule of this name.
+    /// Wraps an id as `toolcall policy list` shows it.
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }
 
-    fn of(stance: RuleEffect, text: &str) -> Self {
-        let whole = digest(format!("{} {text}", stance.as_str()).as_bytes());
+    fn of(effect: RuleEffect, text: &str) -> Self {
+        let whole = digest(format!("{} {text}", effect.as_str()).as_bytes());
         Self(whole[..8].to_owned())
     }
 }
@@ -41,44 +41,44 @@ impl fmt::Display for RememberedRuleId {
     }
 }
 
-/// One kept answer.
+/// A rule that an "always" answer remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RememberedRule {
-    /// What it is called.
+    /// Its id.
     pub id: RememberedRuleId,
-    /// What was answered.
+    /// Whether it allows or denies.
     pub effect: Effect,
-    /// What it covers.
+    /// The rule on one line.
     pub text: String,
     /// Where it holds.
     pub lifetime: Lifetime,
-    /// When and for which call it was kept, as the file says.
+    /// When and for which call it was remembered, as the file's comment says.
     pub comment: String,
     /// The file it is in.
     pub file: PathBuf,
 }
 
-/// A file of kept answers.
+/// A file of remembered rules.
 pub(super) struct RememberedRulesFile {
     path: PathBuf,
-    /// What is said at its beginning.
-    about: String,
+    /// Where its rules hold, for the heading.
+    holds: String,
 }
 
 impl RememberedRulesFile {
-    /// The answers that hold everywhere.
+    /// Returns the file of the rules that hold everywhere.
     pub(super) fn everywhere(places: &UserDirs) -> Self {
         Self {
-            path: places.kept().join("everywhere.toml"),
-            about: "everywhere".to_owned(),
+            path: places.remembered().join("everywhere.toml"),
+            holds: "everywhere".to_owned(),
         }
     }
 
-    /// The answers that hold in one project.
+    /// Returns the file of the rules that hold in one project.
     pub(super) fn of_project(places: &UserDirs, project: &Path) -> Self {
         Self {
-            path: places.kept().join(file_name(project, "toml")),
-            about: format!("in {}", clean_line(&project.to_string_lossy(), 4096)),
+            path: places.remembered().join(file_name(project, "toml")),
+            holds: format!("in {}", clean_line(&project.to_string_lossy(), 4096)),
         }
     }
 
@@ -86,37 +86,37 @@ impl RememberedRulesFile {
         &self.path
     }
 
-    /// Adds a rule, unless it is there.
+    /// Adds a rule, unless it is already there.
     pub(super) fn add(
         &self,
         rule: &PolicyRule,
         occasion: &AnswerContext,
     ) -> Result<(), PolicyError> {
-        let _held = self.lock()?;
+        let _lock = self.lock()?;
         let mut text = self.text()?;
-        let id = RememberedRuleId::of(rule.stance(), &rule.text());
+        let id = RememberedRuleId::of(rule.effect, &rule.text());
         if self
             .rules(&text, Lifetime::Everywhere)?
             .iter()
-            .any(|kept| kept.id == id)
+            .any(|remembered| remembered.id == id)
         {
             return Ok(());
         }
         text += &block(rule, occasion);
-        guarded::write(&self.path, &text)
+        secure_files::write(&self.path, &text)
     }
 
     pub(super) fn list(&self, lifetime: Lifetime) -> Result<Vec<RememberedRule>, PolicyError> {
         self.rules(&self.text()?, lifetime)
     }
 
-    /// Takes rules out, with the comments above them. Says which were there.
+    /// Removes rules with the comments above them, and returns those that were there.
     pub(super) fn forget(
         &self,
         ids: &[RememberedRuleId],
         lifetime: Lifetime,
     ) -> Result<Vec<RememberedRule>, PolicyError> {
-        let _held = self.lock()?;
+        let _lock = self.lock()?;
         let text = self.text()?;
         let mut rules = self.rules(&text, lifetime)?;
         rules.retain(|rule| ids.contains(&rule.id));
@@ -124,61 +124,60 @@ impl RememberedRulesFile {
             return Ok(rules);
         }
         let mut document = self.document(&text)?;
-        for stance in [RuleEffect::Allow, RuleEffect::Deny] {
-            let key = stance.as_str();
+        for effect in [RuleEffect::Allow, RuleEffect::Deny] {
+            let key = effect.as_str();
             let Some(list) = document
                 .get_mut(key)
                 .and_then(|item| item.as_array_of_tables_mut())
             else {
                 continue;
             };
-            retain(list, |table| !is_one_of(table, stance, &rules));
+            retain(list, |table| !is_one_of(table, effect, &rules));
             if list.is_empty() {
                 document.remove(key);
             }
         }
         let left = document.to_string();
-        // What stands above the first rule goes with it.
-        let heading = match left.starts_with(&self.heading()) {
-            true => String::new(),
-            false => self.heading(),
+        // The heading is removed together with the first rule.
+        let heading = if left.starts_with(&self.heading()) {
+            String::new()
+        } else {
+            self.heading()
         };
-        guarded::write(&self.path, &(heading + &left))?;
+        secure_files::write(&self.path, &(heading + &left))?;
         Ok(rules)
     }
 
     fn lock(&self) -> Result<std::fs::File, PolicyError> {
-        guarded::lock(self.path.parent().unwrap_or(&self.path))
+        secure_files::lock(self.path.parent().unwrap_or(&self.path))
     }
 
     fn text(&self) -> Result<String, PolicyError> {
-        let text = guarded::read(&self.path, Owner::Person)?;
+        let text = secure_files::read(&self.path, Owner::User)?;
         Ok(text.unwrap_or_else(|| self.heading()))
     }
 
     fn heading(&self) -> String {
-        let about = &self.about;
+        let holds = &self.holds;
         format!(
-            "# Answers that were kept and hold {about}.\n# `toolcall policy list` shows them, \
+            "# Answers that were kept and hold {holds}.\n# `toolcall policy list` shows them, \
              `toolcall policy forget ID` takes one out.\n"
         )
     }
 
     fn rules(&self, text: &str, lifetime: Lifetime) -> Result<Vec<RememberedRule>, PolicyError> {
-        // What does not hold as a policy is not taken for one here.
+        // A file that is not a valid policy is an error here, too.
         file::parse(&self.path.display().to_string(), text, None)?;
         let document = self.document(text)?;
         let mut rules = Vec::new();
-        for (stance, effect) in [
-            (RuleEffect::Allow, Effect::Allow),
-            (RuleEffect::Deny, Effect::Deny),
-        ] {
-            let list = document.get(stance.as_str());
+        for effect in [Effect::Allow, Effect::Deny] {
+            let rule_effect = RuleEffect::from(effect);
+            let list = document.get(rule_effect.as_str());
             let list = list.and_then(|item| item.as_array_of_tables());
             for table in list.into_iter().flatten() {
                 let text = rule_text(table);
                 rules.push(RememberedRule {
-                    id: RememberedRuleId::of(stance, &text),
+                    id: RememberedRuleId::of(rule_effect, &text),
                     effect,
                     text,
                     lifetime,
@@ -195,33 +194,33 @@ impl RememberedRulesFile {
             PolicyError::of_file(
                 &self.path,
                 error.message(),
-                "mend the file, or take it away",
+                "correct the file, or remove it",
             )
         })
     }
 }
 
-/// A rule as it stands in a file, under when and for which call it was kept.
+/// Returns a rule as it is written to the file, under a comment about when and for which call it was remembered.
 fn block(rule: &PolicyRule, occasion: &AnswerContext) -> String {
-    let when = written(occasion.when);
-    let title = clean_line(&occasion.title, LONGEST_TITLE);
-    let session = clean_line(&occasion.session.to_string(), LONGEST_TITLE);
-    let call = clean_line(&occasion.call.to_string(), LONGEST_TITLE);
-    let stance = rule.stance().as_str();
+    let when = format_timestamp(occasion.when);
+    let title = clean_line(&occasion.title, MAX_TITLE_LEN);
+    let session = clean_line(&occasion.session.to_string(), MAX_TITLE_LEN);
+    let call = clean_line(&occasion.call.to_string(), MAX_TITLE_LEN);
+    let effect = rule.effect.as_str();
     let fields = fields(&rule.body).join("\n");
     format!(
-        "\n# Kept {when}, for \"{title}\" (call {call} of session {session})\n[[{stance}]]\n{fields}\n"
+        "\n# Kept {when}, for \"{title}\" (call {call} of session {session})\n[[{effect}]]\n{fields}\n"
     )
 }
 
-/// The rule on one line, from the fields that we wrote.
+/// Returns the rule on one line, from the fields of its table.
 fn rule_text(table: &Table) -> String {
     let fields = table.iter();
     let fields = fields.map(|(key, value)| format!("{key} = {}", value.to_string().trim()));
     fields.collect::<Vec<_>>().join(", ")
 }
 
-/// The lines right above the rule.
+/// Returns the comment directly above a rule.
 fn comment(table: &Table) -> String {
     let prefix = table.decor().prefix().and_then(|prefix| prefix.as_str());
     let above = prefix.unwrap_or_default().rsplit("\n\n").next();
@@ -230,8 +229,8 @@ fn comment(table: &Table) -> String {
     lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-fn is_one_of(table: &Table, stance: RuleEffect, rules: &[RememberedRule]) -> bool {
-    let id = RememberedRuleId::of(stance, &rule_text(table));
+fn is_one_of(table: &Table, effect: RuleEffect, rules: &[RememberedRule]) -> bool {
+    let id = RememberedRuleId::of(effect, &rule_text(table));
     rules.iter().any(|rule| rule.id == id)
 }
 

@@ -1,17 +1,17 @@
-//! Names that a shell does not look up on `PATH`.
-//! It lists them; who may use which is decided elsewhere.
+//! Reserved words and builtins: names that a shell does not look up on `PATH`.
+//! It only lists them; the parsers decide what to do about them.
 
-use crate::refusal::Refusal;
+use crate::ambiguity::AmbiguityKind;
 
-/// Why a name in the place of a program is not a program.
-pub(crate) fn not_a_program(name: &str) -> Option<Refusal> {
+/// Returns why a command name is not a program, if it is not.
+pub(crate) fn not_a_program(name: &str) -> Option<AmbiguityKind> {
     if RESERVED.contains(&name) {
-        return Some(Refusal::Reserved);
+        return Some(AmbiguityKind::Reserved);
     }
-    SHELL_ONLY.contains(&name).then_some(Refusal::ShellOnly)
+    BUILTINS.contains(&name).then_some(AmbiguityKind::ShellOnly)
 }
 
-/// Whether a shell's own version of a program takes its words apart again, as `test -v 'a[$(…)]'` does.
+/// Whether the builtin version of a program evaluates its arguments, as `test -v 'a[$(…)]'` does.
 pub(crate) fn is_evaluating(name: &str) -> bool {
     ["[", "printf", "test"].contains(&name)
 }
@@ -43,8 +43,8 @@ const RESERVED: [&str; 24] = [
     "nocorrect",
 ];
 
-/// Commands of common shells that are no programs, or mean something else as a program.
-const SHELL_ONLY: [&str; 82] = [
+/// Builtins of common shells that are not programs, or that differ from the program of that name.
+const BUILTINS: [&str; 82] = [
     ".",
     ":",
     "[",

@@ -1,20 +1,20 @@
-//! Rules as one line of text that reads back as the same rule.
-//! It writes; reading is the business of files.
+//! Writes a rule as text that parses as the same rule.
+//! Parsing is done in `file.rs`.
 
 use std::fmt::Write as _;
 
 use toolcall::text::is_hidden;
 use toolcall_shell::quoted;
 
-use crate::rule::Body;
+use crate::rule::RuleBody;
 
-/// The rule on one line: `run = "cargo test", write = "./out.txt"`.
-pub(crate) fn text(body: &Body) -> String {
+/// Returns the rule on one line: `run = "cargo test", write = "./out.txt"`.
+pub(crate) fn text(body: &RuleBody) -> String {
     fields(body).join(", ")
 }
 
-/// The rule as lines of a file, without what a file says beside it.
-pub(crate) fn fields(body: &Body) -> Vec<String> {
+/// Returns the lines of the rule in a policy file, without reason and examples.
+pub(crate) fn fields(body: &RuleBody) -> Vec<String> {
     let mut fields = Vec::new();
     let mut list = |key: &str, values: Vec<String>| match values.as_slice() {
         [] => {}
@@ -34,9 +34,9 @@ pub(crate) fn fields(body: &Body) -> Vec<String> {
     list("exactly", body.exactly.clone());
     list(
         "in",
-        body.folder
+        body.directory
             .iter()
-            .map(|folder| folder.to_string_lossy().into_owned())
+            .map(|directory| directory.to_string_lossy().into_owned())
             .collect(),
     );
     list("read", sources(&body.reads));
@@ -57,7 +57,7 @@ pub(crate) fn fields(body: &Body) -> Vec<String> {
     fields
 }
 
-fn runs(body: &Body) -> Vec<String> {
+fn runs(body: &RuleBody) -> Vec<String> {
     let anything = body.runs_anything.then(|| "*".to_owned());
     let words = body
         .runs
@@ -66,7 +66,7 @@ fn runs(body: &Body) -> Vec<String> {
     anything.into_iter().chain(words).collect()
 }
 
-/// A TOML string in which everything can be seen.
+/// Returns a TOML string with hidden characters escaped.
 fn string(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

@@ -1,12 +1,12 @@
-//! Names of tools in rules: which tool, from where.
-//! What allows names one tool exactly; what asks or denies may name many.
+//! The names of tools in rules, with their origin.
+//! An allow rule names exactly one tool; ask and deny rules may name many.
 
 use toolcall::{Origin, ToolIdentity};
 
-use crate::error::Fault;
+use crate::error::RuleError;
 use crate::rule_effect::RuleEffect;
 
-/// A tool or tools, as somebody wrote it.
+/// The name of one tool or of many, as written in a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToolName {
     /// As it was written.
@@ -23,16 +23,16 @@ enum OriginName {
 }
 
 impl ToolName {
-    /// `read_file`, `mcp:server/tool`, `agent:tool`; `*` in the place of the tool for all of them.
-    pub(crate) fn parse(source: &str) -> Result<Self, Fault> {
-        let fault = || {
-            Fault::new(
+    /// Parses `read_file`, `mcp:server/tool` or `agent:tool`; `*` instead of the tool stands for all.
+    pub(crate) fn parse(source: &str) -> Result<Self, RuleError> {
+        let error = || {
+            RuleError::new(
                 format!("`{source}` names no tool"),
                 "write `read_file`, `mcp:server/tool` or `agent:tool`",
             )
         };
         let (origin, name) = if let Some(rest) = source.strip_prefix("mcp:") {
-            let (server, name) = rest.split_once('/').ok_or_else(fault)?;
+            let (server, name) = rest.split_once('/').ok_or_else(error)?;
             (OriginName::Mcp(server.to_owned()), name)
         } else if let Some(name) = source.strip_prefix("agent:") {
             (OriginName::Agent, name)
@@ -40,17 +40,18 @@ impl ToolName {
             (OriginName::Plain, source)
         };
         let is_empty = name.is_empty() || origin == OriginName::Mcp(String::new());
-        match is_empty {
-            true => Err(fault()),
-            false => Ok(Self {
+        if is_empty {
+            Err(error())
+        } else {
+            Ok(Self {
                 source: source.to_owned(),
                 origin,
                 name: name.to_owned(),
-            }),
+            })
         }
     }
 
-    /// The name of exactly this tool, if it can be written so that it is read back.
+    /// Returns the name of exactly this tool, if it parses as the same name.
     pub(crate) fn of(tool: &ToolIdentity) -> Option<Self> {
         let source = match &tool.origin {
             Origin::Local => tool.name.to_string(),
@@ -66,9 +67,9 @@ impl ToolName {
         self.name == "*"
     }
 
-    /// Whether it names this tool. A plain name that denies or asks names it wherever it comes from.
-    pub(crate) fn names(&self, tool: &ToolIdentity, stance: RuleEffect) -> bool {
-        let is_wide = stance != RuleEffect::Allow;
+    /// Whether it names this tool. In ask and deny rules, a plain name matches tools of every origin.
+    pub(crate) fn names(&self, tool: &ToolIdentity, effect: RuleEffect) -> bool {
+        let is_wide = effect != RuleEffect::Allow;
         let is_from = match (&self.origin, &tool.origin) {
             (OriginName::Plain, Origin::Local) | (OriginName::Agent, Origin::Agent) => true,
             (OriginName::Plain, Origin::Mcp(_) | Origin::Agent) => is_wide,

@@ -1,5 +1,5 @@
-//! The search by words finds what trying every rule would find.
-//! Texts and rules are made of the same few pieces, so that they meet often.
+//! The index by words finds the same rules as trying each of them.
+//! Texts and rules are made of the same few pieces, so that they match often.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -27,14 +27,14 @@ proptest! {
         rules in prop::collection::vec(words(), 0..12),
         text in text(),
     ) {
-        let mut index = Anywhere::default();
+        let mut index = WordIndex::default();
         for (at, words) in rules.iter().enumerate() {
             index.add(words, at);
         }
         let words = Words::of(&text);
         let is_held = |wanted: &Vec<String>| {
             let wanted: Vec<_> = wanted.iter().map(String::as_str).collect();
-            words.contain(&wanted)
+            words.contains(&wanted)
         };
         let held = rules.iter().enumerate().filter(|(_, wanted)| is_held(wanted));
         let tried: Vec<usize> = held.map(|(at, _)| at).collect();

@@ -1,5 +1,5 @@
-//! Answers that are kept: for a session, a project, everywhere.
-//! The files say when and for which call, and hold whatever was put into them.
+//! Remembered answers: for a session, a project, everywhere.
+//! Their files say when and for which call, and are read back as written.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -8,66 +8,66 @@ use proptest::prelude::*;
 use toolcall::{Effect, Lifetime, Rulebook as _};
 use toolcall_policy::{PolicyStore, RememberedRuleId};
 
-use crate::store::desk::{Desk, name, occasion, rule};
+use crate::store::fixture::{Fixture, name, occasion, rule};
 
-fn keep(book: &PolicyStore, text: &str, lifetime: Lifetime, effect: Effect) {
-    let kept = book.remember(&rule(text, lifetime), effect, &occasion("Run it"));
-    assert_eq!(kept, Ok(()), "{text}");
+fn remember(store: &PolicyStore, text: &str, lifetime: Lifetime, effect: Effect) {
+    let remembered = store.remember(&rule(text, lifetime), effect, &occasion("Run it"));
+    assert_eq!(remembered, Ok(()), "{text}");
 }
 
 #[test]
-fn a_kept_answer_holds_at_once_and_after_a_restart() {
-    let desk = Desk::new();
-    let book = desk.book();
-    keep(
-        &book,
+fn a_remembered_answer_holds_at_once_and_after_a_restart() {
+    let fixture = Fixture::new();
+    let store = fixture.store();
+    remember(
+        &store,
         r#"run = "cargo test""#,
         Lifetime::Project,
         Effect::Allow,
     );
-    assert_eq!(name(&desk.judge(&book, "cargo test -q")), "allow");
-    assert_eq!(desk.says("cargo test -q"), "allow");
-    assert_eq!(desk.says("cargo build"), "ask");
+    assert_eq!(name(&fixture.judge(&store, "cargo test -q")), "allow");
+    assert_eq!(fixture.says("cargo test -q"), "allow");
+    assert_eq!(fixture.says("cargo build"), "ask");
 }
 
 #[test]
 fn an_answer_for_the_session_ends_with_it() {
-    let desk = Desk::new();
-    let book = desk.book();
-    keep(
-        &book,
+    let fixture = Fixture::new();
+    let store = fixture.store();
+    remember(
+        &store,
         r#"run = "cargo test""#,
         Lifetime::Session,
         Effect::Allow,
     );
-    assert_eq!(name(&desk.judge(&book, "cargo test")), "allow");
-    assert_eq!(desk.says("cargo test"), "ask");
+    assert_eq!(name(&fixture.judge(&store, "cargo test")), "allow");
+    assert_eq!(fixture.says("cargo test"), "ask");
 }
 
 #[test]
 fn an_answer_for_a_project_does_not_hold_in_another() {
-    let desk = Desk::new();
-    let book = desk.book();
-    keep(
-        &book,
+    let fixture = Fixture::new();
+    let store = fixture.store();
+    remember(
+        &store,
         r#"run = "cargo test""#,
         Lifetime::Project,
         Effect::Allow,
     );
-    keep(
-        &book,
+    remember(
+        &store,
         r#"run = "cargo fmt""#,
         Lifetime::Everywhere,
         Effect::Allow,
     );
-    let mut settings = desk.settings();
-    settings.roots = vec![desk.path().join("other")];
-    let other = PolicyStore::open(settings);
+    let mut config = fixture.config();
+    config.roots = vec![fixture.path().join("other")];
+    let other = PolicyStore::open(config);
     let verdict = |text: &str| {
         use toolcall::{Policy as _, SessionContext, SessionId};
-        let mut intent = desk.runs(text);
+        let mut intent = fixture.runs(text);
         intent.touches.clear();
-        let cwd = desk.path().join("other");
+        let cwd = fixture.path().join("other");
         let reading = toolcall_shell::read(text, &cwd);
         let intent = intent.running(toolcall::Command::new(text, &cwd, reading));
         name(
@@ -81,31 +81,31 @@ fn an_answer_for_a_project_does_not_hold_in_another() {
 }
 
 #[test]
-fn a_kept_no_wins_over_a_kept_yes() {
-    let desk = Desk::new();
-    let book = desk.book();
-    keep(
-        &book,
+fn a_remembered_no_wins_over_a_remembered_yes() {
+    let fixture = Fixture::new();
+    let store = fixture.store();
+    remember(
+        &store,
         r#"run = "make""#,
         Lifetime::Everywhere,
         Effect::Allow,
     );
-    keep(&book, r#"run = "make""#, Lifetime::Session, Effect::Deny);
-    assert_eq!(name(&desk.judge(&book, "make")), "deny");
+    remember(&store, r#"run = "make""#, Lifetime::Session, Effect::Deny);
+    assert_eq!(name(&fixture.judge(&store, "make")), "deny");
 }
 
 #[test]
 fn the_file_says_when_and_for_which_call() {
-    let desk = Desk::new();
-    let book = desk.book();
+    let fixture = Fixture::new();
+    let store = fixture.store();
     let asked = rule(r#"exactly = "mv a b", in = "/w""#, Lifetime::Everywhere);
     let title = "Run `mv a b`\n[[allow]] run = '*' \u{202e}";
     assert_eq!(
-        book.remember(&asked, Effect::Allow, &occasion(title)),
+        store.remember(&asked, Effect::Allow, &occasion(title)),
         Ok(())
     );
-    keep(
-        &book,
+    remember(
+        &store,
         r#"run = "git push""#,
         Lifetime::Everywhere,
         Effect::Deny,
@@ -123,20 +123,20 @@ fn the_file_says_when_and_for_which_call() {
         [[deny]]
         run = "git push"
     "##]]
-    .assert_eq(&desk.kept_text());
+    .assert_eq(&fixture.remembered_text());
 }
 
 #[test]
-fn nobody_else_may_read_or_write_what_is_kept() {
-    let desk = Desk::new();
-    keep(
-        &desk.book(),
+fn no_other_user_may_read_or_write_remembered_rules() {
+    let fixture = Fixture::new();
+    remember(
+        &fixture.store(),
         r#"run = "make""#,
         Lifetime::Everywhere,
         Effect::Allow,
     );
     let rights = |path: &str| {
-        let metadata = desk.path().join(path).metadata().unwrap();
+        let metadata = fixture.path().join(path).metadata().unwrap();
         metadata.permissions().mode() & 0o777
     };
     assert_eq!(rights("state/kept"), 0o700);
@@ -144,33 +144,33 @@ fn nobody_else_may_read_or_write_what_is_kept() {
 }
 
 #[test]
-fn the_same_answer_is_kept_once() {
-    let desk = Desk::new();
-    let book = desk.book();
+fn the_same_answer_is_remembered_once() {
+    let fixture = Fixture::new();
+    let store = fixture.store();
     for _ in 0..3 {
-        keep(
-            &book,
+        remember(
+            &store,
             r#"run = "make""#,
             Lifetime::Everywhere,
             Effect::Allow,
         );
     }
-    assert_eq!(book.kept().unwrap().len(), 1);
+    assert_eq!(store.kept().unwrap().len(), 1);
 }
 
 #[test]
 fn a_forgotten_answer_goes_with_its_comment_and_the_others_stay() {
-    let desk = Desk::new();
-    let book = desk.book();
+    let fixture = Fixture::new();
+    let store = fixture.store();
     for text in [
         r#"run = "make""#,
         r#"run = "ninja""#,
         r#"write = ["./a", "b [c]"]"#,
     ] {
-        keep(&book, text, Lifetime::Everywhere, Effect::Allow);
+        remember(&store, text, Lifetime::Everywhere, Effect::Allow);
     }
-    let kept = book.kept().unwrap();
-    let texts: Vec<_> = kept.iter().map(|rule| rule.text.as_str()).collect();
+    let remembered = store.kept().unwrap();
+    let texts: Vec<_> = remembered.iter().map(|rule| rule.text.as_str()).collect();
     let written = [
         r#"run = "make""#,
         r#"run = "ninja""#,
@@ -178,49 +178,50 @@ fn a_forgotten_answer_goes_with_its_comment_and_the_others_stay() {
     ];
     assert_eq!(texts, written);
     assert!(
-        kept[1]
+        remembered[1]
             .comment
             .starts_with("Kept 2026-09-21T14:13:20Z, for \"Run it\"")
     );
-    let gone = book.forget(&[kept[1].id.clone()]).unwrap();
-    assert_eq!(gone, [kept[1].clone()]);
+    let gone = store.forget(&[remembered[1].id.clone()]).unwrap();
+    assert_eq!(gone, [remembered[1].clone()]);
     assert_eq!(
-        book.forget(&[kept[0].id.clone()]).unwrap(),
-        [kept[0].clone()]
+        store.forget(&[remembered[0].id.clone()]).unwrap(),
+        [remembered[0].clone()]
     );
-    keep(
-        &book,
+    remember(
+        &store,
         r#"run = "make""#,
         Lifetime::Everywhere,
         Effect::Allow,
     );
     assert!(
-        desk.kept_text()
+        fixture
+            .remembered_text()
             .starts_with("# Answers that were kept and hold everywhere.\n")
     );
-    assert_eq!(name(&desk.judge(&book, "ninja")), "ask");
-    assert_eq!(name(&desk.judge(&book, "make")), "allow");
-    assert_eq!(desk.kept_text().matches("# Kept").count(), 2);
+    assert_eq!(name(&fixture.judge(&store, "ninja")), "ask");
+    assert_eq!(name(&fixture.judge(&store, "make")), "allow");
+    assert_eq!(fixture.remembered_text().matches("# Kept").count(), 2);
     assert_eq!(
-        book.forget(&[RememberedRuleId::new("nothing")]),
+        store.forget(&[RememberedRuleId::new("nothing")]),
         Ok(Vec::new())
     );
-    let all: Vec<_> = book
+    let all: Vec<_> = store
         .kept()
         .unwrap()
         .into_iter()
         .map(|rule| rule.id)
         .collect();
-    assert_eq!(book.forget(&all).unwrap().len(), 2);
-    assert_eq!(book.kept(), Ok(Vec::new()));
+    assert_eq!(store.forget(&all).unwrap().len(), 2);
+    assert_eq!(store.kept(), Ok(Vec::new()));
 }
 
 #[test]
 fn a_broken_file_of_answers_is_left_alone_and_denies() {
-    let desk = Desk::new();
-    let book = desk.book();
-    let path = desk.write("state/kept/everywhere.toml", "[[allow]]\nrun = []\n");
-    let refused = book.remember(
+    let fixture = Fixture::new();
+    let store = fixture.store();
+    let path = fixture.write("state/kept/everywhere.toml", "[[allow]]\nrun = []\n");
+    let refused = store.remember(
         &rule(r#"run = "make""#, Lifetime::Everywhere),
         Effect::Allow,
         &occasion("Run it"),
@@ -234,28 +235,29 @@ fn a_broken_file_of_answers_is_left_alone_and_denies() {
         std::fs::read_to_string(path).unwrap(),
         "[[allow]]\nrun = []\n"
     );
-    assert_eq!(desk.says("ls"), "deny");
+    assert_eq!(fixture.says("ls"), "deny");
 }
 
 #[test]
-fn a_rule_that_no_file_could_hold_is_not_kept() {
-    let desk = Desk::new();
-    let book = desk.book();
+fn a_rule_that_no_file_could_hold_is_not_remembered() {
+    let fixture = Fixture::new();
+    let store = fixture.store();
     let odd = rule("any call of \"x\"", Lifetime::Session);
     assert!(
-        book.remember(&odd, Effect::Allow, &occasion("odd"))
+        store
+            .remember(&odd, Effect::Allow, &occasion("odd"))
             .is_err()
     );
-    assert_eq!(book.problem(), None);
+    assert_eq!(store.problem(), None);
 }
 
 #[test]
-fn where_nothing_can_be_written_the_answer_is_not_kept_and_says_so() {
-    let desk = Desk::new();
-    desk.write("state", "a file where the folder should be");
+fn where_nothing_can_be_written_the_answer_is_not_remembered_and_says_so() {
+    let fixture = Fixture::new();
+    fixture.write("state", "a file where the directory should be");
     let asked = rule(r#"run = "make""#, Lifetime::Everywhere);
-    let refused = desk
-        .book()
+    let refused = fixture
+        .store()
         .remember(&asked, Effect::Allow, &occasion("Run it"));
     let why = refused.unwrap_err().reason.to_string();
     assert!(why.contains("it cannot be written"), "{why}");
@@ -264,15 +266,15 @@ fn where_nothing_can_be_written_the_answer_is_not_kept_and_says_so() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever words and paths a rule names, and whatever the call was called, the file reads back
-    /// as the rules that were put into it.
+    /// Rules with any words and paths, for a call with any title, are read back from the file as they were
+    /// written.
     #[test]
-    fn what_is_kept_is_read_back(
+    fn remembered_rules_are_read_back(
         commands in prop::collection::vec("[a-z][ -~é\u{202e}]{0,20}", 1..5),
         title in any::<String>(),
     ) {
-        let desk = Desk::new();
-        let book = desk.book();
+        let fixture = Fixture::new();
+        let store = fixture.store();
         let mut texts = Vec::new();
         for command in &commands {
             let text = toolcall_policy::PolicyRule::from_text(
@@ -282,14 +284,14 @@ proptest! {
             );
             let Ok(read) = text else { continue };
             let asked = rule(&read.text(), Lifetime::Everywhere);
-            prop_assert_eq!(book.remember(&asked, Effect::Allow, &occasion(&title)), Ok(()));
+            prop_assert_eq!(store.remember(&asked, Effect::Allow, &occasion(&title)), Ok(()));
             if !texts.contains(&read.text()) {
                 texts.push(read.text());
             }
         }
-        let kept = book.kept().unwrap();
-        let read_back: Vec<_> = kept.iter().map(|kept| kept.text.clone()).collect();
+        let remembered = store.kept().unwrap();
+        let read_back: Vec<_> = remembered.iter().map(|remembered| remembered.text.clone()).collect();
         prop_assert_eq!(read_back, texts);
-        prop_assert_eq!(desk.book().problem(), None);
+        prop_assert_eq!(fixture.store().problem(), None);
     }
 }

@@ -1,56 +1,55 @@
-//! The second reader: what a full parser of shell texts makes of a text.
-//! It shares nothing with the first but the form of the answer, and refuses what is not plain.
+//! The second of the two parsers: `brush-parser`, a full parser of shell syntax.
+//! It shares only the result type with the first, and rejects everything that is not plain.
 
 use brush_parser::ast::{
-    AndOr, AndOrList, Command, CommandPrefixOrSuffixItem as Item, CompoundListItem,
-    IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, SeparatorOperator,
-    SimpleCommand, Word,
+    self, AndOr, AndOrList, Command, CommandPrefixOrSuffixItem as Item, CompoundListItem,
+    IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, SeparatorOperator, Word,
 };
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions};
 use toolcall::{Access, Join, Stream};
 
-use crate::step::{Aim, Step};
+use crate::simple_command::{RawRedirect, SimpleCommand};
 
-/// The steps of a text, unless it has anything else in it.
-pub(crate) fn parse(text: &str) -> Option<Vec<Step>> {
+/// Returns the commands of a text, or `None` if it contains anything but simple commands.
+pub(crate) fn parse(text: &str) -> Option<Vec<SimpleCommand>> {
     let program = Parser::new(text.as_bytes(), &ParserOptions::default())
         .parse_program()
         .ok()?;
     let [list] = program.complete_commands.as_slice() else {
         return None;
     };
-    let mut steps = Vec::new();
+    let mut commands = Vec::new();
     for item in &list.0 {
-        add_item(&mut steps, item)?;
+        add_item(&mut commands, item)?;
     }
-    Some(steps)
+    Some(commands)
 }
 
-fn add_item(steps: &mut Vec<Step>, item: &CompoundListItem) -> Option<()> {
+fn add_item(commands: &mut Vec<SimpleCommand>, item: &CompoundListItem) -> Option<()> {
     let CompoundListItem(AndOrList { first, additional }, separator) = item;
     match separator {
         SeparatorOperator::Sequence => {}
         SeparatorOperator::Async => return None,
     }
-    add_pipeline(steps, Join::Then, first)?;
+    add_pipeline(commands, Join::Then, first)?;
     for next in additional {
         match next {
-            AndOr::And(pipeline) => add_pipeline(steps, Join::And, pipeline)?,
-            AndOr::Or(pipeline) => add_pipeline(steps, Join::Or, pipeline)?,
+            AndOr::And(pipeline) => add_pipeline(commands, Join::And, pipeline)?,
+            AndOr::Or(pipeline) => add_pipeline(commands, Join::Or, pipeline)?,
         }
     }
     Some(())
 }
 
-fn add_pipeline(steps: &mut Vec<Step>, join: Join, pipeline: &Pipeline) -> Option<()> {
+fn add_pipeline(commands: &mut Vec<SimpleCommand>, join: Join, pipeline: &Pipeline) -> Option<()> {
     if pipeline.bang || pipeline.timed.is_some() {
         return None;
     }
-    for (place, command) in pipeline.seq.iter().enumerate() {
-        let join = if place == 0 { join } else { Join::Pipe };
+    for (index, command) in pipeline.seq.iter().enumerate() {
+        let join = if index == 0 { join } else { Join::Pipe };
         match command {
-            Command::Simple(simple) => steps.push(step(join, simple)?),
+            Command::Simple(simple) => commands.push(simple_command(join, simple)?),
             Command::Compound(..) | Command::Function(_) | Command::ExtendedTest(..) => {
                 return None;
             }
@@ -59,34 +58,38 @@ fn add_pipeline(steps: &mut Vec<Step>, join: Join, pipeline: &Pipeline) -> Optio
     Some(())
 }
 
-fn step(join: Join, simple: &SimpleCommand) -> Option<Step> {
+fn simple_command(join: Join, simple: &ast::SimpleCommand) -> Option<SimpleCommand> {
     if simple.prefix.is_some() {
         return None;
     }
     let mut words = vec![plain(simple.word_or_name.as_ref()?)?];
-    let mut aims = Vec::new();
+    let mut redirects = Vec::new();
     for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
         match item {
             Item::Word(word) | Item::AssignmentWord(_, word) => words.push(plain(word)?),
-            Item::IoRedirect(redirect) => aims.push(aim(redirect)?),
+            Item::IoRedirect(redirect) => redirects.push(raw_redirect(redirect)?),
             Item::ProcessSubstitution(..) => return None,
         }
     }
-    Some(Step { join, words, aims })
+    Some(SimpleCommand {
+        join,
+        words,
+        redirects,
+    })
 }
 
-fn aim(redirect: &IoRedirect) -> Option<Aim> {
+fn raw_redirect(redirect: &IoRedirect) -> Option<RawRedirect> {
     let IoRedirect::File(number, kind, target) = redirect else {
         return None;
     };
     match (number, kind, target) {
         (Some(2), IoFileRedirectKind::DuplicateOutput, IoFileRedirectTarget::Duplicate(word)) => {
-            (word.value == "1").then_some(Aim::ErrorToOutput)
+            (word.value == "1").then_some(RawRedirect::ErrorToOutput)
         }
         (number, kind, IoFileRedirectTarget::Filename(word)) => {
             let (stream, access) = opening(*number, kind)?;
             let word = plain(word)?;
-            Some(Aim::File {
+            Some(RawRedirect::File {
                 stream,
                 access,
                 word,
@@ -112,7 +115,7 @@ fn opening(number: Option<i32>, kind: &IoFileRedirectKind) -> Option<(Stream, Ac
     Some((stream, access))
 }
 
-/// A word without its quotes, if nothing in it is expanded.
+/// Returns a word without its quotes, or `None` if a shell would expand anything in it.
 fn plain(word: &Word) -> Option<String> {
     let pieces = brush_parser::word::parse(&word.value, &ParserOptions::default()).ok()?;
     let mut text = String::new();
@@ -138,8 +141,8 @@ fn plain_inside(pieces: &[WordPieceWithSource]) -> Option<String> {
     Some(text)
 }
 
-/// The parser leaves patterns, braces and the home folders of what looks like an assignment to the
-/// one who expands words.
+/// The parser leaves patterns, braces and the `~` after `=` or `:` to word expansion, so they are
+/// still in the text.
 fn is_pattern(bare: &str) -> bool {
     let has_home = bare.contains("=~") || bare.contains(":~");
     has_home || bare.contains(['*', '?', '[', '{', '}', '\\'])
