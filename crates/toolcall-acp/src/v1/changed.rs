@@ -4,12 +4,12 @@
 use toolcall::{AskedQuestion, Event, FormReply, Kind, Prepared, Sketch, ToolCall};
 
 use super::content::before_the_end;
-use super::view::View;
-use super::{Printing, subject};
+use super::view::OutputView;
+use super::{OutputFormat, question};
 use crate::report::{Fields, Urgency};
 
 /// What an event changed in what the client should know of a call, and how soon.
-pub(crate) fn changed(call: &ToolCall, event: &Event, printing: Printing) -> (Fields, Urgency) {
+pub(crate) fn changed(call: &ToolCall, event: &Event, printing: OutputFormat) -> (Fields, Urgency) {
     match event {
         // With its input known, the tool is about to say what it will do: the first report has it.
         Event::Announced(announced) => match announced.input {
@@ -43,7 +43,7 @@ pub(crate) fn changed(call: &ToolCall, event: &Event, printing: Printing) -> (Fi
         ),
         Event::Showed(_) => (content_beside_terminal(call, printing), Urgency::Paced),
         Event::Printed(_) => (Fields::OUTPUT, Urgency::Paced),
-        Event::Heartbeat(_) => (Fields::BEAT, Urgency::Paced),
+        Event::Heartbeat(_) => (Fields::HEARTBEAT, Urgency::Paced),
         Event::Held(_) | Event::Resumed => (Fields::HELD, Urgency::Paced),
         Event::Planned(_) => (Fields::PLAN, Urgency::Paced),
         Event::Noted { .. } => (Fields::NOTES, Urgency::Paced),
@@ -54,8 +54,8 @@ pub(crate) fn changed(call: &ToolCall, event: &Event, printing: Printing) -> (Fi
 }
 
 /// A call with a terminal of ours shows nothing else, and that one was told first.
-fn content_beside_terminal(call: &ToolCall, printing: Printing) -> Fields {
-    Fields::CONTENT.when(|| !View::live(printing).is_by_ours(call))
+fn content_beside_terminal(call: &ToolCall, printing: OutputFormat) -> Fields {
+    Fields::CONTENT.when(|| !OutputView::live(printing).is_in_agent_terminal(call))
 }
 
 fn prepared_anew(call: &ToolCall, prepared: &Prepared) -> Fields {
@@ -79,10 +79,10 @@ fn sketch_kind(call: &ToolCall, sketch: &Sketch) -> Kind {
 
 /// A request for permission may show more than the call itself, and clients keep what they were
 /// shown last: once the call runs it shows its own content again, if it has any.
-fn started(call: &ToolCall, printing: Printing) -> Fields {
+fn started(call: &ToolCall, printing: OutputFormat) -> Fields {
     let shows_other = |asking: &AskedQuestion| {
-        let own = before_the_end(call, View::live(printing));
-        !own.is_empty() && own != subject::shown(&asking.question)
+        let own = before_the_end(call, OutputView::live(printing));
+        !own.is_empty() && own != question::shown(&asking.question)
     };
     let asked = call.questions().last();
     Fields::STARTED | Fields::CONTENT.when(|| asked.is_some_and(shows_other))

@@ -4,17 +4,17 @@
 use toolcall::{Event, ToolCall};
 
 use super::changed::changed;
-use super::printed::{Chunk, Stage, chunk};
+use super::output::{Chunk, OutputStage, chunk};
 use super::update::Update;
-use super::view::{Terminals, View};
-use super::{Dialect, Printing};
+use super::view::{OutputView, TerminalState};
+use super::{Dialect, OutputFormat};
 use crate::report::Fields;
 use crate::trace::TraceContext;
 
 /// A [`Dialect`], borrowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DialectRef<'a> {
-    pub(crate) printing: Printing,
+    pub(crate) printing: OutputFormat,
     pub(crate) trace: &'a TraceContext,
 }
 
@@ -42,7 +42,7 @@ pub fn encode<'a>(
     } else {
         call.output().total()
     };
-    updates(call, fields, dialect.into(), Terminals::There, from)
+    updates(call, fields, dialect.into(), TerminalState::Live, from)
 }
 
 /// The updates that tell everything about a call at once, as a replay does. What it printed into a
@@ -52,18 +52,15 @@ pub fn snapshot<'a>(call: &'a ToolCall, dialect: &'a Dialect) -> impl Iterator<I
         call,
         all_of(call, dialect),
         dialect.into(),
-        Terminals::Gone,
+        TerminalState::Gone,
         0,
     )
 }
 
 /// The first report has what was printed already, unless a terminal takes it.
 fn all_of(call: &ToolCall, dialect: &Dialect) -> Fields {
-    let has_chunks = dialect.printing.has_terminal(call) && !call.output().is_empty();
-    let when = |field, condition| match condition {
-        true => field,
-        false => Fields::NONE,
-    };
+    let has_chunks = dialect.printing.uses_agent_terminal(call) && !call.output().is_empty();
+    let when = |field: Fields, condition| field.when(|| condition);
     Fields::ANNOUNCED
         | when(Fields::STARTED, call.has_started())
         | when(Fields::PROGRESS, call.progress().is_some())
@@ -78,17 +75,17 @@ pub(crate) fn updates<'a>(
     call: &'a ToolCall,
     fields: Fields,
     dialect: DialectRef<'a>,
-    terminals: Terminals,
+    terminals: TerminalState,
     from: u64,
 ) -> impl Iterator<Item = Update<'a>> {
-    let view = View {
+    let view = OutputView {
         printing: dialect.printing,
         terminals,
     };
     steps(fields).filter_map(move |step| {
         let chunk = chunk_of(call, step, view, from);
         let says_something =
-            step != Fields::OUTPUT || chunk.is_some() || !view.is_by_terminal(call);
+            step != Fields::OUTPUT || chunk.is_some() || !view.is_shown_in_terminal(call);
         says_something.then_some(Update {
             call,
             dialect,
@@ -100,14 +97,16 @@ pub(crate) fn updates<'a>(
 }
 
 /// What was printed since, for a call that has a terminal of ours.
-fn chunk_of(call: &ToolCall, step: Fields, view: View, from: u64) -> Option<Chunk> {
-    if !step.has(Fields::OUTPUT | Fields::ENDED) || !view.is_by_ours(call) {
+fn chunk_of(call: &ToolCall, step: Fields, view: OutputView, from: u64) -> Option<Chunk> {
+    if !step.has(Fields::OUTPUT | Fields::ENDED) || !view.is_in_agent_terminal(call) {
         return None;
     }
-    match step.has(Fields::ENDED) {
-        true => chunk(call.output(), from, Stage::Ended),
-        false => chunk(call.output(), from, Stage::Running),
-    }
+    let stage = if step.has(Fields::ENDED) {
+        OutputStage::Ended
+    } else {
+        OutputStage::Running
+    };
+    chunk(call.output(), from, stage)
 }
 
 /// SessionSelector parts go into which update. What ran is told as pending, in progress and ended, one after
@@ -118,18 +117,13 @@ fn steps(fields: Fields) -> impl Iterator<Item = Fields> {
     if !first.is_empty() {
         rest = rest.without(Fields::DESCRIPTION | Fields::CONTENT | Fields::NOTES);
     }
-    let is_split = rest.has(Fields::STARTED) || ends.is_empty();
-    let (middle, last) = match is_split {
-        true if ends.is_empty() => (rest, Fields::NONE),
-        true => (rest.without(Fields::GROWTH), rest.only(Fields::LAST)),
-        false => (
-            Fields::NONE,
-            rest.without(Fields::GROWTH) | rest.only(Fields::LAST),
-        ),
-    };
-    let last = match ends.is_empty() {
-        true => Fields::NONE,
-        false => last | ends,
+    let (steady, growing) = (rest.without(Fields::GROWTH), rest.only(Fields::LAST));
+    let (middle, last) = if ends.is_empty() {
+        (rest, Fields::NONE)
+    } else if rest.has(Fields::STARTED) {
+        (steady, growing | ends)
+    } else {
+        (Fields::NONE, steady | growing | ends)
     };
     let plan = fields.only(Fields::PLAN);
     let steps = [first, middle, plan, last];

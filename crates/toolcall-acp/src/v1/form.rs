@@ -8,14 +8,14 @@ use serde_json::value::to_raw_value;
 use toolcall::text::clean_line;
 use toolcall::{Form, FormAnswer, FormQuestion, FormValues};
 
-use crate::codec::Ask;
+use crate::codec::OutgoingRequest;
 use crate::peer::PeerError;
 use crate::trace::TraceContext;
 use crate::wire::REQUEST_CANCELLED;
 
 /// Has the client show a form.
-pub(super) fn form(question: &FormQuestion, trace: &TraceContext) -> Ask<FormAnswer> {
-    Ask {
+pub(super) fn form(question: &FormQuestion, trace: &TraceContext) -> OutgoingRequest<FormAnswer> {
+    OutgoingRequest {
         method: "elicitation/create",
         params: to_raw_value(&FormRequest { question, trace }),
         read: Box::new(read_answer),

@@ -12,7 +12,7 @@ use toolcall::{
 };
 
 use super::Capabilities;
-use super::terminal::{Run, Terminal};
+use super::terminal::{Terminal, TerminalCommand};
 use crate::peer::{Peer, PeerError};
 use crate::service::CommandPlacement;
 
@@ -30,7 +30,7 @@ pub(crate) struct ClientHost {
 
 impl ClientHost {
     /// The text that the client has of a file: of an unsaved buffer, if there is one.
-    async fn read_there(&self, path: &Path) -> Result<Arc<str>, PeerError> {
+    async fn read_from_client(&self, path: &Path) -> Result<Arc<str>, PeerError> {
         let params = json!({"sessionId": self.session.as_str(), "path": path.to_string_lossy()});
         let answer = self.peer.request("fs/read_text_file", &params).await?;
         let text = answer["content"].as_str();
@@ -38,7 +38,7 @@ impl ClientHost {
     }
 
     /// The path was resolved before; where it leads elsewhere by now, something was swapped.
-    async fn write_there(&self, path: &Path, text: &str) -> Result<Applied, HostError> {
+    async fn write_to_client(&self, path: &Path, text: &str) -> Result<Applied, HostError> {
         if self.local.resolve(path).await? != path {
             return Err(HostError::Changed(path.to_owned()));
         }
@@ -63,7 +63,7 @@ impl ClientHost {
             Ok(FileBody::Text(_)) | Err(HostError::Missing(_)) => {}
             Ok(FileBody::Binary { .. } | FileBody::Folder { .. }) | Err(_) => return saved,
         }
-        match self.read_there(path).await {
+        match self.read_from_client(path).await {
             Ok(text) => Ok(FileBody::Text(text)),
             // Many clients have no code of their own for a file that is not there.
             Err(PeerError::Answered(_)) if saved.is_err() => saved,
@@ -73,10 +73,10 @@ impl ClientHost {
 
     /// Reads again just before: what changes is what was shown.
     async fn check_unchanged(&self, path: &Path, before: &FileBody) -> Result<(), HostError> {
-        match self.read(path).await? == *before {
-            true => Ok(()),
-            false => Err(HostError::Changed(path.to_owned())),
+        if self.read(path).await? != *before {
+            return Err(HostError::Changed(path.to_owned()));
         }
+        Ok(())
     }
 
     async fn check_absent(&self, path: &Path) -> Result<(), HostError> {
@@ -88,21 +88,21 @@ impl ClientHost {
     }
 
     /// Texts are written by the client; the rest it has no method for.
-    async fn apply_there(&self, edit: &FileEdit) -> Result<Applied, HostError> {
+    async fn apply_through_client(&self, edit: &FileEdit) -> Result<Applied, HostError> {
         let path = edit.path.as_path();
         match &edit.change {
             Change::Added {
                 after: FileBody::Text(after),
             } => {
                 self.check_absent(path).await?;
-                self.write_there(path, after).await
+                self.write_to_client(path, after).await
             }
             Change::Modified {
                 before,
                 after: FileBody::Text(after),
             } => {
                 self.check_unchanged(path, before).await?;
-                self.write_there(path, after).await
+                self.write_to_client(path, after).await
             }
             // A buffer that was changed and not saved must not be lost with its file.
             Change::Deleted {
@@ -122,7 +122,7 @@ impl ClientHost {
     }
 
     /// How the client's terminal would run a command, if it may.
-    fn run_there(&self, command: &Command, console: &dyn Console) -> Option<Run> {
+    fn client_command(&self, command: &Command, console: &dyn Console) -> Option<TerminalCommand> {
         if !self.offers.terminal || self.commands == CommandPlacement::Here {
             return None;
         }
@@ -131,13 +131,12 @@ impl ClientHost {
         match &command.reading {
             // A client takes one program and its arguments, and knows no redirects.
             Reading::Understood(parts) => match parts.as_slice() {
-                [only] if only.redirects.is_empty() => {
-                    Run::argv(&only.argv, &only.cwd).map(|run| run.with_env(&command.env))
-                }
+                [only] if only.redirects.is_empty() => TerminalCommand::argv(&only.argv, &only.cwd)
+                    .map(|run| run.with_env(&command.env)),
                 [] | [_, ..] => None,
             },
             Reading::Unclear(_) if was_approved => {
-                Some(Run::shell(&command.text, &command.cwd).with_env(&command.env))
+                Some(TerminalCommand::shell(&command.text, &command.cwd).with_env(&command.env))
             }
             Reading::Unclear(_) => None,
         }
@@ -162,10 +161,10 @@ impl Host for ClientHost {
     }
 
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
-        match self.offers.read_text {
-            true => Box::pin(self.read_text_or_binary(path)),
-            false => self.local.read(path),
+        if !self.offers.read_text {
+            return self.local.read(path);
         }
+        Box::pin(self.read_text_or_binary(path))
     }
 
     /// Only the local host knows folders and links.
@@ -174,10 +173,10 @@ impl Host for ClientHost {
     }
 
     fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>> {
-        match self.offers.write_text {
-            true => Box::pin(self.apply_there(edit)),
-            false => self.local.apply(edit),
+        if !self.offers.write_text {
+            return self.local.apply(edit);
         }
+        Box::pin(self.apply_through_client(edit))
     }
 
     fn run<'a>(
@@ -185,7 +184,7 @@ impl Host for ClientHost {
         command: &'a Command,
         console: &'a dyn Console,
     ) -> BoxFuture<'a, Result<Exit, HostError>> {
-        let Some(run) = self.run_there(command, console) else {
+        let Some(run) = self.client_command(command, console) else {
             return self.local.run(command, console);
         };
         let (peer, session) = (self.peer.clone(), self.session.clone());
@@ -198,7 +197,7 @@ impl Host for ClientHost {
             // before the turn is answered. The engine waits for that only so long; what is made later is released then.
             let terminal = Terminal::open(peer, session, run).await;
             let terminal = terminal.map_err(not_runnable)?;
-            let exit = terminal.carry(console).await.map_err(not_runnable)?;
+            let exit = terminal.wait(console).await.map_err(not_runnable)?;
             let unsaid =
                 || HostError::Other("the client does not say how the command ended".into());
             exit.ok_or_else(unsaid)

@@ -24,13 +24,13 @@ use crate::service::{
     ServiceError, SessionSelector,
 };
 use crate::trace::TraceContext;
-use crate::version::Negotiated;
+use crate::version::NegotiatedVersion;
 
 /// Reads `initialize`, and answers it.
 pub(crate) fn initialize(
     params: Option<&RawValue>,
-    about: &AgentInfo,
-) -> Result<Negotiated, RpcError> {
+    info: &AgentInfo,
+) -> Result<NegotiatedVersion, RpcError> {
     let request: InitializeRequest = read(params)?;
     let client = request.client_info.map(|info| Implementation {
         name: info.name,
@@ -39,10 +39,10 @@ pub(crate) fn initialize(
     let codec = V1 {
         offers: Capabilities::from(&request.client_capabilities),
     };
-    Ok(Negotiated {
+    Ok(NegotiatedVersion {
         codec: std::sync::Arc::new(codec),
         client: client.unwrap_or_default(),
-        response: responses::initialized(about),
+        response: responses::initialized(info),
     })
 }
 
@@ -69,7 +69,7 @@ impl From<&ClientCapabilities> for Capabilities {
 pub(super) fn request(method: &str, params: Option<&RawValue>) -> Result<ClientRequest, RpcError> {
     Ok(match method {
         "authenticate" => ClientRequest::Authenticate {
-            way: read::<AuthenticateRequest>(params)?.method_id.0.to_string(),
+            method: read::<AuthenticateRequest>(params)?.method_id.0.to_string(),
         },
         "session/new" => ClientRequest::Open(new_session(read(params)?)?),
         "session/load" => ClientRequest::Open(load(read(params)?)?),

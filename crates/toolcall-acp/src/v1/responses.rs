@@ -59,20 +59,19 @@ fn stop_reason(stop: StopReason) -> schema::StopReason {
 }
 
 /// The answer to `initialize`: this agent speaks v1, can stop one call, and is what `about` says.
-pub(super) fn initialized(about: &AgentInfo) -> Box<RawValue> {
+pub(super) fn initialized(info: &AgentInfo) -> Box<RawValue> {
     let mut response = InitializeResponse::new(ProtocolVersion::V1)
-        .agent_capabilities(capabilities(about.skills))
+        .agent_capabilities(capabilities(info.skills))
         .auth_methods(
-            about
-                .authenticate
+            info.authenticate
                 .iter()
                 .map(auth_method)
                 .collect::<Vec<_>>(),
         );
-    let party = &about.party;
+    let party = &info.party;
     if !party.name.is_empty() {
         let name = schema::Implementation::new(party.name.clone(), party.version.clone());
-        response = response.agent_info(name.title(about.title.clone()));
+        response = response.agent_info(name.title(info.title.clone()));
     }
     raw(&response)
 }

@@ -17,22 +17,22 @@ const OUTPUT_LIMIT: u32 = 128 * 1024;
 
 /// What a terminal is to run.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Run {
+pub(crate) struct TerminalCommand {
     command: String,
     args: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    env: Vec<Variable>,
+    env: Vec<EnvVariable>,
     cwd: String,
 }
 
 /// A variable of its environment.
 #[derive(Clone, Debug, Serialize)]
-struct Variable {
+struct EnvVariable {
     name: Arc<str>,
     value: Arc<str>,
 }
 
-impl Run {
+impl TerminalCommand {
     /// Exactly this program with these arguments.
     pub(crate) fn argv(argv: &[String], cwd: &Path) -> Option<Self> {
         let (command, args) = argv.split_first()?;
@@ -55,10 +55,10 @@ impl Run {
     }
 }
 
-impl Run {
+impl TerminalCommand {
     /// The same with more in its environment.
     pub(crate) fn with_env(mut self, env: &BTreeMap<Arc<str>, Arc<str>>) -> Self {
-        let variables = env.iter().map(|(name, value)| Variable {
+        let variables = env.iter().map(|(name, value)| EnvVariable {
             name: name.clone(),
             value: value.clone(),
         });
@@ -70,11 +70,11 @@ impl Run {
 /// The request for one.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Create<'a> {
+struct CreateTerminal<'a> {
     session_id: &'a str,
     output_byte_limit: u32,
     #[serde(flatten)]
-    run: Run,
+    run: TerminalCommand,
 }
 
 /// An open terminal of the client. Dropped, it is killed if it still runs, and released.
@@ -88,13 +88,21 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Opens a terminal. It is opened in a task of its own: if nobody waits any more when the
     /// client has made it, it is released at once.
-    pub(crate) async fn open(peer: Peer, session: SessionId, run: Run) -> Result<Self, PeerError> {
+    pub(crate) async fn open(
+        peer: Peer,
+        session: SessionId,
+        run: TerminalCommand,
+    ) -> Result<Self, PeerError> {
         let opening = tokio::spawn(Self::create(peer, session, run));
         opening.await.unwrap_or(Err(PeerError::Gone))
     }
 
-    async fn create(peer: Peer, session: SessionId, run: Run) -> Result<Self, PeerError> {
-        let params = Create {
+    async fn create(
+        peer: Peer,
+        session: SessionId,
+        run: TerminalCommand,
+    ) -> Result<Self, PeerError> {
+        let params = CreateTerminal {
             session_id: session.as_str(),
             output_byte_limit: OUTPUT_LIMIT,
             run,
@@ -111,7 +119,7 @@ impl Terminal {
 
     /// Shows the terminal in the call and waits for its command; one that is stopped is killed.
     /// Says how it ended, if the client does.
-    pub(crate) async fn carry(mut self, console: &dyn Console) -> Result<Option<Exit>, PeerError> {
+    pub(crate) async fn wait(mut self, console: &dyn Console) -> Result<Option<Exit>, PeerError> {
         console.show(Content::Terminal(self.id.as_str().into()));
         let stopped = tokio::select! {
             biased;

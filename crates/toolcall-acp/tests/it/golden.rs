@@ -3,12 +3,12 @@
 
 mod agent;
 mod check;
+pub(crate) mod client_state;
+mod harness;
 pub(crate) mod line;
-pub(crate) mod merged;
 mod replaying;
 pub(crate) mod rules;
 mod schema;
 mod script;
-mod stage;
 mod stories;
 mod tools;

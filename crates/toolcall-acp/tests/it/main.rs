@@ -7,6 +7,6 @@ mod fold;
 mod golden;
 mod refold;
 mod reporting;
-mod said;
 mod seeds;
+mod v1_call;
 mod wires;

@@ -16,7 +16,7 @@ use toolcall_acp::v1::decode::{announce, decode, decode_plan};
 use toolcall_acp::v1::{Dialect, snapshot};
 
 use crate::fold::Folded;
-use crate::said::Said;
+use crate::v1_call::V1Call;
 
 use index::Example::*;
 use index::INDEX;
@@ -83,13 +83,13 @@ fn every_example_is_what_the_index_says() {
             Plan => assert_eq!(decode_plan(&update(name)).unwrap().findings, [], "{name}"),
             Item(wrong) => is_item(name, &seed, wrong),
             Location => is_location(&seed),
-            Message => tells_of_no_call(name, &seed),
+            Message => reports_no_call(name, &seed),
             Definition => registers(&seed),
             Input(tool) => assert!(seed.is_object() && infers(tool, &seed), "{name}"),
             Properties => {
                 registers(&json!({"name": "tool", "description": "", "inputSchema": seed}))
             }
-            Foreign => is_passed_over(name, &seed),
+            Foreign => is_ignored(name, &seed),
         }
     }
 }
@@ -104,15 +104,16 @@ fn is_report(name: &str, report: &Value, wrong: &[Rule]) {
     } else {
         &reports[..]
     };
-    let findings = match is_first {
-        true => announce(report).unwrap().findings,
-        false => decode(&fold(&reports[..1]).calls[0], report).findings,
+    let findings = if is_first {
+        announce(report).unwrap().findings
+    } else {
+        decode(&fold(&reports[..1]).calls[0], report).findings
     };
     assert_eq!(rules(&findings), wrong, "{name}");
     if wrong.is_empty() {
         let call = fold(reports).calls.remove(0);
         let again = fold(&reencode(&call)).calls.remove(0);
-        let (again, meant) = (Said::of(&again), Said::of(&call));
+        let (again, meant) = (V1Call::of(&again), V1Call::of(&call));
         assert_eq!(again, meant, "{name} means the same when it is said again");
     }
 }
@@ -131,12 +132,12 @@ fn is_location(location: &Value) {
     assert_eq!(first.announced.sketch().locations, [place]);
 }
 
-fn tells_of_no_call(name: &str, message: &Value) {
+fn reports_no_call(name: &str, message: &Value) {
     assert_eq!(message["jsonrpc"], "2.0", "{name}");
-    is_passed_over(name, message);
+    is_ignored(name, message);
 }
 
-fn is_passed_over(name: &str, message: &Value) {
+fn is_ignored(name: &str, message: &Value) {
     let direction = Direction::FromClient;
     assert_eq!(lint([Frame { direction, message }]), [], "{name}");
 }

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
+use super::call_members::CallMembers;
 use super::decode_plan;
-use super::fields::Fields;
 use super::report;
 use crate::decode::{Body, CallReport, Direction, Message};
 use crate::finding::{Finding, Findings, Rule, quoted};
@@ -56,7 +56,7 @@ fn unknown(message: String) -> Body<'static> {
 }
 
 fn call_report(update: &Value) -> Result<CallReport<'_>, Finding> {
-    let fields = Fields::of(update)?;
+    let fields = CallMembers::of(update)?;
     let call = fields.id()?;
     let mut findings = Findings::about(&call);
     let report = report::read(&fields, &mut findings);

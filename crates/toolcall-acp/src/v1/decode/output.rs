@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use toolcall::{Output, ToolCall};
 
 use super::members::{object, text};
-use crate::decode::Report;
+use crate::decode::ReportedFields;
 use crate::finding::Findings;
 use crate::meta;
 
@@ -43,16 +43,16 @@ pub(super) fn from_terminal(
 /// The output that a call ends with: as the ending tells it, else what is known with what came last.
 pub(super) fn at_the_end(
     call: &ToolCall,
-    report: &Report<'_>,
+    report: &ReportedFields<'_>,
     last: Option<String>,
 ) -> Arc<Output> {
-    let told = report
+    let reported = report
         .content
         .as_ref()
         .and_then(|items| items.output.as_ref());
-    if let Some(told) = told {
+    if let Some(reported) = reported {
         let mut output = Output::new(call.output().budget());
-        output.push(told.as_bytes());
+        output.push(reported.as_bytes());
         return Arc::new(output);
     }
     let mut output = call.output().clone();

@@ -73,11 +73,11 @@ fn one_of<T: Copy + Default>(
     known: &[(&str, T)],
     findings: &mut Findings,
 ) -> T {
-    let told = present(map, key);
-    let name = told.and_then(Value::as_str);
+    let reported = present(map, key);
+    let name = reported.and_then(Value::as_str);
     let found = known.iter().find(|(known, _)| Some(*known) == name);
     if found.is_none() {
-        findings.note(Rule::BadPlan, || match (name, told) {
+        findings.note(Rule::BadPlan, || match (name, reported) {
             (Some(name), _) => format!("a plan has no {key} {}", quoted(name)),
             (None, Some(other)) => format!("a {key} is {}, not a string", type_of(other)),
             (None, None) => format!("an entry has no `{key}`"),

@@ -1,4 +1,4 @@
-//! Reports and the events that they stand for, as short stories.
+//! Reports and the events that they stage for, as short stories.
 //! It must not test the fold, only that every event has its place in it.
 
 use expect_test::{Expect, expect};
@@ -12,7 +12,7 @@ use super::*;
 
 mod content;
 mod ending;
-mod extras;
+mod metadata;
 mod plan;
 
 /// Folds reports of the call `c`, beginning with a plain announcement, and shows what each stands for.

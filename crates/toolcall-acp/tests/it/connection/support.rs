@@ -15,73 +15,73 @@ use toolcall_acp::peer::{Peer, RpcError};
 use toolcall_acp::transport::{Limits, Transport, connect};
 
 /// How much lies in the pipes of a test that does not care.
-const ROOMY: usize = 1024 * 1024;
+const LARGE_PIPE: usize = 1024 * 1024;
 
 /// The other end of a connection.
-pub(crate) struct Far {
-    mouth: Option<DuplexStream>,
-    ears: Lines<BufReader<DuplexStream>>,
+pub(crate) struct RemotePeer {
+    writer: Option<DuplexStream>,
+    reader: Lines<BufReader<DuplexStream>>,
 }
 
-impl Far {
+impl RemotePeer {
     /// Says these lines.
-    pub(crate) async fn say(&mut self, lines: impl AsRef<[u8]>) {
-        let mouth = self.mouth.as_mut().expect("it did not hang up");
-        mouth.write_all(lines.as_ref()).await.unwrap();
-        mouth.write_all(b"\n").await.unwrap();
+    pub(crate) async fn send(&mut self, lines: impl AsRef<[u8]>) {
+        let writer = self.writer.as_mut().expect("it did not hang up");
+        writer.write_all(lines.as_ref()).await.unwrap();
+        writer.write_all(b"\n").await.unwrap();
     }
 
     /// The next line.
-    pub(crate) async fn hear(&mut self) -> String {
-        let line = self.ears.next_line().await.unwrap();
+    pub(crate) async fn receive(&mut self) -> String {
+        let line = self.reader.next_line().await.unwrap();
         line.expect("the other side says something")
     }
 
     /// Every line until the other side hangs up.
-    pub(crate) async fn hear_out(&mut self) -> Vec<String> {
+    pub(crate) async fn receive_all(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
-        while let Some(line) = self.ears.next_line().await.unwrap() {
+        while let Some(line) = self.reader.next_line().await.unwrap() {
             lines.push(line);
         }
         lines
     }
 
     /// Listens no more, but may still speak.
-    pub(crate) fn stop_listening(self) -> impl Sized {
-        self.mouth
+    pub(crate) fn stop_reading(self) -> impl Sized {
+        self.writer
     }
 
     /// Says nothing any more.
-    pub(crate) fn hang_up(&mut self) {
-        self.mouth = None;
+    pub(crate) fn close(&mut self) {
+        self.writer = None;
     }
 }
 
 /// A connection and its other end.
-pub(crate) fn connected() -> (Peer, Transport, Far) {
-    narrowly_connected(ROOMY, Limits::default())
+pub(crate) fn connected() -> (Peer, Transport, RemotePeer) {
+    narrowly_connected(LARGE_PIPE, Limits::default())
 }
 
 /// A connection through pipes of this many bytes, and its other end.
-pub(crate) fn narrowly_connected(pipe: usize, limits: Limits) -> (Peer, Transport, Far) {
-    let (mouth, reader) = tokio::io::duplex(pipe);
-    let (writer, ears) = tokio::io::duplex(pipe);
+pub(crate) fn narrowly_connected(pipe: usize, limits: Limits) -> (Peer, Transport, RemotePeer) {
+    let (remote_writer, reader) = tokio::io::duplex(pipe);
+    let (writer, remote_reader) = tokio::io::duplex(pipe);
     let (peer, transport) = connect(reader, writer, limits);
-    let far = Far {
-        mouth: Some(mouth),
-        ears: BufReader::new(ears).lines(),
+    let remote = RemotePeer {
+        writer: Some(remote_writer),
+        reader: BufReader::new(remote_reader).lines(),
     };
-    (peer, transport, far)
+    (peer, transport, remote)
 }
 
 /// A connection that runs without a handler, and its other end.
-pub(crate) fn running_alone() -> (Peer, Far) {
-    let (peer, transport, far) = connected();
+pub(crate) fn running_alone() -> (Peer, RemotePeer) {
+    let (peer, transport, remote) = connected();
     tokio::spawn(transport.run_alone());
-    (peer, far)
+    (peer, remote)
 }
 
-/// Answers `_ping` and refuses everything else.
+/// RecordingHandler `_ping` and refuses everything else.
 pub(crate) struct Ping;
 
 impl Dispatch for Ping {
@@ -94,9 +94,9 @@ impl Dispatch for Ping {
 }
 
 /// Hands out the responders of every request.
-struct Holding(mpsc::Sender<Responder>);
+struct HoldingHandler(mpsc::Sender<Responder>);
 
-impl Dispatch for Holding {
+impl Dispatch for HoldingHandler {
     fn request(&self, _: &str, _: Option<&RawValue>, to: Responder) -> Handled {
         self.0
             .try_send(to)
@@ -110,7 +110,10 @@ pub(crate) fn holding(
     transport: Transport,
 ) -> (mpsc::Receiver<Responder>, JoinHandle<io::Result<()>>) {
     let (sender, requests) = mpsc::channel(100);
-    (requests, tokio::spawn(transport.run(Holding(sender))))
+    (
+        requests,
+        tokio::spawn(transport.run(HoldingHandler(sender))),
+    )
 }
 
 /// Lets every task that can run do so.

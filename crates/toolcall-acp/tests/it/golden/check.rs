@@ -5,23 +5,23 @@ use expect_test::expect_file;
 use toolcall::{SessionId, Store, ToolCall, replay};
 use toolcall_acp::TraceContext;
 use toolcall_acp::lint::{Direction, Frame, lint};
-use toolcall_acp::v1::{Dialect, Printing, snapshot};
+use toolcall_acp::v1::{Dialect, OutputFormat, snapshot};
 
+use crate::golden::client_state::ClientState;
+use crate::golden::harness::Wire;
 use crate::golden::line::{Line, Side};
-use crate::golden::merged::Known;
-use crate::golden::stage::Wire;
 use crate::golden::{replaying, rules, schema};
 
 impl Wire {
     /// Checks everything, and the lines against the golden of this name.
     pub(crate) fn check(&self, name: &str) {
-        self.check_told(name);
-        let differences = replaying::differences(self.live(), self.told_again());
+        self.check_lines(name);
+        let differences = replaying::differences(self.live(), self.replayed_state());
         assert_eq!(differences, [""; 0], "{name}");
     }
 
     /// Checks all but the replay, for a session that nothing was stored of.
-    pub(crate) fn check_told(&self, name: &str) {
+    pub(crate) fn check_lines(&self, name: &str) {
         expect_file![format!("wires/{name}.wire")].assert_eq(&self.transcript());
         assert_eq!(rules::findings(&self.lines), [""; 0], "{name}");
         assert_eq!(self.linted(), [""; 0], "{name}");
@@ -54,8 +54,8 @@ impl Wire {
     }
 
     /// What the client knows in the end.
-    pub(crate) fn live(&self) -> Known {
-        let mut known = Known::default();
+    pub(crate) fn live(&self) -> ClientState {
+        let mut known = ClientState::default();
         for line in self.said() {
             let params = &line.json["params"];
             known.update(&params["update"]);
@@ -71,23 +71,24 @@ impl Wire {
     }
 
     /// What the client would know from a replay of the stored session.
-    fn told_again(&self) -> Known {
+    fn replayed_state(&self) -> ClientState {
         let dialect = Dialect {
             printing: self.printing(),
             trace: TraceContext::default(),
         };
-        let (mut known, calls) = (Known::default(), self.stored());
+        let (mut known, calls) = (ClientState::default(), self.stored());
         for update in calls.iter().flat_map(|call| snapshot(call, &dialect)) {
             known.update(&update.to_value());
         }
         known
     }
 
-    fn printing(&self) -> Printing {
+    fn printing(&self) -> OutputFormat {
         let offers = &self.lines[0].json["params"]["clientCapabilities"];
-        match offers["_meta"]["terminal_output"] == true {
-            true => Printing::Terminal,
-            false => Printing::Text,
+        if offers["_meta"]["terminal_output"] == true {
+            OutputFormat::Terminal
+        } else {
+            OutputFormat::Text
         }
     }
 }

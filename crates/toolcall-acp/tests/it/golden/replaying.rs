@@ -3,13 +3,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::golden::merged::Known;
+use crate::golden::client_state::ClientState;
 
 /// Nobody asked for these in a later session: the trace is that of the live turn.
 const OF_THE_TURN: [&str; 3] = ["traceparent", "tracestate", "baggage"];
 
 /// Every difference that is no exception.
-pub(crate) fn differences(live: Known, again: Known) -> Vec<String> {
+pub(crate) fn differences(live: ClientState, again: ClientState) -> Vec<String> {
     let mut differences = Vec::new();
     if live.plan != again.plan {
         differences.push(format!("plan: {:?} became {:?}", live.plan, again.plan));
@@ -71,11 +71,11 @@ fn gaps(live: &mut Map<String, Value>, again: &mut Map<String, Value>) {
     let (Some(was), Some(is)) = (live.pointer(at).cloned(), again.pointer_mut(at)) else {
         return;
     };
-    let (was, told) = (
+    let (was, reported) = (
         was.as_str().unwrap_or_default(),
         is.as_str().unwrap_or_default(),
     );
-    let Some((head, tail)) = told.split_once(GAP) else {
+    let Some((head, tail)) = reported.split_once(GAP) else {
         return;
     };
     let head = head.split('\u{1b}').next().unwrap_or_default();

@@ -6,28 +6,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use toolcall::text::clean_block;
 
+use crate::golden::client_state::ClientState;
 use crate::golden::line::{Line, PROMPT, Side};
-use crate::golden::merged::Known;
 
 /// Everything that is wrong with these lines.
 pub(crate) fn findings(lines: &[Line]) -> Vec<String> {
-    let mut reading = Reading::default();
+    let mut checker = RuleChecker::default();
     for (at, line) in lines.iter().enumerate() {
-        reading.at = at + 1;
+        checker.at = at + 1;
         match line.side {
-            Side::Agent => reading.agent(&line.json),
-            Side::Client => reading.client(&line.json),
+            Side::Agent => checker.agent(&line.json),
+            Side::Client => checker.client(&line.json),
         }
     }
-    reading.end();
-    reading.findings
+    checker.end();
+    checker.findings
 }
 
 /// What was read so far.
 #[derive(Default)]
-struct Reading {
+struct RuleChecker {
     at: usize,
-    known: Known,
+    known: ClientState,
     offers: Value,
     announced: BTreeSet<String>,
     started: BTreeSet<String>,
@@ -39,7 +39,7 @@ struct Reading {
     findings: Vec<String>,
 }
 
-impl Reading {
+impl RuleChecker {
     fn find(&mut self, what: impl std::fmt::Display) {
         self.findings.push(format!("line {}: {what}", self.at));
     }
@@ -170,8 +170,8 @@ impl Reading {
     }
 
     /// Announced before, not ended, and every command and diff is there to be seen.
-    fn permission(&mut self, told: &Value) {
-        let call = id_of(told).unwrap_or_default();
+    fn permission(&mut self, reported: &Value) {
+        let call = id_of(reported).unwrap_or_default();
         let is_open = self.announced.contains(call) && !self.ended.contains(call);
         self.expect(
             is_open,
@@ -179,21 +179,21 @@ impl Reading {
         );
         let known = self.known.get(call, "content").cloned().unwrap_or_default();
         for diff in diffs(&known) {
-            let is_repeated = diffs(&told["content"]).any(|shown| shown == diff);
+            let is_repeated = diffs(&reported["content"]).any(|shown| shown == diff);
             self.expect(is_repeated, format_args!("{call} hides a diff"));
         }
-        if let Some(command) = told["rawInput"]["command"].as_str() {
-            let is_seen = told["content"]
+        if let Some(command) = reported["rawInput"]["command"].as_str() {
+            let is_seen = reported["content"]
                 .to_string()
                 .contains(&as_json(&clean_block(command)));
             self.expect(is_seen, format_args!("{call} hides its command"));
         }
-        self.paths(told);
-        self.known.merge(told);
+        self.paths(reported);
+        self.known.merge(reported);
     }
 
-    fn paths(&mut self, told: &Value) {
-        let items = ["locations", "content"].map(|field| told[field].as_array());
+    fn paths(&mut self, reported: &Value) {
+        let items = ["locations", "content"].map(|field| reported[field].as_array());
         for item in items.into_iter().flatten().flatten() {
             let is_absolute = item["path"]
                 .as_str()
@@ -226,8 +226,8 @@ impl Reading {
     }
 }
 
-fn id_of(told: &Value) -> Option<&str> {
-    told["toolCallId"].as_str()
+fn id_of(reported: &Value) -> Option<&str> {
+    reported["toolCallId"].as_str()
 }
 
 fn diffs(content: &Value) -> impl Iterator<Item = &Value> {

@@ -19,13 +19,13 @@ use serde_json::Value;
 use crate::golden::line::{Line, Side};
 
 /// How one sort of message is judged.
-struct Shape {
+struct MessageSchema {
     validator: Validator,
     /// Reads it into the SDK's type and writes it again.
     through_type: fn(&Value) -> Result<Value, String>,
 }
 
-impl Shape {
+impl MessageSchema {
     fn of<T: JsonSchema + Serialize + DeserializeOwned>() -> Self {
         let schema = schema_for!(T).to_value();
         Self {
@@ -83,31 +83,58 @@ fn items(message: &Value) -> Vec<(&'static str, usize)> {
 }
 
 /// By method, and responses by the method they answer.
-static SHAPES: LazyLock<HashMap<&'static str, Shape>> = LazyLock::new(|| {
+static SCHEMAS: LazyLock<HashMap<&'static str, MessageSchema>> = LazyLock::new(|| {
     HashMap::from([
-        ("session/update", Shape::of::<SessionNotification>()),
+        ("session/update", MessageSchema::of::<SessionNotification>()),
         (
             "session/request_permission",
-            Shape::of::<RequestPermissionRequest>(),
+            MessageSchema::of::<RequestPermissionRequest>(),
         ),
         (
             "elicitation/create",
-            Shape::of::<CreateElicitationRequest>(),
+            MessageSchema::of::<CreateElicitationRequest>(),
         ),
-        ("fs/read_text_file", Shape::of::<ReadTextFileRequest>()),
-        ("fs/write_text_file", Shape::of::<WriteTextFileRequest>()),
-        ("terminal/create", Shape::of::<CreateTerminalRequest>()),
-        ("terminal/output", Shape::of::<TerminalOutputRequest>()),
+        (
+            "fs/read_text_file",
+            MessageSchema::of::<ReadTextFileRequest>(),
+        ),
+        (
+            "fs/write_text_file",
+            MessageSchema::of::<WriteTextFileRequest>(),
+        ),
+        (
+            "terminal/create",
+            MessageSchema::of::<CreateTerminalRequest>(),
+        ),
+        (
+            "terminal/output",
+            MessageSchema::of::<TerminalOutputRequest>(),
+        ),
         (
             "terminal/wait_for_exit",
-            Shape::of::<WaitForTerminalExitRequest>(),
+            MessageSchema::of::<WaitForTerminalExitRequest>(),
         ),
-        ("terminal/kill", Shape::of::<KillTerminalRequest>()),
-        ("terminal/release", Shape::of::<ReleaseTerminalRequest>()),
-        ("$/cancel_request", Shape::of::<CancelRequestNotification>()),
-        ("answer to initialize", Shape::of::<InitializeResponse>()),
-        ("answer to session/new", Shape::of::<NewSessionResponse>()),
-        ("answer to session/prompt", Shape::of::<PromptResponse>()),
+        ("terminal/kill", MessageSchema::of::<KillTerminalRequest>()),
+        (
+            "terminal/release",
+            MessageSchema::of::<ReleaseTerminalRequest>(),
+        ),
+        (
+            "$/cancel_request",
+            MessageSchema::of::<CancelRequestNotification>(),
+        ),
+        (
+            "answer to initialize",
+            MessageSchema::of::<InitializeResponse>(),
+        ),
+        (
+            "answer to session/new",
+            MessageSchema::of::<NewSessionResponse>(),
+        ),
+        (
+            "answer to session/prompt",
+            MessageSchema::of::<PromptResponse>(),
+        ),
     ])
 });
 
@@ -144,7 +171,7 @@ fn judge(line: &Value, asked: Option<&str>) -> Vec<String> {
             &line["result"],
         ),
     };
-    match SHAPES.get(name.as_str()) {
+    match SCHEMAS.get(name.as_str()) {
         Some(shape) => shape.findings(message),
         None => vec![format!("`{name}` is not known")],
     }

@@ -3,20 +3,20 @@
 
 use serde_json::{Value, json};
 
-use crate::golden::stage::Out;
+use crate::golden::harness::ClientReplies;
 
 /// Answers nothing.
-pub(crate) fn silent(_line: &Value, _out: &mut Out) {}
+pub(crate) fn silent(_line: &Value, _out: &mut ClientReplies) {}
 
 /// Says yes to everything, once.
-pub(crate) fn allows(line: &Value, out: &mut Out) {
+pub(crate) fn allows(line: &Value, out: &mut ClientReplies) {
     if asks(line) {
         out.answer(line, chosen("allow-once"));
     }
 }
 
 /// Says no to everything, once.
-pub(crate) fn refuses(line: &Value, out: &mut Out) {
+pub(crate) fn refuses(line: &Value, out: &mut ClientReplies) {
     if asks(line) {
         out.answer(line, chosen("reject-once"));
     }
@@ -33,7 +33,7 @@ pub(crate) fn asks_about(line: &Value, call: &str) -> bool {
 }
 
 /// Whether it tells that this call has this status now.
-pub(crate) fn tells(line: &Value, call: &str, status: &str) -> bool {
+pub(crate) fn reports_status(line: &Value, call: &str, status: &str) -> bool {
     let update = &line["params"]["update"];
     update["toolCallId"] == call && update["status"] == status
 }
@@ -44,12 +44,12 @@ pub(crate) fn chosen(option: &str) -> Value {
 }
 
 /// `session/cancel`.
-pub(crate) fn cancel(out: &mut Out) {
+pub(crate) fn cancel(out: &mut ClientReplies) {
     out.notify("session/cancel", json!({"sessionId": "s1"}));
 }
 
 /// Serves `terminal/*`: a command that prints this and exits so.
-pub(crate) fn terminal(line: &Value, out: &mut Out, prints: &str, exit: &Value) {
+pub(crate) fn terminal(line: &Value, out: &mut ClientReplies, prints: &str, exit: &Value) {
     let result = match line["method"].as_str() {
         Some("terminal/create") => json!({"terminalId": "term-1"}),
         Some("terminal/wait_for_exit") => exit.clone(),

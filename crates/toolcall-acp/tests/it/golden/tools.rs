@@ -130,12 +130,13 @@ fn command(input: &Value) -> Command {
     let text = input["command"].as_str().unwrap_or_default();
     let argv = text.split(' ').map(str::to_owned).collect();
     let part = Part::new(argv, "/w");
-    match text.contains(';') {
-        true => Command::unread(text, "/w"),
-        false => Command {
-            reading: Reading::Understood(vec![part]),
-            ..Command::unread(text, "/w")
-        },
+    let unread = Command::unread(text, "/w");
+    if text.contains(';') {
+        return unread;
+    }
+    Command {
+        reading: Reading::Understood(vec![part]),
+        ..unread
     }
 }
 

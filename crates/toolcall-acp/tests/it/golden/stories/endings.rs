@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 use toolcall::*;
 
+use crate::golden::harness::Story;
 use crate::golden::script::silent;
-use crate::golden::stage::Story;
 use crate::golden::tools::{call, endless, read, tool, tools};
 
 #[tokio::test(start_paused = true)]

@@ -14,15 +14,15 @@ use toolcall_acp::service::AgentInfo;
 use toolcall_acp::transport::{self, connect};
 use toolcall_acp::{ClientConnection, Prompt, Session, SimpleAgent, StopReason, serve};
 
+use crate::golden::client_state::ClientState;
 use crate::golden::line::{Line, PROMPT, Side};
-use crate::golden::merged::Known;
 
 /// How many bytes may wait for the client.
 pub(crate) const LANE: usize = 64 * 1024;
 
 /// How a client behaves.
 #[derive(Clone, Debug)]
-pub(crate) struct Manners {
+pub(crate) struct ClientBehavior {
     pub(crate) offers: Value,
     /// How long it takes over each line.
     pub(crate) pause: Duration,
@@ -30,8 +30,8 @@ pub(crate) struct Manners {
     pub(crate) answer: Option<Value>,
 }
 
-/// A session with a client at its desk.
-pub(crate) struct Desk {
+/// A session with a client at its fixture.
+pub(crate) struct SessionFixture {
     pub(crate) client: ClientConnection,
     pub(crate) session: Arc<Session>,
     /// Whether the client reads.
@@ -40,7 +40,7 @@ pub(crate) struct Desk {
     reading: JoinHandle<()>,
 }
 
-impl Default for Manners {
+impl Default for ClientBehavior {
     fn default() -> Self {
         Self {
             offers: json!({}),
@@ -50,18 +50,18 @@ impl Default for Manners {
     }
 }
 
-/// The manners of a client with Zed's extension.
-pub(crate) fn with_terminals() -> Manners {
-    Manners {
+/// The behavior of a client with Zed's extension.
+pub(crate) fn with_terminals() -> ClientBehavior {
+    ClientBehavior {
         offers: json!({"_meta": {"terminal_output": true}}),
-        ..Manners::default()
+        ..ClientBehavior::default()
     }
 }
 
-impl Desk {
+impl SessionFixture {
     pub(crate) fn open(
         tools: Registry,
-        manners: Manners,
+        behavior: ClientBehavior,
         change: impl FnOnce(EngineBuilder) -> EngineBuilder,
     ) -> Self {
         let (ours, theirs) = duplex(4 * 1024);
@@ -72,7 +72,7 @@ impl Desk {
         };
         let (peer, transport) = connect(reader, writer, limits);
         let client = ClientConnection::new(peer);
-        let hello = json!({"protocolVersion": 1, "clientCapabilities": manners.offers});
+        let hello = json!({"protocolVersion": 1, "clientCapabilities": behavior.offers});
         let hello = serde_json::value::to_raw_value(&hello).expect("parameters");
         let greeted = client.initialize(Some(&hello), &AgentInfo::default());
         greeted.expect("an answer");
@@ -80,7 +80,7 @@ impl Desk {
         tokio::spawn(serve(client.clone(), transport, Arc::new(agent)));
         let (reads, may_read) = watch::channel(true);
         let seen = Arc::default();
-        let reading = tokio::spawn(read(ours, manners, may_read, Arc::clone(&seen)));
+        let reading = tokio::spawn(read(ours, behavior, may_read, Arc::clone(&seen)));
         let session = client.open(change(engine(tools)));
         Self {
             client,
@@ -96,7 +96,7 @@ impl Desk {
         self.seen.lock().expect("lines").clone()
     }
 
-    /// Hangs up after all was told, and returns every line.
+    /// Hangs up after all was reported, and returns every line.
     pub(crate) async fn finish(self) -> Vec<Line> {
         self.session.reports().flush().await;
         let answer = json!({"jsonrpc": "2.0", "id": PROMPT, "result": {"stopReason": "end_turn"}});
@@ -129,7 +129,7 @@ fn engine(tools: Registry) -> EngineBuilder {
 
 async fn read(
     stream: DuplexStream,
-    manners: Manners,
+    behavior: ClientBehavior,
     mut may_read: watch::Receiver<bool>,
     seen: Arc<Mutex<Vec<(Instant, Line)>>>,
 ) {
@@ -141,18 +141,18 @@ async fn read(
         seen.lock().expect("lines").push((Instant::now(), line));
     };
     loop {
-        may_read.wait_for(|may| *may).await.expect("a desk");
+        may_read.wait_for(|may| *may).await.expect("a fixture");
         let Some(text) = lines.next_line().await.expect("text") else {
             return;
         };
         note(Side::Agent, text.clone());
-        if let Some(answer) = answer(&text, manners.answer.as_ref()) {
+        if let Some(answer) = answer(&text, behavior.answer.as_ref()) {
             note(Side::Client, answer.clone());
             let line = format!("{answer}\n");
             writer.write_all(line.as_bytes()).await.expect("a reader");
         }
-        if !manners.pause.is_zero() {
-            sleep(manners.pause).await;
+        if !behavior.pause.is_zero() {
+            sleep(behavior.pause).await;
         }
     }
 }
@@ -165,8 +165,8 @@ fn answer(text: &str, outcome: Option<&Value>) -> Option<String> {
 }
 
 /// What the client knows after these lines.
-pub(crate) fn known(lines: &[Line]) -> Known {
-    let mut known = Known::default();
+pub(crate) fn known(lines: &[Line]) -> ClientState {
+    let mut known = ClientState::default();
     for line in lines {
         known.update(&line.json["params"]["update"]);
     }

@@ -24,9 +24,9 @@ const HOUR: Duration = Duration::from_secs(3600);
 pub(crate) type Model = Arc<dyn Fn(Arc<Prompt>) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// What opens a session.
-pub(crate) type Open = Box<dyn Fn(SessionContext) -> EngineBuilder + Send + Sync>;
+pub(crate) type OpenEngine = Box<dyn Fn(SessionContext) -> EngineBuilder + Send + Sync>;
 
-type Setup = Arc<dyn Fn(EngineBuilder) -> EngineBuilder + Send + Sync>;
+type EngineChange = Arc<dyn Fn(EngineBuilder) -> EngineBuilder + Send + Sync>;
 
 /// What a story is played with.
 pub(crate) struct Story {
@@ -34,7 +34,7 @@ pub(crate) struct Story {
     offers: Value,
     prompt_meta: Option<Value>,
     commands: CommandPlacement,
-    setup: Vec<Setup>,
+    setup: Vec<EngineChange>,
 }
 
 /// Everything that went over the wire, and what was stored meanwhile.
@@ -45,7 +45,7 @@ pub(crate) struct Wire {
 
 /// What the client writes in reply to one line.
 #[derive(Default)]
-pub(crate) struct Out {
+pub(crate) struct ClientReplies {
     messages: Vec<Value>,
     hangs_up: bool,
 }
@@ -95,7 +95,11 @@ impl Story {
     }
 
     /// Plays it: `client` sees every line of the agent, `model` answers the prompt.
-    pub(crate) async fn play<M, F>(self, mut client: impl FnMut(&Value, &mut Out), model: M) -> Wire
+    pub(crate) async fn play<M, F>(
+        self,
+        mut client: impl FnMut(&Value, &mut ClientReplies),
+        model: M,
+    ) -> Wire
     where
         M: Fn(Arc<Prompt>) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
@@ -105,7 +109,11 @@ impl Story {
     }
 
     /// The same for every story, so that it is compiled once and not fifty times.
-    async fn play_erased(self, client: &mut dyn FnMut(&Value, &mut Out), model: Model) -> Wire {
+    async fn play_erased(
+        self,
+        client: &mut dyn FnMut(&Value, &mut ClientReplies),
+        model: Model,
+    ) -> Wire {
         let (ours, theirs) = duplex(64 * 1024);
         let (reader, writer) = split(theirs);
         let (peer, transport) = connect(reader, writer, Limits::default());
@@ -130,7 +138,11 @@ impl Story {
 }
 
 /// The engine of a story: ids, time and session are always the same.
-fn opening(registry: Arc<Registry>, setup: Vec<Setup>, store: Arc<MemoryStore>) -> Open {
+fn opening(
+    registry: Arc<Registry>,
+    setup: Vec<EngineChange>,
+    store: Arc<MemoryStore>,
+) -> OpenEngine {
     Box::new(move |_| {
         let engine = Engine::builder(registry.clone())
             .setting(SessionContext::new(SessionId::new("s1"), "/w"))
@@ -147,32 +159,32 @@ async fn converse(
     stream: DuplexStream,
     offers: &Value,
     prompt_meta: Option<Value>,
-    script: &mut dyn FnMut(&Value, &mut Out),
+    script: &mut dyn FnMut(&Value, &mut ClientReplies),
     lines: &mut Vec<Line>,
 ) {
     let (reader, writer) = split(stream);
     let mut reading = BufReader::new(reader).lines();
-    let mut pen = Pen {
+    let mut client = ClientWriter {
         writer: Some(writer),
         lines,
     };
     let hello = json!({"protocolVersion": 1, "clientCapabilities": offers});
-    pen.write(request(1, "initialize", hello)).await;
+    client.write(request(1, "initialize", hello)).await;
     while let Some(text) = reading.next_line().await.expect("text") {
         let json: Value = serde_json::from_str(&text).expect("every line is JSON");
-        pen.lines.push(Line {
+        client.lines.push(Line {
             side: Side::Agent,
             text,
             json: json.clone(),
         });
-        let mut out = Out::default();
+        let mut out = ClientReplies::default();
         go_on(&json, prompt_meta.as_ref(), &mut out);
         script(&json, &mut out);
         for message in out.messages {
-            pen.write(message).await;
+            client.write(message).await;
         }
         if out.hangs_up || is_response_to(&json, PROMPT) {
-            pen.hang_up().await;
+            client.hang_up().await;
         }
     }
 }
@@ -182,7 +194,7 @@ fn texts(lines: &[Line]) -> Vec<&str> {
 }
 
 /// What every client does: after each answer the next request, up to the prompt.
-fn go_on(line: &Value, prompt_meta: Option<&Value>, out: &mut Out) {
+fn go_on(line: &Value, prompt_meta: Option<&Value>, out: &mut ClientReplies) {
     if is_response_to(line, 1) {
         out.send(request(
             2,
@@ -209,12 +221,12 @@ fn request(id: u64, method: &str, params: Value) -> Value {
 }
 
 /// Writes and keeps lines. Without a writer the client has hung up.
-struct Pen<'a> {
+struct ClientWriter<'a> {
     writer: Option<WriteHalf<DuplexStream>>,
     lines: &'a mut Vec<Line>,
 }
 
-impl Pen<'_> {
+impl ClientWriter<'_> {
     async fn hang_up(&mut self) {
         if let Some(mut writer) = self.writer.take() {
             writer.shutdown().await.expect("an open pipe");
@@ -232,7 +244,7 @@ impl Pen<'_> {
     }
 }
 
-impl Out {
+impl ClientReplies {
     /// Sends any message.
     pub(crate) fn send(&mut self, message: Value) {
         self.messages.push(message);

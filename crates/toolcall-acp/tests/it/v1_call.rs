@@ -9,7 +9,7 @@ use toolcall::{CallId, Content, Ending, Exit, Input, Kind, Location, Progress, T
 
 /// What v1 can say of a call.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct V1Call {
     tool: Arc<str>,
     title: String,
     kind: Kind,
@@ -25,7 +25,7 @@ pub(crate) struct Said {
     ending: Option<Ending>,
 }
 
-impl Said {
+impl V1Call {
     pub(crate) fn of(call: &ToolCall) -> Self {
         let finish = call.finish();
         let result = finish.map(|finish| &finish.result);
@@ -74,8 +74,9 @@ fn shows(call: &ToolCall) -> Vec<Content> {
     };
     let left = finish.result.content.iter();
     let edits = preview.filter(|content| content.as_edit().is_some());
-    match finish.result.content.is_empty() {
-        true => edits.chain(shown).cloned().collect(),
-        false => edits.chain(left).cloned().collect(),
+    if finish.result.content.is_empty() {
+        edits.chain(shown).cloned().collect()
+    } else {
+        edits.chain(left).cloned().collect()
     }
 }

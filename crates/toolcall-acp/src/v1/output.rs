@@ -12,19 +12,19 @@ const WHILE_RUNNING: OutputBudget = OutputBudget {
 
 /// Whether more may be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum OutputStage {
     Running,
     Ended,
 }
 
 /// An escape sequence that is longer than this is not one.
-const LONGEST_ESCAPE: usize = 4 * 1024;
+const MAX_ESCAPE_LENGTH: usize = 4 * 1024;
 
 /// The output as text that cannot break out of its fence.
-pub(crate) fn as_text(output: &Output, stage: Stage) -> String {
+pub(crate) fn as_text(output: &Output, stage: OutputStage) -> String {
     let text = match stage {
-        Stage::Running if output.total() > WHILE_RUNNING.total() as u64 => ends(output),
-        Stage::Running | Stage::Ended => plain(&output.text()),
+        OutputStage::Running if output.total() > WHILE_RUNNING.total() as u64 => ends(output),
+        OutputStage::Running | OutputStage::Ended => plain(&output.text()),
     };
     fenced(&text, "")
 }
@@ -77,11 +77,11 @@ pub(crate) struct Chunk {
 }
 
 /// What was printed since `from`; while the call runs, up to a place where it can be cut.
-pub(crate) fn chunk(output: &Output, from: u64, stage: Stage) -> Option<Chunk> {
+pub(crate) fn chunk(output: &Output, from: u64, stage: OutputStage) -> Option<Chunk> {
     let mut bytes = since(output, from);
     let held_back = match stage {
-        Stage::Ended => 0,
-        Stage::Running => bytes.len() - safe_end(&bytes),
+        OutputStage::Ended => 0,
+        OutputStage::Running => bytes.len() - safe_end(&bytes),
     };
     bytes.truncate(bytes.len() - held_back);
     let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -111,7 +111,7 @@ fn since(output: &Output, from: u64) -> Vec<u8> {
 
 /// After a gap, the next line begins cleanly; in one endless line, the next character does.
 fn line_start(bytes: &[u8]) -> usize {
-    let near = &bytes[..bytes.len().min(LONGEST_ESCAPE)];
+    let near = &bytes[..bytes.len().min(MAX_ESCAPE_LENGTH)];
     match near.iter().position(|byte| *byte == b'\n') {
         Some(end) => end + 1,
         None => {
@@ -124,7 +124,7 @@ fn line_start(bytes: &[u8]) -> usize {
 /// The end of what can be sent without cutting a character or an escape sequence.
 fn safe_end(bytes: &[u8]) -> usize {
     let whole = whole_characters(bytes);
-    let from = whole.saturating_sub(LONGEST_ESCAPE);
+    let from = whole.saturating_sub(MAX_ESCAPE_LENGTH);
     let escape = bytes[from..whole].iter().rposition(|byte| *byte == 0x1b);
     let Some(start) = escape.map(|at| from + at) else {
         return whole;
@@ -181,7 +181,7 @@ mod tests {
     fn check_text(bytes: &[u8], expected: Expect) {
         expected.assert_eq(&as_text(
             &output(OutputBudget::default(), bytes),
-            Stage::Ended,
+            OutputStage::Ended,
         ));
     }
 
@@ -218,7 +218,7 @@ mod tests {
         for _ in 0..100_000 {
             output.push(b"0123456\n");
         }
-        let text = as_text(&output, Stage::Running);
+        let text = as_text(&output, OutputStage::Running);
         let gap = text.lines().find(|line| line.contains("left out"));
         assert_eq!(gap, Some("… 783624 bytes left out …"));
     }
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn what_is_no_escape_is_not_held_back_for_ever() {
-        let endless = [b"\x1b]".as_slice(), &[b'x'; LONGEST_ESCAPE]].concat();
+        let endless = [b"\x1b]".as_slice(), &[b'x'; MAX_ESCAPE_LENGTH]].concat();
         assert_eq!(safe_end(&endless), endless.len());
     }
 
@@ -260,20 +260,20 @@ mod tests {
         let (mut told, mut to) = (String::new(), 0);
         for byte in all.bytes() {
             output.push(&[byte]);
-            if let Some(chunk) = chunk(&output, to, Stage::Running) {
+            if let Some(chunk) = chunk(&output, to, OutputStage::Running) {
                 told.push_str(&chunk.text);
                 to = chunk.to;
             }
         }
         assert_eq!(told, all);
-        assert_eq!(chunk(&output, to, Stage::Ended), None);
+        assert_eq!(chunk(&output, to, OutputStage::Ended), None);
     }
 
     #[test]
     fn a_gap_is_told_and_what_follows_begins_with_a_line() {
         let small = OutputBudget { head: 4, tail: 12 };
         let output = output(small, b"0123456789\nabc\ndef\n");
-        let chunk = chunk(&output, 0, Stage::Ended).expect("a chunk");
+        let chunk = chunk(&output, 0, OutputStage::Ended).expect("a chunk");
         expect![[r#""0123\u{1b}[0m\r\n… 7 bytes left out …\r\nabc\ndef\n""#]]
             .assert_eq(&format!("{:?}", chunk.text));
         assert_eq!(chunk.to, output.total());

@@ -5,8 +5,8 @@ use serde_json::Value;
 use toolcall::text::{clean_block, clean_line};
 use toolcall::{Command, OutputBudget, Question, QuestionItem, Rule, Touch};
 
-use super::content::{Item, named, on_one_line, push_all};
-use super::printed::fenced;
+use super::content::{ContentItem, named, on_one_line, push_all};
+use super::output::fenced;
 
 /// Inputs are shown up to here; the whole is in `rawInput`.
 const INPUT: OutputBudget = OutputBudget {
@@ -15,34 +15,34 @@ const INPUT: OutputBudget = OutputBudget {
 };
 
 /// A label longer than this is cut; the rule then stands in full beside it.
-pub(crate) const LONGEST_LABEL: usize = 160;
+pub(crate) const MAX_LABEL_LENGTH: usize = 160;
 
 /// Everything a user needs to see before saying yes.
-pub(crate) fn shown(question: &Question) -> Vec<Item<'_>> {
-    let mut rendering = Rendering::default();
+pub(crate) fn shown(question: &Question) -> Vec<ContentItem<'_>> {
+    let mut renderer = QuestionRenderer::default();
     for item in question.items() {
-        rendering.add(item);
+        renderer.add(item);
     }
-    let mut items = rendering.finish();
-    items.extend(rules_in_full(&question.offers).map(Item::note));
+    let mut items = renderer.finish();
+    items.extend(rules_in_full(&question.offers).map(ContentItem::note));
     items
 }
 
 /// Rules that do not fit into their label.
 fn rules_in_full(offers: &[Rule]) -> impl Iterator<Item = String> {
-    let is_cut = |rule: &&Rule| clean_line(&rule.text, LONGEST_LABEL) != *rule.text;
+    let is_cut = |rule: &&Rule| clean_line(&rule.text, MAX_LABEL_LENGTH) != *rule.text;
     let offers = offers.iter().filter(is_cut);
     offers.map(|rule| format!("\"Always\" means: {}", on_one_line(&rule.text)))
 }
 
 /// The content so far. Short lines that follow each other are one note.
 #[derive(Default)]
-struct Rendering<'a> {
-    items: Vec<Item<'a>>,
+struct QuestionRenderer<'a> {
+    items: Vec<ContentItem<'a>>,
     lines: Vec<String>,
 }
 
-impl<'a> Rendering<'a> {
+impl<'a> QuestionRenderer<'a> {
     fn add(&mut self, item: QuestionItem<'a>) {
         match item {
             QuestionItem::Touch(Touch::Runs(command)) => self.note(command_text(command)),
@@ -87,17 +87,17 @@ impl<'a> Rendering<'a> {
 
     fn note(&mut self, text: String) {
         self.end_lines();
-        self.items.push(Item::note(text));
+        self.items.push(ContentItem::note(text));
     }
 
     fn end_lines(&mut self) {
         if !self.lines.is_empty() {
             let lines = std::mem::take(&mut self.lines);
-            self.items.push(Item::note(lines.join("\n")));
+            self.items.push(ContentItem::note(lines.join("\n")));
         }
     }
 
-    fn finish(mut self) -> Vec<Item<'a>> {
+    fn finish(mut self) -> Vec<ContentItem<'a>> {
         self.end_lines();
         self.items
     }
@@ -105,12 +105,12 @@ impl<'a> Rendering<'a> {
 
 fn command_text(command: &Command) -> String {
     let text = fenced(&clean_block(&command.text), "sh");
-    let mut said = format!("{text}\nin `{}`", named(&command.cwd));
+    let mut text_with_env = format!("{text}\nin `{}`", named(&command.cwd));
     for (name, value) in &command.env {
         let variable = on_one_line(&format!("{name}={value}"));
-        said += &format!("\nwith `{variable}`");
+        text_with_env += &format!("\nwith `{variable}`");
     }
-    said
+    text_with_env
 }
 
 fn input_text(input: &Value) -> String {

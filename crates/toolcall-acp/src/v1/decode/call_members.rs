@@ -1,4 +1,4 @@
-//! Where the members of a reported call stand: in the update, or in a `toolCall` within it by mistake.
+//! Where the members of a reported call stage: in the update, or in a `toolCall` within it by mistake.
 //! It finds them and reads none but the id.
 
 use serde_json::{Map, Value};
@@ -10,25 +10,25 @@ use crate::finding::{Finding, Rule, quoted, type_of};
 
 /// The members of one reported call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct CallMembers<'a> {
     /// The members.
     pub(crate) map: &'a Map<String, Value>,
     /// SessionSelector update it is; none for the `toolCall` of a permission request.
     pub(crate) update: Option<UpdateName>,
-    /// Where they stand.
-    pub(super) place: Place,
+    /// Where they stage.
+    pub(super) place: MembersLocation,
 }
 
-/// Where the members stand.
+/// Where the members stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum MembersLocation {
     /// Where they belong.
     Update,
     /// In an object `toolCall` of their own.
     Nested,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> CallMembers<'a> {
     /// Finds them, or says why this is no report of a call.
     pub(crate) fn of(update: &'a Value) -> Result<Self, Finding> {
         let Value::Object(outer) = update else {
@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
         Ok(Self {
             map: nested.unwrap_or(outer),
             update,
-            place: nested.map_or(Place::Update, |_| Place::Nested),
+            place: nested.map_or(MembersLocation::Update, |_| MembersLocation::Nested),
         })
     }
 

@@ -11,12 +11,12 @@ const CHUNK: &str = "terminal_output";
 
 /// What a client knows of the calls and the plan of a session.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Known {
+pub(crate) struct ClientState {
     pub(crate) calls: BTreeMap<String, Map<String, Value>>,
     pub(crate) plan: Option<Value>,
 }
 
-impl Known {
+impl ClientState {
     /// Takes in what `params.update` of a `session/update` tells.
     pub(crate) fn update(&mut self, update: &Value) {
         match update["sessionUpdate"].as_str() {
@@ -27,8 +27,9 @@ impl Known {
     }
 
     /// Takes in a call as an update or a request for permission tells it.
-    pub(crate) fn merge(&mut self, told: &Value) {
-        let (Some(id), Some(fields)) = (told["toolCallId"].as_str(), told.as_object()) else {
+    pub(crate) fn merge(&mut self, reported: &Value) {
+        let (Some(id), Some(fields)) = (reported["toolCallId"].as_str(), reported.as_object())
+        else {
             return;
         };
         let call = self.calls.entry(id.to_owned()).or_default();
@@ -47,9 +48,9 @@ impl Known {
     }
 }
 
-fn merge_meta(call: &mut Map<String, Value>, told: &Value) {
+fn merge_meta(call: &mut Map<String, Value>, reported: &Value) {
     let known = call.entry("_meta").or_insert_with(|| json!({}));
-    for (key, value) in told.as_object().into_iter().flatten() {
+    for (key, value) in reported.as_object().into_iter().flatten() {
         match key.as_str() {
             BEAT => {}
             CHUNK => append(&mut known[CHUNK], value),
