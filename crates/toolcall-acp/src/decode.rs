@@ -37,12 +37,12 @@ pub struct Decoded {
     pub findings: Vec<Finding>,
 }
 
-/// A plan, and what is wrong with how it was reported.
+/// A reported plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecodedPlan {
     /// The plan, without the entries that could not be read.
     pub plan: Plan,
-    /// What is wrong with it.
+    /// What is wrong with the report.
     pub findings: Vec<Finding>,
 }
 
@@ -112,7 +112,7 @@ pub(crate) struct ReportedFields<'a> {
     pub(crate) title: Option<String>,
     /// The tool's name, on one clean line, never blank.
     pub(crate) name: Option<String>,
-    /// The category.
+    /// The category of the call.
     pub(crate) kind: Option<Kind>,
     /// Files to follow.
     pub(crate) locations: Option<Vec<Location>>,

@@ -169,7 +169,12 @@ impl Findings {
     /// Returns all findings, with a last one that counts those that were not kept.
     pub(crate) fn into_vec(mut self) -> Vec<Finding> {
         if self.omitted > 0 {
-            let message = format!("{} more findings on this message", self.omitted);
+            let noun = if self.omitted == 1 {
+                "finding"
+            } else {
+                "findings"
+            };
+            let message = format!("{} more {noun} on this message", self.omitted);
             self.found
                 .push(Finding::new(Rule::TooMany, self.call, message));
         }

@@ -193,7 +193,7 @@ impl Inbound {
     }
 }
 
-/// Returns the request of ours that a response with this id answers.
+/// Returns our request that a response with this id answers.
 fn own_request_id(id: &RequestId) -> Option<OwnRequestId> {
     match id {
         RequestId::Text(id) => OwnRequestId::parse(id),

@@ -40,7 +40,7 @@ pub struct Lane(Arc<LaneInner>);
 /// The receiving end of a lane, which writes the lines. Dropping it closes the lane.
 pub struct LaneReader {
     lane: Arc<LaneInner>,
-    /// What is being written, and the spare buffer between two writes.
+    /// The bytes that are being written; the buffer is reused between writes.
     batch: Vec<u8>,
 }
 

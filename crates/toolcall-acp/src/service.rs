@@ -26,7 +26,7 @@ pub trait Service: Send + Sync + 'static {
     fn answer(
         self: Arc<Self>,
         prompt: Arc<Prompt>,
-        said: Vec<Content>,
+        content: Vec<Content>,
     ) -> BoxFuture<'static, Result<StopReason, ServiceError>>;
 
     /// Returns one page of the stored sessions, the latest first.

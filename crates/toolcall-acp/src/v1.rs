@@ -1,5 +1,5 @@
-//! Version 1 of the protocol: what a call looks like there, both ways.
-//! It speaks its own schema only; another version is another module.
+//! Version 1 of the protocol: its codec, with an encoder and a decoder for tool calls.
+//! It uses its own schema only; another version is another module.
 
 mod changed;
 mod content;
@@ -42,13 +42,13 @@ use crate::version::ProtocolVersion;
 pub use encode::{encode, snapshot};
 pub use update::Update;
 
-/// Version 1, as it is spoken with a client that offers this.
+/// The codec of version 1, for a client with these capabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct V1 {
     offers: Capabilities,
 }
 
-/// What a client offers, as far as tool calls use it.
+/// The capabilities of a client that tool calls use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Capabilities {
     /// `fs/read_text_file`.
@@ -168,27 +168,28 @@ impl Codec for V1 {
     }
 }
 
-/// How one client wants to be told.
+/// How updates are encoded for one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dialect {
-    /// How it takes the output of commands.
+    /// How the client shows the output of commands.
     pub printing: OutputFormat,
     /// The trace context of the turn.
     pub trace: TraceContext,
 }
 
-/// How a client takes the output of a command that does not run in its own terminal.
+/// How a client shows the output of a command that does not run in its own terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputFormat {
-    /// As text: head and tail, sent anew as it grows.
+    /// As text: head and tail, sent again as it grows.
     #[default]
     Text,
-    /// In chunks for a terminal, by Zed's extension.
+    /// In a terminal that the agent fills chunk by chunk, by Zed's extension.
     Terminal,
 }
 
 impl OutputFormat {
-    /// Whether this call has a terminal of ours: told in its first report, so it depends on that alone.
+    /// Whether the agent fills a terminal for this call. The first report announces the terminal, so it
+    /// depends on the announcement only.
     pub(crate) fn uses_agent_terminal(self, call: &ToolCall) -> bool {
         self == OutputFormat::Terminal && call.announced().kind() == Kind::Execute
     }

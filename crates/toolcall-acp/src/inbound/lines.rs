@@ -11,7 +11,7 @@ const CHUNK: usize = 64 * 1024;
 /// How much is kept of a line that is too long.
 const HEAD: usize = 4 * 1024;
 
-/// Where the peer's bytes come from.
+/// The source of the peer's bytes.
 pub(crate) type Source = Box<dyn AsyncRead + Send + Unpin>;
 
 /// The peer's lines.
@@ -26,7 +26,7 @@ pub(super) struct Lines {
 /// The outcome of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineRead {
-    /// A line, without its end.
+    /// A line, without its line ending.
     Line(String),
     /// A line that is not UTF-8.
     NotText(Vec<u8>),

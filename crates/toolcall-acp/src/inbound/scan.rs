@@ -14,7 +14,7 @@ pub(super) enum FullParse {
     Needed,
 }
 
-/// The line nests deeper than allowed, first at this byte (counted from one).
+/// The line nests deeper than allowed, first at this byte (counted from 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooDeep {
     pub(super) at: usize,

@@ -21,7 +21,7 @@ pub(super) struct ObservedCall {
     in_progress: bool,
     stage: ObservedStage,
     permission: PermissionState,
-    /// Whether its content holds anything.
+    /// Whether it has any content.
     shows: bool,
     diffs: BTreeSet<PathBuf>,
     command: Option<String>,
@@ -64,7 +64,7 @@ impl ObservedCall {
         self.place
     }
 
-    /// Whether it should still end.
+    /// Whether it has not ended, and no finding says so.
     pub(super) fn is_open(&self) -> bool {
         self.stage == ObservedStage::Open
     }

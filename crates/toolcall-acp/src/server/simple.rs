@@ -42,9 +42,9 @@ impl SimpleAgent {
             client,
             commands: CommandPlacement::default(),
             open: Box::new(open),
-            answer: Box::new(move |prompt, said| {
+            answer: Box::new(move |prompt, content| {
                 let answer = answer.clone();
-                Box::pin(async move { answer(prompt, said).await.into_stop() })
+                Box::pin(async move { answer(prompt, content).await.into_stop_reason() })
             }),
         }
     }
@@ -83,9 +83,9 @@ impl Service for SimpleAgent {
     fn answer(
         self: Arc<Self>,
         prompt: Arc<Prompt>,
-        said: Vec<Content>,
+        content: Vec<Content>,
     ) -> BoxFuture<'static, Result<StopReason, ServiceError>> {
-        (self.answer)(prompt, said)
+        (self.answer)(prompt, content)
     }
 }
 
@@ -97,8 +97,8 @@ impl Service for SimpleAgent {
 /// let content = [Content::text("count"), Content::text("one two")];
 /// assert_eq!(toolcall_acp::prompt_text(&content), "count\none two");
 /// ```
-pub fn prompt_text(said: &[Content]) -> String {
-    let texts = said.iter().filter_map(|content| match content {
+pub fn prompt_text(content: &[Content]) -> String {
+    let texts = content.iter().filter_map(|block| match block {
         Content::Text(text) => Some(&**text),
         Content::Image(_)
         | Content::Audio(_)

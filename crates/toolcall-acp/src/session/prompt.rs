@@ -24,17 +24,17 @@ const ABORT_TIMEOUT: Duration = Duration::from_secs(1);
 /// The result of answering a prompt: a [`StopReason`], or a `Result` with one.
 pub trait IntoStopReason {
     /// Converts it to the response to the prompt.
-    fn into_stop(self) -> Result<StopReason, ServiceError>;
+    fn into_stop_reason(self) -> Result<StopReason, ServiceError>;
 }
 
 impl IntoStopReason for StopReason {
-    fn into_stop(self) -> Result<StopReason, ServiceError> {
+    fn into_stop_reason(self) -> Result<StopReason, ServiceError> {
         Ok(self)
     }
 }
 
 impl IntoStopReason for Result<StopReason, ServiceError> {
-    fn into_stop(self) -> Result<StopReason, ServiceError> {
+    fn into_stop_reason(self) -> Result<StopReason, ServiceError> {
         self
     }
 }

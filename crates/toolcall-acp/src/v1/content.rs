@@ -1,4 +1,4 @@
-//! What a call shows at each stage, as v1 content: diffs, the tool's own content, output, reasons.
+//! The content of a call at each stage, as v1 encodes it: diffs, the tool's content, output, reasons.
 //! It borrows from the call and chooses; it sends nothing.
 
 use std::borrow::Cow;
@@ -20,39 +20,39 @@ use crate::meta;
 /// One item of `content`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ContentItem<'a> {
-    /// What a tool shows.
+    /// Content of the tool.
     Tool(&'a Content),
-    /// A text of our own making.
+    /// A text that this crate generates.
     Generated(GeneratedPart, Cow<'a, str>),
-    /// A file edit that v1 has no shape for, text in words.
+    /// A file edit that v1 cannot express, as text and as `_meta`.
     DescribedEdit(String, Value),
     /// A file edit as a diff.
     Diff(Diff<'a>),
     /// A terminal.
     Terminal(&'a str),
-    /// Where the whole output is.
+    /// A link to the whole output.
     SpillLink(&'a Spill),
 }
 
 impl<'a> ContentItem<'a> {
-    /// A word of our own.
+    /// Creates a generated note.
     pub(crate) fn note(text: impl Into<Cow<'a, str>>) -> Self {
         ContentItem::Generated(GeneratedPart::Note, text.into())
     }
 }
 
-/// SessionSelector part of our own making a text is.
+/// What a generated text is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GeneratedPart {
-    /// Why it did not complete.
+    /// Why the call did not complete.
     Reason,
-    /// What it printed.
+    /// The call's output.
     Output,
-    /// How far it is.
+    /// The call's progress.
     Progress,
-    /// A word about what follows or what is asked.
+    /// A note about the next item or the question.
     Note,
-    /// That there is nothing.
+    /// That there is no output.
     None,
 }
 
@@ -68,7 +68,7 @@ impl GeneratedPart {
     }
 }
 
-/// A file edit with text on both sides.
+/// An edit of a text file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Diff<'a> {
     path: &'a Path,
@@ -77,7 +77,7 @@ pub(crate) struct Diff<'a> {
     change: Option<&'static str>,
 }
 
-/// What a call shows before it ends.
+/// Returns the content of a call before it ends.
 pub(crate) fn before_the_end(call: &ToolCall, view: OutputView) -> Vec<ContentItem<'_>> {
     let mut items = Vec::new();
     if view.is_in_agent_terminal(call) {
@@ -100,7 +100,7 @@ pub(crate) fn before_the_end(call: &ToolCall, view: OutputView) -> Vec<ContentIt
     items
 }
 
-/// What a call shows once it has ended. Never nothing.
+/// Returns the content of an ended call, which is never empty.
 pub(crate) fn at_the_end(call: &ToolCall, view: OutputView) -> Vec<ContentItem<'_>> {
     let mut items = Vec::new();
     let Some(finish) = call.finish() else {
@@ -130,7 +130,7 @@ pub(crate) fn at_the_end(call: &ToolCall, view: OutputView) -> Vec<ContentItem<'
     items
 }
 
-/// That a server asked something that nobody could answer, and why.
+/// Returns a note for each form that was declined with a reason.
 fn unanswered_forms(call: &ToolCall) -> impl Iterator<Item = ContentItem<'_>> {
     call.forms().iter().filter_map(|asking| {
         let FormReply::Declined { reason: Some(why) } = &asking.answer.as_ref()?.reply else {
@@ -143,7 +143,7 @@ fn unanswered_forms(call: &ToolCall) -> impl Iterator<Item = ContentItem<'_>> {
     })
 }
 
-/// A call that printed into a terminal is shown by it.
+/// Adds the output of an ended call, or the terminal that shows it.
 fn push_output<'a>(items: &mut Vec<ContentItem<'a>>, call: &'a ToolCall, view: OutputView) {
     let output = call.output();
     if output.is_empty() || view.has_client_terminal(call) {
@@ -181,7 +181,8 @@ pub(crate) fn push_all<'a>(
     }
 }
 
-/// New and changed texts are diffs. v1 has no shape for the rest, so it is text in words, too.
+/// Adds a file edit. New and changed texts are diffs; other edits, which v1 cannot express, are
+/// described in words.
 fn push_edit<'a>(items: &mut Vec<ContentItem<'a>>, edit: &'a FileEdit) {
     let path = edit.path.as_path();
     let shown = named(path);
@@ -225,7 +226,7 @@ fn push_edit<'a>(items: &mut Vec<ContentItem<'a>>, edit: &'a FileEdit) {
     }
 }
 
-/// A change where one side is not text.
+/// Describes an edit of a file that is not text.
 fn describe_edit<'a>(
     how: &str,
     path: &Path,
@@ -252,7 +253,7 @@ fn describe_edit<'a>(
     ContentItem::DescribedEdit(text, change)
 }
 
-/// What it is and how much.
+/// Returns the kind of a file and its size.
 fn extent(body: &FileBody) -> (&'static str, String) {
     match body {
         FileBody::Text(text) => ("file", format!("{} bytes", text.len())),
@@ -263,12 +264,12 @@ fn extent(body: &FileBody) -> (&'static str, String) {
     }
 }
 
-/// A path in a sentence, with nothing hidden in it.
+/// Returns a path for a sentence, without hidden characters.
 pub(crate) fn named(path: &Path) -> String {
     on_one_line(&lossy(path))
 }
 
-/// A text in a sentence: a line break in it must not pass for the end of the sentence.
+/// Returns a text for a sentence. Line breaks are escaped, so that they cannot fake another line.
 pub(crate) fn on_one_line(text: &str) -> String {
     clean_block(text)
         .replace('\n', "\\u{a}")
@@ -279,7 +280,7 @@ pub(crate) fn lossy(path: &Path) -> Cow<'_, str> {
     path.to_string_lossy()
 }
 
-/// `42 % (21/50) message`.
+/// Formats progress as `42 % (21/50) message`.
 fn progress_line(progress: &Progress) -> String {
     let current = progress.current();
     let steps = match (progress.fraction(), progress.total()) {
@@ -330,7 +331,7 @@ impl Serialize for ContentItem<'_> {
     }
 }
 
-/// A content block in the shell that v1 puts around it.
+/// A content block in the object that v1 wraps around it.
 #[derive(Serialize)]
 struct WrappedBlock<'a> {
     r#type: &'static str,

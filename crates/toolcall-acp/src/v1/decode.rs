@@ -1,5 +1,5 @@
-//! What an agent reports in v1, read into events: leniently, and from raw JSON.
-//! It must not use the schema's types, which drop what they do not know, nor return an event that has no place.
+//! Decodes the reports of an agent in v1 into events: leniently, and from raw JSON.
+//! It must not use the schema's types, which drop unknown fields, nor return an event that the call refuses.
 
 use std::sync::Arc;
 
@@ -32,8 +32,8 @@ pub use plan::decode_plan;
 
 use call_members::CallMembers;
 
-/// Reads a `tool_call`, or whatever else first tells of a call: a `tool_call_update`, or the
-/// `toolCall` of a permission request, which has no `sessionUpdate`.
+/// Decodes the first report of a call: a `tool_call`, a `tool_call_update`, or the `toolCall` of a
+/// permission request, which has no `sessionUpdate`.
 pub fn announce(update: &Value) -> Result<Announcement, Finding> {
     let fields = CallMembers::of(update)?;
     let id = fields.id()?;
@@ -58,9 +58,9 @@ pub fn announce(update: &Value) -> Result<Announcement, Finding> {
     })
 }
 
-/// Reads a `tool_call_update`, or a `tool_call` that was sent again, for a call that is known.
+/// Decodes a `tool_call_update`, or a repeated `tool_call`, of a known call.
 ///
-/// A call that has ended never changes again: then there is one finding and nothing else.
+/// A call that has ended never changes again: the result is one finding and no event.
 pub fn decode(call: &ToolCall, update: &Value) -> Decoded {
     let mut findings = Findings::about(call.id());
     if let Some(ending) = call.ending() {
@@ -101,7 +101,7 @@ fn announced(report: &ReportedFields<'_>, id: &CallId, findings: &mut Findings) 
         locations: report.locations.clone().unwrap_or_default(),
     };
     Announced {
-        // What was not told is not made up: a tool without a name has none.
+        // A name that was not reported is not made up.
         tool: report.name.as_deref().unwrap_or_default().into(),
         model_id: None,
         parent: parent(report.meta, findings),
@@ -122,7 +122,7 @@ fn inferred_title(report: &ReportedFields<'_>, id: &CallId, kind: Kind) -> Strin
     )
 }
 
-/// The call as it stands right after its announcement.
+/// Returns the call right after its announcement.
 fn just_announced(id: &CallId, announced: &Arc<Announced>) -> ToolCall {
     ToolCall::announce(
         id.clone(),
@@ -133,7 +133,7 @@ fn just_announced(id: &CallId, announced: &Arc<Announced>) -> ToolCall {
     )
 }
 
-/// What a raw input is: text, for a model that did not write JSON, and else JSON.
+/// Converts a raw input: text if the model did not write JSON, otherwise JSON.
 fn input(raw: &Value) -> Input {
     match raw {
         Value::String(text) => Input::Text(text.as_str().into()),

@@ -1,5 +1,5 @@
-//! Files and commands through the client, where it offers them; everything else through the local host.
-//! What is sent was judged before and leads where the local host would go; S1 is "mediated" here.
+//! A host that uses the client's files and terminal where it offers them, and the local host for the rest.
+//! Everything it sends was allowed before, and its paths lead where the local host would go.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use super::terminal::{Terminal, TerminalCommand};
 use crate::peer::{Peer, PeerError};
 use crate::service::CommandPlacement;
 
-/// The protocol's code for a file that is not there.
+/// The protocol's error code for a missing file.
 const NOT_FOUND: i64 = -32002;
 
-/// A host that asks the client first.
+/// A host that uses the client first.
 pub(crate) struct ClientHost {
     pub(crate) session: SessionId,
     pub(crate) peer: Peer,
@@ -29,7 +29,7 @@ pub(crate) struct ClientHost {
 }
 
 impl ClientHost {
-    /// The text that the client has of a file: of an unsaved buffer, if there is one.
+    /// Reads a file through the client, which returns the unsaved buffer if there is one.
     async fn read_from_client(&self, path: &Path) -> Result<Arc<str>, PeerError> {
         let params = json!({"sessionId": self.session.as_str(), "path": path.to_string_lossy()});
         let answer = self.peer.request("fs/read_text_file", &params).await?;
@@ -37,7 +37,8 @@ impl ClientHost {
         text.map(Arc::from).ok_or(PeerError::Malformed)
     }
 
-    /// The path was resolved before; where it leads elsewhere by now, something was swapped.
+    /// Writes a file through the client. The path was resolved before; if it leads elsewhere now, a
+    /// directory or symlink was swapped.
     async fn write_to_client(&self, path: &Path, text: &str) -> Result<Applied, HostError> {
         if self.local.resolve(path).await? != path {
             return Err(HostError::Changed(path.to_owned()));
@@ -54,8 +55,8 @@ impl ClientHost {
         }
     }
 
-    /// Only the local host knows what is not text; only the client knows what is not saved. What
-    /// the client refuses is not read behind its back.
+    /// Reads a file. Only the local host knows binary files, only the client knows unsaved text. A file
+    /// that the client refuses is not read locally.
     async fn read_text_or_binary(&self, path: &Path) -> Result<FileBody, HostError> {
         let path = &self.local.resolve(path).await?;
         let saved = self.local.read(path).await;
@@ -65,13 +66,13 @@ impl ClientHost {
         }
         match self.read_from_client(path).await {
             Ok(text) => Ok(FileBody::Text(text)),
-            // Many clients have no code of their own for a file that is not there.
+            // Many clients have no special error code for a missing file.
             Err(PeerError::Answered(_)) if saved.is_err() => saved,
             Err(error) => Err(from_client(path, &error)),
         }
     }
 
-    /// Reads again just before: what changes is what was shown.
+    /// Reads the file again just before the edit, so that only what the user saw is changed.
     async fn check_unchanged(&self, path: &Path, before: &FileBody) -> Result<(), HostError> {
         if self.read(path).await? != *before {
             return Err(HostError::Changed(path.to_owned()));
@@ -87,7 +88,7 @@ impl ClientHost {
         }
     }
 
-    /// Texts are written by the client; the rest it has no method for.
+    /// Applies an edit. The client writes texts; it has no method for other edits.
     async fn apply_through_client(&self, edit: &FileEdit) -> Result<Applied, HostError> {
         let path = edit.path.as_path();
         match &edit.change {
@@ -104,11 +105,11 @@ impl ClientHost {
                 self.check_unchanged(path, before).await?;
                 self.write_to_client(path, after).await
             }
-            // A buffer that was changed and not saved must not be lost with its file.
+            // An unsaved buffer must not be lost with its file.
             Change::Deleted {
                 before: before @ FileBody::Text(_),
             } if self.offers.read_text => {
-                // A link is nothing that an editor holds.
+                // An editor has no buffer for a symlink.
                 if self.local.resolve(path).await? == path {
                     self.check_unchanged(path, before).await?;
                 }
@@ -121,7 +122,7 @@ impl ClientHost {
         }
     }
 
-    /// How the client's terminal would run a command, if it may.
+    /// Returns the command for the client's terminal, if it may run there.
     fn client_command(&self, command: &Command, console: &dyn Console) -> Option<TerminalCommand> {
         if !self.offers.terminal || self.commands == CommandPlacement::Here {
             return None;
@@ -129,7 +130,7 @@ impl ClientHost {
         let decision = console.decision();
         let was_approved = decision.is_some_and(|decision| decision.is_approval_of_a_person());
         match &command.reading {
-            // A client takes one program and its arguments, and knows no redirects.
+            // A client accepts one program with its arguments, and no redirects.
             Reading::Understood(parts) => match parts.as_slice() {
                 [only] if only.redirects.is_empty() => TerminalCommand::argv(&only.argv, &only.cwd)
                     .map(|run| run.with_env(&command.env)),
@@ -143,7 +144,7 @@ impl ClientHost {
     }
 }
 
-/// What a client's error means for a file.
+/// Converts a client's error about a file.
 fn from_client(path: &Path, error: &PeerError) -> HostError {
     match error {
         PeerError::Answered(error) if error.code == NOT_FOUND => HostError::Missing(path.into()),
@@ -167,7 +168,7 @@ impl Host for ClientHost {
         Box::pin(self.read_text_or_binary(path))
     }
 
-    /// Only the local host knows folders and links.
+    /// Only the local host knows directories and symlinks.
     fn inspect<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
         self.local.inspect(path)
     }
@@ -193,8 +194,8 @@ impl Host for ClientHost {
                 command: command.text.clone(),
                 reason: clean_line(&error.to_string(), 300).into(),
             };
-            // Stopped before the client has made it, it is killed and released as soon as it is there, so that it is gone
-            // before the turn is answered. The engine waits for that only so long; what is made later is released then.
+            // If the call is stopped before the client created the terminal, the terminal is killed and released as soon as
+            // it exists, so before the turn is answered. The engine waits only so long; a later terminal is released then.
             let terminal = Terminal::open(peer, session, run).await;
             let terminal = terminal.map_err(not_runnable)?;
             let exit = terminal.wait(console).await.map_err(not_runnable)?;

@@ -1,4 +1,4 @@
-//! A permission question on the wire of v1: `session/request_permission` and its answer.
+//! Encodes a permission question as `session/request_permission`, and decodes its answer.
 //! Only a chosen option that was offered is an answer; nothing else is ever a yes.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::peer::PeerError;
 use crate::trace::TraceContext;
 use crate::wire::REQUEST_CANCELLED;
 
-/// Asks for permission.
+/// Builds the request that asks the user for permission.
 pub(super) fn request(question: &Arc<Question>, trace: &TraceContext) -> OutgoingRequest<Answer> {
     let request = PermissionRequest {
         question,
@@ -34,7 +34,7 @@ pub(super) fn request(question: &Arc<Question>, trace: &TraceContext) -> Outgoin
     }
 }
 
-/// An option as v1 writes it.
+/// An option of the request.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PermissionOption<'a> {
@@ -115,7 +115,7 @@ fn reason_of(response: &Value) -> Option<Arc<str>> {
     found.map(Arc::from)
 }
 
-/// The request: the call complete once more, and what may be chosen.
+/// The parameters of the request: the whole call again, and the options.
 struct PermissionRequest<'a> {
     question: &'a Question,
     options: &'a [PermissionOption<'a>],
@@ -135,7 +135,7 @@ impl Serialize for PermissionRequest<'_> {
     }
 }
 
-/// The call as it is asked about.
+/// The call that the question is about.
 struct QuestionCall<'a>(&'a Question);
 
 impl Serialize for QuestionCall<'_> {

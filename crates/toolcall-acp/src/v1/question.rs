@@ -1,5 +1,5 @@
-//! Renders the items of a question as v1 content: every command, every diff, what else it touches.
-//! Nothing is left out or hidden; what cannot be seen in a diff is named beside it.
+//! Renders the items of a question as v1 content: every command, every diff, everything else it touches.
+//! It must not omit or hide anything; characters that a diff does not show are named beside it.
 
 use serde_json::Value;
 use toolcall::text::{clean_block, clean_line};
@@ -8,16 +8,16 @@ use toolcall::{Command, OutputBudget, Question, QuestionItem, Rule, Touch};
 use super::content::{ContentItem, named, on_one_line, push_all};
 use super::output::fenced;
 
-/// Inputs are shown up to here; the whole is in `rawInput`.
+/// How much of an input is shown; `rawInput` has all of it.
 const INPUT: OutputBudget = OutputBudget {
     head: 6 * 1024,
     tail: 2 * 1024,
 };
 
-/// A label longer than this is cut; the rule then stands in full beside it.
+/// The longest label of an option. A longer rule is cut there, and shown in full as a note.
 pub(crate) const MAX_LABEL_LENGTH: usize = 160;
 
-/// Everything a user needs to see before saying yes.
+/// Returns everything that the user needs to see before answering.
 pub(crate) fn shown(question: &Question) -> Vec<ContentItem<'_>> {
     let mut renderer = QuestionRenderer::default();
     for item in question.items() {
@@ -28,14 +28,14 @@ pub(crate) fn shown(question: &Question) -> Vec<ContentItem<'_>> {
     items
 }
 
-/// Rules that do not fit into their label.
+/// Returns a note for each rule that does not fit into its label.
 fn rules_in_full(offers: &[Rule]) -> impl Iterator<Item = String> {
     let is_cut = |rule: &&Rule| clean_line(&rule.text, MAX_LABEL_LENGTH) != *rule.text;
     let offers = offers.iter().filter(is_cut);
     offers.map(|rule| format!("\"Always\" means: {}", on_one_line(&rule.text)))
 }
 
-/// The content so far. Short lines that follow each other are one note.
+/// Collects the content of a question. Consecutive short lines become one note.
 #[derive(Default)]
 struct QuestionRenderer<'a> {
     items: Vec<ContentItem<'a>>,

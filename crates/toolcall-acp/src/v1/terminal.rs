@@ -1,5 +1,5 @@
-//! A command in the client's terminal: created, shown, waited for, read, and always released.
-//! It runs what it is told; whether that may run was settled before.
+//! Runs a command in the client's terminal: creates it, shows it, waits, reads the output, always releases it.
+//! It does not decide whether the command may run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,10 +12,10 @@ use toolcall::{Console, Content, Exit, SessionId};
 use super::signal;
 use crate::peer::{Peer, PeerError};
 
-/// How much output the client keeps for us: what a call holds fits in twice.
+/// How much output the client keeps: twice what a call holds.
 const OUTPUT_LIMIT: u32 = 128 * 1024;
 
-/// What a terminal is to run.
+/// The command of a terminal.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct TerminalCommand {
     command: String,
@@ -25,7 +25,7 @@ pub(crate) struct TerminalCommand {
     cwd: String,
 }
 
-/// A variable of its environment.
+/// An environment variable.
 #[derive(Clone, Debug, Serialize)]
 struct EnvVariable {
     name: Arc<str>,
@@ -33,7 +33,7 @@ struct EnvVariable {
 }
 
 impl TerminalCommand {
-    /// Exactly this program with these arguments.
+    /// Creates the command that runs this program with these arguments.
     pub(crate) fn argv(argv: &[String], cwd: &Path) -> Option<Self> {
         let (command, args) = argv.split_first()?;
         Some(Self {
@@ -44,7 +44,7 @@ impl TerminalCommand {
         })
     }
 
-    /// A text as the shell reads it.
+    /// Creates the command that runs a text in `sh`.
     pub(crate) fn shell(text: &str, cwd: &Path) -> Self {
         Self {
             command: "sh".to_owned(),
@@ -56,7 +56,7 @@ impl TerminalCommand {
 }
 
 impl TerminalCommand {
-    /// The same with more in its environment.
+    /// Adds environment variables.
     pub(crate) fn with_env(mut self, env: &BTreeMap<Arc<str>, Arc<str>>) -> Self {
         let variables = env.iter().map(|(name, value)| EnvVariable {
             name: name.clone(),
@@ -67,7 +67,7 @@ impl TerminalCommand {
     }
 }
 
-/// The request for one.
+/// The parameters of `terminal/create`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CreateTerminal<'a> {
@@ -77,7 +77,7 @@ struct CreateTerminal<'a> {
     run: TerminalCommand,
 }
 
-/// An open terminal of the client. Dropped, it is killed if it still runs, and released.
+/// An open terminal of the client. When dropped, it is killed if it still runs, and released.
 pub(crate) struct Terminal {
     peer: Peer,
     session: SessionId,
@@ -86,8 +86,8 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Opens a terminal. It is opened in a task of its own: if nobody waits any more when the
-    /// client has made it, it is released at once.
+    /// Opens a terminal in its own task: if the caller was dropped before the client created it, it is
+    /// released at once.
     pub(crate) async fn open(
         peer: Peer,
         session: SessionId,
@@ -117,8 +117,8 @@ impl Terminal {
         })
     }
 
-    /// Shows the terminal in the call and waits for its command; one that is stopped is killed.
-    /// Says how it ended, if the client does.
+    /// Shows the terminal in the call and waits for its command, which is killed if the call is stopped.
+    /// Returns the exit status, if the client sends one.
     pub(crate) async fn wait(mut self, console: &dyn Console) -> Result<Option<Exit>, PeerError> {
         console.show(Content::Terminal(self.id.as_str().into()));
         let stopped = tokio::select! {
@@ -163,7 +163,7 @@ impl Drop for Terminal {
     }
 }
 
-/// How a client says that a command ended.
+/// Parses the exit status that a client sends.
 fn exit_status(status: &Value) -> Option<Exit> {
     let code = status["exitCode"]
         .as_i64()

@@ -1,5 +1,5 @@
-//! One `session/update` of v1, written straight from the call it reports.
-//! It copies nothing it need not, and leaves out what did not change.
+//! Encodes one `session/update` of v1 directly from the call that it reports.
+//! It copies only what it must, and omits fields that did not change.
 
 use std::borrow::Cow;
 
@@ -15,18 +15,18 @@ use super::update_meta::{UpdateMeta, raw_output};
 use super::view::{OutputView, TerminalState};
 use crate::report::Fields;
 
-/// What goes into `params.update` of one `session/update`. It serializes to that object.
+/// One update about a call. It serializes to `params.update` of a `session/update`.
 #[derive(Clone, Debug)]
 pub struct Update<'a> {
     pub(crate) call: &'a ToolCall,
     pub(crate) dialect: DialectRef<'a>,
     pub(crate) fields: Fields,
     pub(crate) terminals: TerminalState,
-    /// For a terminal of ours: what was printed since the last report.
+    /// The output since the last report, for a terminal that the agent fills.
     pub(crate) chunk: Option<Chunk>,
 }
 
-/// What every line begins with. There are many lines.
+/// The start of every line, written as bytes because there are many lines.
 const HEAD: &[u8] = br#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"#;
 
 /// The four statuses of v1.
@@ -50,7 +50,7 @@ impl WireStatus {
 }
 
 impl Update<'_> {
-    /// The update as a JSON value.
+    /// Returns the update as a JSON value.
     pub fn to_value(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -58,14 +58,14 @@ impl Update<'_> {
     /// Appends the whole notification as one line, without its newline.
     pub fn write_line(&self, session: &SessionId, line: &mut Vec<u8>) {
         line.extend_from_slice(HEAD);
-        // Writing to a vector cannot fail, and every key here is a string.
+        // Writing to a vector cannot fail, and every key is a string.
         let _ = serde_json::to_writer(&mut *line, session.as_str());
         line.extend_from_slice(b",\"update\":");
         let _ = serde_json::to_writer(&mut *line, self);
         line.extend_from_slice(b"}}");
     }
 
-    /// The status that this update tells, if it tells one.
+    /// Returns the status in this update, if it has one.
     fn status(&self) -> Option<WireStatus> {
         let ending = self.call.ending();
         if self.fields.has(Fields::ENDED) {
@@ -88,7 +88,7 @@ impl Update<'_> {
         }
     }
 
-    /// The content that this update tells, if it tells any.
+    /// Returns the content in this update, if it has any.
     fn content(&self) -> Option<Vec<ContentItem<'_>>> {
         let (call, view) = (self.call, self.view());
         if self.fields.has(Fields::ENDED) {
@@ -109,8 +109,8 @@ impl Update<'_> {
         grew || self.fields.has(Fields::CONTENT)
     }
 
-    /// Whether the client knows this last content already. A result is told as such, even where
-    /// it repeats what was shown.
+    /// Whether the client knows this final content already. A result is always sent, even if it equals
+    /// what was shown.
     fn is_known_to_client(&self, last: &[ContentItem<'_>]) -> bool {
         let (call, view) = (self.call, self.view());
         let finish = call.finish().filter(|_| !view.is_in_agent_terminal(call));
@@ -140,8 +140,8 @@ impl Update<'_> {
     }
 }
 
-/// Title, name, kind, locations and input, as far as they are to be told. Kind is told in the
-/// first report even where it is the default.
+/// Writes title, name, kind, locations and input, as far as they are among the fields. The first report
+/// has the kind even if it is the default.
 fn write_description<M: SerializeMap>(
     map: &mut M,
     call: &ToolCall,

@@ -1,5 +1,5 @@
-//! What a report of v1 carries beside its fields: `_meta`, and what a command left in `rawOutput`.
-//! Display data; nothing here decides anything.
+//! The `_meta` and the `rawOutput` of an update of v1.
+//! Data for display; it decides nothing.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl<'a, 'u> UpdateMeta<'a, 'u> {
         self.0.dialect.printing.uses_agent_terminal(self.0.call)
     }
 
-    /// What the tool attached, once something of it is new.
+    /// Returns the tool's metadata, if some of it may be new.
     fn notes(&self) -> Option<impl Iterator<Item = (&str, &Value)>> {
         let notes = self.0.call.metadata();
         let is_due = self.has(Fields::NOTES | Fields::ANNOUNCED | Fields::ENDED);
@@ -60,7 +60,7 @@ impl<'a, 'u> UpdateMeta<'a, 'u> {
         (is_due && !notes.is_empty()).then(entries)
     }
 
-    /// The trace context of the turn, on the first report of a call.
+    /// Returns the trace context of the turn, for the first report of a call.
     fn trace(&self) -> &[(Cow<'static, str>, String)] {
         if !self.is_first() {
             return &[];
@@ -92,12 +92,12 @@ impl<'a, 'u> UpdateMeta<'a, 'u> {
         self.end(map)
     }
 
-    /// That the call is alive, and how much it has printed.
+    /// Returns how much the call has printed, as a sign that it is alive.
     fn heartbeat(&self) -> Value {
         json!({"bytes": self.0.call.output().total()})
     }
 
-    /// Zed's extension.
+    /// Writes the entries of Zed's terminal extension.
     fn terminal<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         if !self.is_terminal() {
             return Ok(());
@@ -131,7 +131,7 @@ impl<'a, 'u> UpdateMeta<'a, 'u> {
         if *ending != Ending::Completed {
             map.serialize_entry(meta::ENDING, &ending_value(ending))?;
         }
-        // An ended call's times no longer depend on now.
+        // The times of an ended call do not depend on the current time.
         let times = TimingJson::from(call.timing(Timestamp::default()));
         map.serialize_entry(meta::TIMING, &times)
     }
@@ -159,7 +159,7 @@ fn progress_value(progress: &Progress) -> Value {
     value
 }
 
-/// Whole numbers are written as such.
+/// Encodes whole numbers as integers.
 fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() < EXACT {
@@ -169,7 +169,7 @@ fn number(value: f64) -> Value {
     }
 }
 
-/// Every call has one, so it is written without a detour.
+/// The timing of a call. Every call has one, so it is serialized directly, without a `Value`.
 #[derive(Serialize)]
 struct TimingJson {
     queued_ms: u64,
@@ -193,7 +193,7 @@ fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// v1 only says that it failed; this says how.
+/// Encodes how a call ended; v1 itself has only `failed`.
 fn ending_value(ending: &Ending) -> Value {
     let mut value = json!({"how": ending.name()});
     match ending {
@@ -216,7 +216,7 @@ fn canceller(by: &Canceller) -> &'static str {
     }
 }
 
-/// What the call left for programs; of a command also how it ended and where it ran.
+/// Returns the structured result of a call; for a command with its exit status and directory.
 pub(crate) fn raw_output(call: &ToolCall) -> Option<Cow<'_, Value>> {
     let structured = call.finish()?.result.structured.as_deref();
     if call.exit().is_none() {
@@ -250,7 +250,7 @@ fn exit_of(call: &ToolCall) -> (Option<i32>, Option<Cow<'static, str>>) {
     }
 }
 
-/// Where the call's command runs.
+/// Returns the working directory of the call's command.
 pub(crate) fn cwd(call: &ToolCall) -> Option<String> {
     let touches = &call.prepared_as()?.intent.touches;
     touches.iter().find_map(|touch| match touch {

@@ -1,5 +1,5 @@
-//! The example agent as a process, driven by the SDK's own client over its pipes.
-//! What the lines look like is received by the stories; here only that strangers understand them.
+//! Runs the example agent as a process, with the SDK's own client on its pipes.
+//! The golden tests check the lines; this test checks that another client understands them.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -25,7 +25,7 @@ use expect_test::expect;
 use futures::{Sink, Stream, sink, stream};
 use tokio::sync::mpsc;
 
-/// What the person at the editor does when asked.
+/// How the user answers a permission question.
 #[derive(Clone, Copy, Debug, Default)]
 enum UserReply {
     #[default]
@@ -34,7 +34,7 @@ enum UserReply {
     Cancels,
 }
 
-/// An editor: its files in memory, its person, and what it was received.
+/// An editor: its files in memory, its user, and the updates that it received.
 #[derive(Default)]
 struct Editor {
     files: HashMap<PathBuf, String>,
@@ -44,7 +44,7 @@ struct Editor {
 
 type SharedEditor = Arc<Mutex<Editor>>;
 
-/// None of these is noticed by either side.
+/// Bad lines that disturb neither side.
 const BAD_LINES: [&str; 7] = [
     "this is no JSON",
     "[]",
@@ -55,7 +55,7 @@ const BAD_LINES: [&str; 7] = [
     "\r",
 ];
 
-/// The agent's standard input, which a bad line is written into beside the SDK.
+/// The agent's standard input, shared by the SDK and the test that writes bad lines.
 type Input = Arc<Mutex<Option<ChildStdin>>>;
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn a_strangers_client_uses_the_example_agent() {
     .assert_eq(&editor.received.join("\n"));
 }
 
-/// Examples are built before tests run, beside them.
+/// Starts the example agent. Cargo builds examples before the tests run, in the directory beside them.
 fn start() -> (Child, Input, ChildStdout) {
     let test = std::env::current_exe().expect("a path");
     let target = test.parent().and_then(|deps| deps.parent()).expect("deps");
@@ -177,7 +177,7 @@ where
         .await
 }
 
-/// By the kind of an option, never by its place or its name.
+/// Answers a permission request. Chooses the option by its kind, never by its position or name.
 fn decide(
     editor: &SharedEditor,
     request: &RequestPermissionRequest,
@@ -239,7 +239,7 @@ async fn prompt(
     Ok(agent.send_request(request).block_task().await?.stop_reason)
 }
 
-/// One line of what a client understood.
+/// Summarizes an update in one line.
 fn summary(update: &SessionUpdate) -> String {
     match update {
         SessionUpdate::ToolCall(call) => {

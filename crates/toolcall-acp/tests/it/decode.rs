@@ -1,5 +1,5 @@
-//! What holds of the decoder whatever an agent reports, and however the call stands.
-//! It must not favour good reports: most that it makes are nonsense.
+//! Properties of the decoder, for any report and any state of the call.
+//! It must not favour valid reports: most that it generates are invalid.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use toolcall_acp::v1::decode::{announce, decode, decode_plan};
 
 use toolcall_testkit::events::{any_announced, any_event};
 
-/// A call in any state that events can bring about.
+/// A call in any state that events can lead to.
 fn any_call() -> impl Strategy<Value = ToolCall> {
     (any_announced(), vec(any_event(), 0..12)).prop_map(|(announced, arrivals)| {
         let (id, session) = (CallId::new("call"), SessionId::new("session"));
@@ -148,7 +148,7 @@ fn any_report() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Applies everything, or says what had no place.
+/// Applies everything, or returns what the call refused.
 fn apply(call: &mut ToolCall, events: &[Event], printed: Option<&str>) -> Result<(), String> {
     for event in events {
         let placed = call.apply(event, Timestamp::default());
@@ -194,7 +194,7 @@ proptest! {
         let first = decode(&call, &report);
         prop_assert_eq!(apply(&mut call, &first.events, first.printed.as_deref()), Ok(()));
         let again = decode(&call, &report);
-        // A fraction never runs backwards and a pause hides an unknown status: both are told anew.
+        // A fraction never decreases and a pause hides an unknown status, so both are decoded again.
         let may_repeat =
             |event: &Event| matches!(event, Event::Progressed(_) | Event::StatusUnknown(_));
         prop_assert!(again.events.iter().all(may_repeat), "{:?}", again.events);

@@ -1,4 +1,4 @@
-//! The integration tests of `toolcall-acp`, one module a subject, in one binary.
+//! The integration tests of `toolcall-acp`, one module for each subject, in one binary.
 
 mod agent;
 mod connection;

@@ -1,5 +1,5 @@
-//! What is written in v1 and read back is the same call, up to what v1 cannot say.
-//! The list of losses is in `docs/acp-v1.md`; what is compared here is everything that is not on it.
+//! A call that is encoded in v1 and decoded again is the same call, except for what v1 cannot express.
+//! `docs/acp-v1.md` lists those losses; these tests compare everything else.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::fold::Folded;
 use crate::v1_call::V1Call;
 use toolcall_testkit::events::{any_announced, any_event};
 
-/// A stream of events that all have their place. A status that is not known here cannot be written.
+/// A sequence of events that the call accepts. Unknown statuses are left out, because v1 has none.
 fn any_story() -> impl Strategy<Value = Vec<(ToolCall, Event)>> {
     (any_announced(), vec(any_event(), 0..30)).prop_map(|(announced, events)| {
         let announced = Arc::new(announced);
@@ -33,7 +33,7 @@ fn any_story() -> impl Strategy<Value = Vec<(ToolCall, Event)>> {
     })
 }
 
-/// What a client makes of these updates.
+/// Decodes updates as a client would.
 fn read(updates: Vec<Value>) -> (Folded, Option<Plan>) {
     let (mut folded, mut plan) = (Folded::default(), None);
     for update in updates {

@@ -1,5 +1,5 @@
 //! Every JSON example of the five documents that this project started from.
-//! It must not mend an example: what is wrong with one is named, and nothing else may be.
+//! It must not correct an example: the index names every finding, and there is no other.
 
 mod index;
 
@@ -26,7 +26,7 @@ fn seed(name: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The update of an example, in its envelope or out of it.
+/// Returns the update of an example, with or without its JSON-RPC envelope.
 fn update(name: &str) -> Value {
     let mut seed = seed(name);
     let params = if seed["params"].is_object() {
@@ -42,7 +42,7 @@ fn rules(findings: &[Finding]) -> Vec<Rule> {
     findings.iter().map(|finding| finding.rule).collect()
 }
 
-/// A plain call of this id, to hang examples on.
+/// Returns the announcement of a plain call with this id, for examples that update a call.
 fn begin(id: &Value) -> Value {
     json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "Call", "status": "pending"})
 }
@@ -56,7 +56,7 @@ fn fold(reports: &[Value]) -> Folded {
     folded
 }
 
-/// What a call says on the wire.
+/// Encodes a whole call.
 fn reencode(call: &ToolCall) -> Vec<Value> {
     let dialect = Dialect::default();
     let updates = snapshot(call, &dialect);
@@ -114,7 +114,10 @@ fn is_report(name: &str, report: &Value, wrong: &[Rule]) {
         let call = fold(reports).calls.remove(0);
         let again = fold(&reencode(&call)).calls.remove(0);
         let (again, meant) = (V1Call::of(&again), V1Call::of(&call));
-        assert_eq!(again, meant, "{name} means the same when it is said again");
+        assert_eq!(
+            again, meant,
+            "{name} is the same call after encoding and decoding"
+        );
     }
 }
 
@@ -152,7 +155,7 @@ fn registers(definition: &Value) {
     registry.add_any(tool).unwrap();
 }
 
-/// Whether the input says more of the call than the tool's name alone.
+/// Whether the title says more with the input than with the tool's name alone.
 fn infers(tool: &str, input: &Value) -> bool {
     title_of(tool, input) != title_of(tool, &json!({}))
 }
@@ -192,7 +195,7 @@ fn inputs_say_what_their_calls_would_do() {
     assert!(!jsonschema::is_valid(schema, &seed("002-input-web-search")));
 }
 
-/// Folds examples in order and shows what their call comes to.
+/// Applies examples in order and shows the final state of their call.
 fn check<const N: usize>(names: [&str; N], expected: Expect) {
     let folded = fold(&names.map(update));
     let call = &folded.calls[0];

@@ -1,5 +1,5 @@
-//! Changes of files that v1 has no shape for, as we mark them on a text item.
-//! It must not guess: a mark that cannot be read leaves the text as it is.
+//! Decodes file changes that v1 cannot express, from the `_meta` that our encoder puts on a text item.
+//! It must not guess: if the `_meta` cannot be read, the text is kept as it is.
 
 use serde_json::{Map, Value};
 use toolcall::{Change, FileBody, FileEdit};
@@ -9,7 +9,7 @@ use super::members::{count, text};
 use crate::finding::{Findings, Rule};
 use crate::meta;
 
-/// The change that a mark tells; a mark that cannot be read is noted.
+/// Decodes a change. Adds a finding if it cannot be read.
 pub(super) fn read(mark: &Value, findings: &mut Findings) -> Option<FileEdit> {
     let edit = mark.as_object().and_then(|map| edit(map, findings));
     if edit.is_none() {

@@ -1,5 +1,5 @@
-//! The items of `content`, one by one.
-//! It must not lose one in silence: what cannot be read is noted.
+//! Decodes the items of `content`, one by one.
+//! It must not drop an item silently: one that cannot be read becomes a finding.
 
 use serde_json::{Map, Value};
 use toolcall::{Blob, Content, FileBody, FileEdit, Link, Resource, ResourceBody};
@@ -13,13 +13,13 @@ use crate::meta;
 /// One item.
 enum DecodedItem {
     Content(Content),
-    /// What the call printed.
+    /// The call's output.
     Output(String),
-    /// Something of our own making that stands elsewhere, too.
+    /// An item that our encoder generated from other fields.
     Generated,
 }
 
-/// Reads a list of items.
+/// Decodes a list of items.
 pub(super) fn read(list: &[Value], findings: &mut Findings) -> Items {
     let mut items = Items {
         count: list.len(),
@@ -65,7 +65,7 @@ fn type_name(map: &Map<String, Value>) -> Result<&str, String> {
     name.ok_or_else(|| "it has no `type`".to_owned())
 }
 
-/// A content block within its item: what it is may stage in the `_meta` of either.
+/// Decodes a content block within its item. The `_meta` of either may say what it is.
 fn wrapped(item: &Map<String, Value>, findings: &mut Findings) -> Result<DecodedItem, String> {
     let inner = item.get("content").unwrap_or(&Value::Null);
     let inner = object(inner).map_err(|why| format!("in its `content`, {why}"))?;

@@ -1,4 +1,4 @@
-//! How a call ended that did not complete: as we say it in `_meta`, else as its content tells.
+//! Decodes how a call failed: from our `_meta` if it is there, otherwise from the content.
 //! It must not drop a text that is more than a reason.
 
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::finding::{Findings, Rule, quoted};
 use crate::meta;
 use crate::v1::signal;
 
-/// In bytes. What is longer than that is a result, of which the reason is the beginning.
+/// The longest reason, in bytes. A longer text is a result, and the reason is its beginning.
 const MAX_REASON_LENGTH: usize = 4096;
 
-/// The ending of a call whose status is `failed`. A text that is its reason is taken out of the content.
+/// Returns the ending of a call with the status `failed`. Removes the text of the reason from the content.
 pub(super) fn failed(
     call: &ToolCall,
     report: &mut ReportedFields<'_>,
@@ -43,7 +43,7 @@ fn exit_reason(exit: Exit) -> Arc<str> {
     }
 }
 
-/// The ending that we wrote ourselves.
+/// Decodes the ending that our own encoder wrote.
 fn exact(meta: &Map<String, Value>, findings: &mut Findings) -> Option<Ending> {
     let reported = object(meta, meta::ENDING, findings)?;
     let reason = text(reported, "reason", findings).unwrap_or("no reason was given");
@@ -74,7 +74,7 @@ fn canceller(reported: &Map<String, Value>, findings: &mut Findings) -> Cancelle
     }
 }
 
-/// The first text, which stays where it is if it says more than fits into a reason.
+/// Returns the first text as a reason. The text is removed unless it is longer than a reason.
 fn reason_in(content: &mut Vec<Content>) -> Option<Arc<str>> {
     let text = |item: &Content| match item {
         Content::Text(text) if !text.trim().is_empty() => Some(text.clone()),
@@ -100,7 +100,7 @@ fn reason_of(output: &Value) -> Option<Arc<str>> {
     (!reported.trim().is_empty()).then(|| reason(reported).0)
 }
 
-/// The reason that a text gives, and whether it is all of the text.
+/// Returns the reason in a text, and whether it is the whole text.
 fn reason(text: &str) -> (Arc<str>, bool) {
     let text = text.trim();
     let end = text.floor_char_boundary(MAX_REASON_LENGTH);

@@ -1,5 +1,5 @@
-//! What a report means for a call: the events it stands for, in the order in which they have a place.
-//! It must not decide anything for anybody: what an agent settled out of sight is said to be unseen.
+//! Turns a report of a call into events, in an order that the call accepts.
+//! It must not invent a decision: a permission that the agent settled elsewhere is recorded as unseen.
 
 use std::sync::Arc;
 
@@ -15,29 +15,29 @@ use super::{ending, input, output};
 use crate::decode::{RAW_OUTPUT, ReportedFields, ReportedStatus};
 use crate::finding::{Findings, Rule};
 
-/// In graphemes.
+/// The longest unknown status, in graphemes.
 const MAX_STATUS_LENGTH: usize = 80;
 
-/// What a report stands for.
+/// The events of a report.
 pub(super) struct DecodedEvents {
-    /// What happened.
+    /// The events, in order.
     pub(super) events: Vec<Event>,
-    /// What was printed, unless the last event has it.
+    /// The output, unless the last event has it.
     pub(super) printed: Option<String>,
 }
 
-/// How the call takes up what the report shows.
+/// The stage of a call, which decides what the content of a report means.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CallStage {
-    /// It does not run: this is what it would do.
+    /// The call does not run: the content is a preview.
     Waiting,
-    /// It runs, or has a status that counts as running.
+    /// The call runs, or has a status that counts as running.
     Acting,
-    /// This report ends it.
+    /// This report ends the call.
     Ending,
 }
 
-/// Reads a report of a call that has not ended.
+/// Turns a report of an open call into events.
 pub(super) fn read(
     call: &ToolCall,
     mut report: ReportedFields<'_>,
@@ -81,7 +81,7 @@ fn unread(findings: &mut Findings) -> Option<String> {
     None
 }
 
-/// What lets the call run, if the report says that it runs or ran.
+/// Returns the events that start the call, if the report says that it runs or ran.
 fn start(
     call: &ToolCall,
     status: Option<ReportedStatus<'_>>,
@@ -133,7 +133,7 @@ fn status_unknown(call: &ToolCall, status: Option<ReportedStatus<'_>>) -> Option
     is_news.then_some(Event::StatusUnknown(status))
 }
 
-/// The whole description, if the report changes any of it.
+/// Returns the whole description, if the report changes any of it.
 fn restated(call: &ToolCall, report: &mut ReportedFields<'_>, stage: CallStage) -> Option<Event> {
     let title = report.title.take().filter(|title| title != call.title());
     let kind = report.kind.filter(|kind| *kind != call.kind());
@@ -159,7 +159,7 @@ fn restated(call: &ToolCall, report: &mut ReportedFields<'_>, stage: CallStage) 
     })))
 }
 
-/// What a call that does not run yet shows is what it would do.
+/// Returns the content of a call that does not run yet, if it changed.
 fn preview(
     call: &ToolCall,
     report: &mut ReportedFields<'_>,
@@ -187,7 +187,7 @@ fn showed(call: &ToolCall, report: ReportedFields<'_>) -> Option<Event> {
     (content != shown).then(|| Event::Showed(content.into()))
 }
 
-/// Content is always sent whole, so that what would be done goes before what is done. It is known.
+/// Removes known content from the start. Agents always send the whole content, the preview first.
 fn leave_out<'a>(known: impl Iterator<Item = &'a Content> + Clone, content: &mut Vec<Content>) {
     let count = known.clone().count();
     if content.iter().take(count).eq(known) {
@@ -195,7 +195,7 @@ fn leave_out<'a>(known: impl Iterator<Item = &'a Content> + Clone, content: &mut
     }
 }
 
-/// An edit that was shown before it was made need not be its result, too.
+/// Removes edits from the result that the preview has already.
 fn leave_out_edits(call: &ToolCall, report: &mut ReportedFields<'_>) {
     let edits = call
         .preview()
@@ -206,7 +206,7 @@ fn leave_out_edits(call: &ToolCall, report: &mut ReportedFields<'_>) {
     }
 }
 
-/// How it ended. A text that is the reason is no result any more.
+/// Returns the ending. A text that is the reason is removed from the result.
 fn ending(
     call: &ToolCall,
     report: &mut ReportedFields<'_>,
@@ -228,7 +228,7 @@ fn ending(
     }
 }
 
-/// The ending. What was shown last is its result, unless the report has one of its own.
+/// Returns the final event. Its result is the content of the report, or else what was shown last.
 fn finished(
     call: &ToolCall,
     report: ReportedFields<'_>,

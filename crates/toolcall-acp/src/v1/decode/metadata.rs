@@ -1,5 +1,5 @@
-//! What stands in `_meta` or in a raw output and means something: progress, pauses, exits, notes.
-//! It must not note what has a place of its own on the call.
+//! Decodes `_meta` and raw outputs: progress, pauses, exit statuses, metadata.
+//! It must not store keys as metadata that the call has a field for.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::finding::{Findings, Rule};
 use crate::meta;
 use crate::v1::signal;
 
-/// Keys that a call keeps. An agent that invents a new one each time must not fill our memory.
+/// The most metadata keys of a call, so that an agent with ever new keys cannot fill memory.
 const MAX_KEYS: usize = 64;
 
-/// In graphemes.
+/// The longest message or reason, in graphemes.
 const MAX_LINE_LENGTH: usize = 200;
 
-/// Keys whose meaning is kept elsewhere, or is of no use once it was shown.
+/// Keys that are decoded into other fields, or that are useless after they were shown.
 const SKIPPED_KEYS: [&str; 11] = [
     RAW_OUTPUT,
     meta::PROGRESS,
@@ -36,7 +36,7 @@ const SKIPPED_KEYS: [&str; 11] = [
     TERMINAL_OUTPUT_DELTA,
 ];
 
-/// The metadata that is new: the agent's own, and a raw output that came early.
+/// Returns the new metadata: the agent's own, and a raw output that came before the ending.
 pub(super) fn noted(
     call: &ToolCall,
     report: &ReportedFields<'_>,
@@ -63,7 +63,7 @@ pub(super) fn noted(
         .collect()
 }
 
-/// Keys and values that a call keeps as they are.
+/// Returns the keys and values that a call keeps unchanged.
 fn reported_metadata<'a>(
     report: &ReportedFields<'a>,
 ) -> impl Iterator<Item = (&'a str, &'a Value)> {
@@ -75,7 +75,7 @@ fn reported_metadata<'a>(
     own.filter(move |(key, _)| is_noted(key)).chain(early)
 }
 
-/// Progress, where it is news.
+/// Returns the progress, if it changed.
 pub(super) fn progressed(
     call: &ToolCall,
     report: &ReportedFields<'_>,
@@ -98,7 +98,7 @@ pub(super) fn progressed(
     (call.progress() != Some(&progress)).then_some(Event::Progressed(progress))
 }
 
-/// A pause that began or ended. Only what acts can be paused.
+/// Returns a pause that began or ended.
 pub(super) fn paused(
     call: &ToolCall,
     report: &ReportedFields<'_>,
@@ -114,13 +114,13 @@ pub(super) fn paused(
     (held != Some(reason.as_str())).then(|| Event::Held(reason.into()))
 }
 
-/// How a command ended, where it is news.
+/// Returns the exit status of a command, if it changed.
 pub(super) fn exited(call: &ToolCall, report: &ReportedFields<'_>) -> Option<Event> {
     let exit = reported_exit(report)?;
     (call.exit() != Some(exit)).then_some(Event::Exited(exit))
 }
 
-/// How a command ended, as a raw output or Zed's extension tells.
+/// Returns the exit status of a command, from the raw output or Zed's extension.
 pub(super) fn reported_exit(report: &ReportedFields<'_>) -> Option<Exit> {
     let raw = report.output.and_then(Value::as_object);
     let terminal = report
@@ -143,7 +143,7 @@ fn exit(reported: &Map<String, Value>) -> Option<Exit> {
         .or_else(|| code()?.as_i64().and_then(exit_code).map(Exit::Code))
 }
 
-/// Some systems tell a code as a number without sign: its bits are the same.
+/// Converts an exit code. Some systems report it as an unsigned number with the same bits.
 fn exit_code(code: i64) -> Option<i32> {
     let unsigned = || u32::try_from(code).ok().map(u32::cast_signed);
     i32::try_from(code).ok().or_else(unsigned)

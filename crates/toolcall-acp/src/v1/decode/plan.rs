@@ -1,4 +1,4 @@
-//! A reported plan.
+//! Decodes a plan.
 //! It must not refuse a whole plan for one bad entry.
 
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use super::members::present;
 use crate::decode::DecodedPlan;
 use crate::finding::{Finding, Findings, Rule, quoted, type_of};
 
-/// Reads a `plan`, which replaces the session's whole plan.
+/// Decodes a `plan`, which replaces the session's whole plan.
 pub fn decode_plan(update: &Value) -> Result<DecodedPlan, Finding> {
     let refused = |rule, message: String| Err(Finding::new(rule, None, message));
     match update.get("sessionUpdate") {
@@ -66,7 +66,7 @@ const PRIORITIES: [(&str, Priority); 3] = [
     ("low", Priority::Low),
 ];
 
-/// The value of a member, or its default and a finding.
+/// Returns the value of a member, or its default with a finding.
 fn one_of<T: Copy + Default>(
     map: &Map<String, Value>,
     key: &str,

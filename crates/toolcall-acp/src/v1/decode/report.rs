@@ -1,5 +1,5 @@
-//! What one report says of a call, member by member, with what is wrong with it noted.
-//! It must not know the call: what a report means is for others to say.
+//! Decodes the members of one report, with findings about them.
+//! It must not know the call; `events.rs` turns the report into events.
 
 use serde_json::{Map, Value};
 use toolcall::Kind;
@@ -12,11 +12,11 @@ use super::members::{list, object, present, text};
 use crate::decode::{ReportedFields, ReportedStatus};
 use crate::finding::{Findings, Rule, quoted};
 
-/// Generous, since some agents tell a command in the title and nowhere else.
+/// The longest title. It is generous, because some agents put the command only into the title.
 const MAX_TITLE_LENGTH: usize = 4096;
 const MAX_NAME_LENGTH: usize = 200;
 
-/// Reads what there is.
+/// Decodes the members that are present.
 pub(super) fn read<'a>(fields: &CallMembers<'a>, findings: &mut Findings) -> ReportedFields<'a> {
     let map = fields.map;
     if fields.place == MembersLocation::Nested {
@@ -39,7 +39,7 @@ pub(super) fn read<'a>(fields: &CallMembers<'a>, findings: &mut Findings) -> Rep
     }
 }
 
-/// Foreign titles are shown like our own: on one line, with nothing hidden in it.
+/// Cleans a title like our own: one line, without hidden characters.
 fn title(map: &Map<String, Value>, findings: &mut Findings) -> Option<String> {
     let title = clean_command(text(map, "title", findings)?, MAX_TITLE_LENGTH);
     let is_blank = title.trim().is_empty();

@@ -1,5 +1,5 @@
-//! Every sort of bad line, with the exact line it is answered with.
-//! After each, the connection lives: a ping is answered.
+//! Every kind of bad line, with the exact response.
+//! After each, the connection still works: a ping is answered.
 
 use toolcall_acp::transport::Limits;
 
@@ -8,7 +8,7 @@ use crate::connection::support::{Ping, RemotePeer, connected, narrowly_connected
 const PING: &str = r#"{"jsonrpc":"2.0","id":"ping","method":"_ping"}"#;
 const PONG: &str = r#"{"jsonrpc":"2.0","id":"ping","result":"pong"}"#;
 
-/// What is said in answer to this, before a ping is answered.
+/// Returns the responses to this line, before the response to a ping.
 async fn replies(remote: &mut RemotePeer, line: &[u8]) -> Vec<String> {
     remote.send(line).await;
     remote.send(PING).await;

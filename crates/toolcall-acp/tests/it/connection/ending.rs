@@ -1,5 +1,5 @@
 //! How connections end: by the peer, by us, by a broken pipe, by being dropped.
-//! What was said before is received, and nobody waits for what cannot come.
+//! Lines sent before the end are received, and no request waits for ever.
 
 use serde_json::json;
 use toolcall_acp::lane::{Closed, TrySendError};

@@ -1,5 +1,5 @@
-//! Peers that say too much, or do not listen: memory stays within bounds.
-//! What is measured is what was pending, never how long it took.
+//! Peers that send too much or do not read: memory stays within limits.
+//! The tests measure pending bytes, never time.
 
 use std::io;
 use std::pin::Pin;
@@ -83,7 +83,7 @@ async fn more_requests_than_can_be_held_are_refused_until_one_is_answered() {
     }
 }
 
-/// Gives this line again and again, as fast as it is read, and counts the bytes.
+/// Returns a line again and again, as fast as it is read, and counts the bytes.
 struct RepeatingReader {
     line: Vec<u8>,
     left: usize,

@@ -1,5 +1,5 @@
-//! Requests and notifications of the peer, and how they are answered.
-//! What handles them cannot hurt the connection, and each request is answered exactly once.
+//! How the peer's requests and notifications are handled and answered.
+//! A handler cannot break the connection, and each request is answered exactly once.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use toolcall_acp::peer::RpcError;
 
 use crate::connection::support::{connected, holding};
 
-/// RecordingHandler in every way there is.
+/// A handler that answers in every possible way and records notifications.
 struct RecordingHandler(Arc<Mutex<Vec<String>>>);
 
 impl Dispatch for RecordingHandler {

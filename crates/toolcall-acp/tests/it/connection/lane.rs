@@ -1,5 +1,5 @@
-//! The lane by itself: whole lines, in order, within its bound, until it is closed.
-//! No line here is JSON: the lane does not care.
+//! The lane by itself: whole lines, in order, within its limit, until it is closed.
+//! The lines are not JSON, because the lane does not parse them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -154,9 +154,9 @@ async fn who_waits_goes_first_and_in_order() {
     let (writer, mut reader) = duplex(100);
     tokio::spawn(lane_reader.drain(writer));
     settle().await;
-    // The lane is empty now, but it is not the turn of whoever comes along.
+    // The lane is empty now, but a new sender must wait for those who wait already.
     assert_eq!(put(&lane, "pushy"), Err(TrySendError::Full));
-    // Nor of the second.
+    // The second must wait, too.
     assert_eq!(poll_once(&mut second).await, Poll::Pending);
     first.await.unwrap();
     second.await.unwrap();
@@ -200,7 +200,7 @@ async fn who_stops_waiting_sends_nothing_and_holds_up_nobody() {
     let (writer, mut reader) = duplex(100);
     tokio::spawn(lane_reader.drain(writer));
     settle().await;
-    // It was told that there is room, and does not want it any more.
+    // It was woken because there is room, and is dropped before it uses it.
     drop(first);
     second.await.unwrap();
     lane.close();
@@ -229,8 +229,8 @@ async fn a_producer_that_always_has_more_starves_nobody() {
     while lines.next_line().await.unwrap().unwrap() != "modest" {
         before += 1;
     }
-    // What was in the pipe, in the hands of the writer, and pending; and one turn of the greedy,
-    // who waited first. No second turn.
+    // The lines in the pipe, in the writer and pending, and one turn of the greedy producer, which waited
+    // first. It has no second turn.
     assert!(before <= 650, "{before} lines went first");
 }
 
@@ -297,7 +297,7 @@ async fn a_small_lane_that_is_full_does_not_wait_for_more() {
     assert!(waited <= Duration::from_millis(2), "it waited {waited:?}");
 }
 
-/// How a producer writes its lines.
+/// How a producer sends its lines.
 #[derive(Clone, Copy, Debug)]
 enum SendMethod {
     Waits,
@@ -321,7 +321,7 @@ async fn produce(lane: Lane, number: usize, method: SendMethod, lengths: Vec<usi
     }
 }
 
-/// The lines of each producer, as they came out.
+/// Returns the lines of each producer, as they were received.
 async fn collect(
     lane: Lane,
     lane_reader: LaneReader,

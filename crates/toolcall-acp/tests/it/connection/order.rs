@@ -1,5 +1,5 @@
-//! One queue, one order: no answer overtakes what was said before it.
-//! That holds whether the peer listens or not.
+//! One queue, one order: no response overtakes an earlier line.
+//! That holds whether the peer reads or not.
 
 use serde_json::json;
 use toolcall_acp::transport::Limits;

@@ -1,5 +1,5 @@
 //! Requests to the peer: answered, refused, withdrawn, or left without an answer.
-//! Each comes to exactly one of these.
+//! Each request has exactly one of these outcomes.
 
 use std::pin::pin;
 use std::task::Poll;
@@ -18,7 +18,7 @@ fn asked(peer: &Peer) -> tokio::task::JoinHandle<Result<Value, PeerError>> {
     tokio::spawn(async move { peer.request("_ask", &json!({"what": 1})).await })
 }
 
-/// What is asked, answered with this.
+/// Sends a request and answers it with this line. Returns its outcome.
 async fn answered(answer: &str) -> Result<Value, PeerError> {
     let (peer, mut remote) = running_alone();
     let asking = asked(&peer);
@@ -143,7 +143,7 @@ async fn the_end_of_input_ends_every_request() {
     remote.close();
     assert_eq!(asking.await.unwrap(), Err(PeerError::Gone));
     assert_eq!(peer.request("_ask", &json!({})).await, Err(PeerError::Gone));
-    // What goes out still does.
+    // Lines to the peer are still sent.
     assert_alive(&peer, &mut remote).await;
 }
 
@@ -175,7 +175,7 @@ async fn a_request_waiting_for_its_turn_fails_when_the_connection_ends() {
     let (peer, transport, mut remote) = narrowly_connected(1000, limits);
     tokio::spawn(transport.run_alone());
     let params = json!({});
-    // It keeps its place, as nobody asks for its answer.
+    // It still counts as unanswered, because its future is not polled.
     let mut first = pin!(peer.request("_ask", &params));
     assert_eq!(poll_once(&mut first).await, Poll::Pending);
     let second = asked(&peer);

@@ -1,5 +1,5 @@
-//! A peer to test connections with: it says and hears lines.
-//! It asserts nothing about what they say.
+//! A remote peer for tests of connections: it sends and receives lines.
+//! It asserts nothing about their content.
 
 use std::future::Future;
 use std::io;
@@ -14,7 +14,7 @@ use toolcall_acp::dispatch::{Dispatch, Handled, Responder};
 use toolcall_acp::peer::{Peer, RpcError};
 use toolcall_acp::transport::{Limits, Transport, connect};
 
-/// How much lies in the pipes of a test that does not care.
+/// The pipe size for tests that do not depend on it.
 const LARGE_PIPE: usize = 1024 * 1024;
 
 /// The other end of a connection.
@@ -24,20 +24,20 @@ pub(crate) struct RemotePeer {
 }
 
 impl RemotePeer {
-    /// Says these lines.
+    /// Sends these lines.
     pub(crate) async fn send(&mut self, lines: impl AsRef<[u8]>) {
-        let writer = self.writer.as_mut().expect("it did not hang up");
+        let writer = self.writer.as_mut().expect("an open writer");
         writer.write_all(lines.as_ref()).await.unwrap();
         writer.write_all(b"\n").await.unwrap();
     }
 
-    /// The next line.
+    /// Returns the next line.
     pub(crate) async fn receive(&mut self) -> String {
         let line = self.reader.next_line().await.unwrap();
-        line.expect("the other side says something")
+        line.expect("a line")
     }
 
-    /// Every line until the other side hangs up.
+    /// Returns every line until the other side closes the connection.
     pub(crate) async fn receive_all(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         while let Some(line) = self.reader.next_line().await.unwrap() {
@@ -46,23 +46,23 @@ impl RemotePeer {
         lines
     }
 
-    /// Listens no more, but may still speak.
+    /// Stops reading, and keeps the sending half open.
     pub(crate) fn stop_reading(self) -> impl Sized {
         self.writer
     }
 
-    /// Says nothing any more.
+    /// Closes the sending half.
     pub(crate) fn close(&mut self) {
         self.writer = None;
     }
 }
 
-/// A connection and its other end.
+/// Returns a connection and its other end.
 pub(crate) fn connected() -> (Peer, Transport, RemotePeer) {
     narrowly_connected(LARGE_PIPE, Limits::default())
 }
 
-/// A connection through pipes of this many bytes, and its other end.
+/// Returns a connection through pipes of this many bytes, and its other end.
 pub(crate) fn narrowly_connected(pipe: usize, limits: Limits) -> (Peer, Transport, RemotePeer) {
     let (remote_writer, reader) = tokio::io::duplex(pipe);
     let (writer, remote_reader) = tokio::io::duplex(pipe);
@@ -74,14 +74,14 @@ pub(crate) fn narrowly_connected(pipe: usize, limits: Limits) -> (Peer, Transpor
     (peer, transport, remote)
 }
 
-/// A connection that runs without a handler, and its other end.
+/// Returns a connection that runs without a handler, and its other end.
 pub(crate) fn running_alone() -> (Peer, RemotePeer) {
     let (peer, transport, remote) = connected();
     tokio::spawn(transport.run_alone());
     (peer, remote)
 }
 
-/// RecordingHandler `_ping` and refuses everything else.
+/// A handler that answers `_ping` and refuses everything else.
 pub(crate) struct Ping;
 
 impl Dispatch for Ping {
@@ -93,7 +93,7 @@ impl Dispatch for Ping {
     }
 }
 
-/// Hands out the responders of every request.
+/// A handler that passes every responder to the test.
 struct HoldingHandler(mpsc::Sender<Responder>);
 
 impl Dispatch for HoldingHandler {
@@ -105,7 +105,7 @@ impl Dispatch for HoldingHandler {
     }
 }
 
-/// Runs a connection. Requests come out here, to be answered or not.
+/// Runs a connection. Returns the responders to its requests.
 pub(crate) fn holding(
     transport: Transport,
 ) -> (mpsc::Receiver<Responder>, JoinHandle<io::Result<()>>) {
@@ -123,7 +123,7 @@ pub(crate) async fn settle() {
     }
 }
 
-/// Polls once.
+/// Polls a future once.
 pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     let mut future = std::pin::Pin::new(future);
     std::future::poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await

@@ -1,4 +1,4 @@
-//! The agent of a story: the least one, which adds nothing to what the library says.
+//! The agent of the golden tests: a `SimpleAgent`, which adds nothing to the library's own lines.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use toolcall_acp::{ClientConnection, Prompt, SimpleAgent, StopReason, serve};
 
 use crate::golden::harness::{Model, OpenEngine};
 
-/// Serves a client until it is gone.
+/// Serves a client until its connection ends.
 pub(crate) async fn serve_with(
     client: ClientConnection,
     transport: Transport,

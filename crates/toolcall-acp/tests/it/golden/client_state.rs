@@ -1,11 +1,11 @@
-//! What a client knows of each call after a number of updates: fields replaced, `_meta` merged.
-//! It is as forgetful as a client: what was replaced is gone.
+//! What a client knows of each call after some updates: fields are replaced, `_meta` is merged.
+//! Like a client, it keeps no replaced value.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// Signs of life are no state.
+/// Heartbeats are not part of the state.
 const BEAT: &str = "toolcall/beat";
 const CHUNK: &str = "terminal_output";
 
@@ -17,7 +17,7 @@ pub(crate) struct ClientState {
 }
 
 impl ClientState {
-    /// Takes in what `params.update` of a `session/update` tells.
+    /// Applies `params.update` of a `session/update`.
     pub(crate) fn update(&mut self, update: &Value) {
         match update["sessionUpdate"].as_str() {
             Some("tool_call" | "tool_call_update") => self.merge(update),
@@ -26,7 +26,7 @@ impl ClientState {
         }
     }
 
-    /// Takes in a call as an update or a request for permission tells it.
+    /// Applies the fields of a call from an update or a permission request.
     pub(crate) fn merge(&mut self, reported: &Value) {
         let (Some(id), Some(fields)) = (reported["toolCallId"].as_str(), reported.as_object())
         else {
@@ -42,7 +42,7 @@ impl ClientState {
         }
     }
 
-    /// A field of a call.
+    /// Returns a field of a call.
     pub(crate) fn get(&self, call: &str, field: &str) -> Option<&Value> {
         self.calls.get(call)?.get(field)
     }
@@ -59,7 +59,7 @@ fn merge_meta(call: &mut Map<String, Value>, reported: &Value) {
     }
 }
 
-/// Chunks for a terminal are put together.
+/// Concatenates chunks for a terminal.
 fn append(known: &mut Value, chunk: &Value) {
     let before = known["data"].as_str().unwrap_or_default().to_owned();
     *known = chunk.clone();

@@ -1,5 +1,5 @@
-//! A stage for stories: a real agent on one end of a pipe, a scripted client on the other, every line kept.
-//! It asserts nothing; what must hold of the lines is said elsewhere.
+//! The harness of the golden tests: a real agent and a scripted client on a pipe, with every line recorded.
+//! It asserts nothing; `check.rs` checks the lines.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,18 +17,18 @@ use toolcall_acp::{ClientConnection, Prompt};
 use crate::golden::agent::serve_with;
 use crate::golden::line::{Line, PROMPT, Side};
 
-/// No story takes so long, by its own clock.
+/// The timeout of a test, in paused time.
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// What answers a prompt.
+/// Answers a prompt in place of a model.
 pub(crate) type Model = Arc<dyn Fn(Arc<Prompt>) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// What opens a session.
+/// Builds the engine of a session.
 pub(crate) type OpenEngine = Box<dyn Fn(SessionContext) -> EngineBuilder + Send + Sync>;
 
 type EngineChange = Arc<dyn Fn(EngineBuilder) -> EngineBuilder + Send + Sync>;
 
-/// What a story is played with.
+/// The setup of a golden test.
 pub(crate) struct Story {
     tools: Arc<Registry>,
     offers: Value,
@@ -37,13 +37,13 @@ pub(crate) struct Story {
     setup: Vec<EngineChange>,
 }
 
-/// Everything that went over the wire, and what was stored meanwhile.
+/// Every line that went over the wire, and what was stored meanwhile.
 pub(crate) struct Wire {
     pub(crate) lines: Vec<Line>,
     pub(crate) store: Arc<MemoryStore>,
 }
 
-/// What the client writes in reply to one line.
+/// The messages that the client sends in reply to one line.
 #[derive(Default)]
 pub(crate) struct ClientReplies {
     messages: Vec<Value>,
@@ -61,25 +61,25 @@ impl Story {
         }
     }
 
-    /// The client's capabilities.
+    /// Sets the client's capabilities.
     pub(crate) fn offering(mut self, offers: Value) -> Self {
         self.offers = offers;
         self
     }
 
-    /// The `_meta` of the prompt.
+    /// Sets the `_meta` of the prompt.
     pub(crate) fn prompt_meta(mut self, meta: Value) -> Self {
         self.prompt_meta = Some(meta);
         self
     }
 
-    /// Where commands run.
+    /// Sets where commands run.
     pub(crate) fn commands(mut self, commands: CommandPlacement) -> Self {
         self.commands = commands;
         self
     }
 
-    /// The machine.
+    /// Sets the host.
     pub(crate) fn host(self, host: MemoryHost) -> Self {
         let host: Arc<dyn Host> = Arc::new(host);
         self.engine(move |engine| engine.host(host.clone()))
@@ -94,7 +94,7 @@ impl Story {
         self
     }
 
-    /// Plays it: `client` sees every line of the agent, `model` answers the prompt.
+    /// Runs the test: `client` receives every line of the agent, `model` answers the prompt.
     pub(crate) async fn play<M, F>(
         self,
         mut client: impl FnMut(&Value, &mut ClientReplies),
@@ -108,7 +108,7 @@ impl Story {
         self.play_erased(&mut client, model).await
     }
 
-    /// The same for every story, so that it is compiled once and not fifty times.
+    /// Not generic, so that it is compiled once and not fifty times.
     async fn play_erased(
         self,
         client: &mut dyn FnMut(&Value, &mut ClientReplies),
@@ -130,14 +130,14 @@ impl Story {
         let mut lines = Vec::new();
         let talking = converse(ours, &self.offers, self.prompt_meta, client, &mut lines);
         if timeout(HOUR, talking).await.is_err() {
-            panic!("the story never ends; so far: {:#?}", texts(&lines));
+            panic!("the test never ends; lines: {:#?}", texts(&lines));
         }
         serving.await.expect("no panic").expect("a clean end");
         Wire { lines, store }
     }
 }
 
-/// The engine of a story: ids, time and session are always the same.
+/// Builds the engine of a test, with fixed ids, time and session.
 fn opening(
     registry: Arc<Registry>,
     setup: Vec<EngineChange>,
@@ -154,7 +154,7 @@ fn opening(
     })
 }
 
-/// Speaks for the client until its prompt is answered and the agent has hung up.
+/// Runs the client until its prompt is answered and the agent has closed the connection.
 async fn converse(
     stream: DuplexStream,
     offers: &Value,
@@ -193,7 +193,7 @@ fn texts(lines: &[Line]) -> Vec<&str> {
     lines.iter().map(|line| line.text.as_str()).collect()
 }
 
-/// What every client does: after each answer the next request, up to the prompt.
+/// Sends the next request after each response, up to the prompt, as every client does.
 fn go_on(line: &Value, prompt_meta: Option<&Value>, out: &mut ClientReplies) {
     if is_response_to(line, 1) {
         out.send(request(
@@ -220,7 +220,7 @@ fn request(id: u64, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// Writes and keeps lines. Without a writer the client has hung up.
+/// Writes and records the client's lines. Without a writer the client has closed the connection.
 struct ClientWriter<'a> {
     writer: Option<WriteHalf<DuplexStream>>,
     lines: &'a mut Vec<Line>,
@@ -250,7 +250,7 @@ impl ClientReplies {
         self.messages.push(message);
     }
 
-    /// Says nothing more after this.
+    /// Closes the connection after this reply.
     pub(crate) fn hang_up(&mut self) {
         self.hangs_up = true;
     }

@@ -1,5 +1,5 @@
-//! What holds on every wire, whatever the story: the life of a call as its client sees it.
-//! It reads lines and says what is wrong with them; it knows no story.
+//! The rules that hold for every stream of lines: the lifecycle of a call as the client sees it.
+//! It checks lines without knowing the test they come from.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use toolcall::text::clean_block;
 use crate::golden::client_state::ClientState;
 use crate::golden::line::{Line, PROMPT, Side};
 
-/// Everything that is wrong with these lines.
+/// Returns everything that is wrong with these lines.
 pub(crate) fn findings(lines: &[Line]) -> Vec<String> {
     let mut checker = RuleChecker::default();
     for (at, line) in lines.iter().enumerate() {
@@ -23,7 +23,7 @@ pub(crate) fn findings(lines: &[Line]) -> Vec<String> {
     checker.findings
 }
 
-/// What was read so far.
+/// The state of the check after the lines so far.
 #[derive(Default)]
 struct RuleChecker {
     at: usize,
@@ -79,7 +79,7 @@ impl RuleChecker {
         self.offered(method);
     }
 
-    /// The client is asked only for what it said it has.
+    /// Checks that the client offered a method before it is called.
     fn offered(&mut self, method: &str) {
         if method == "elicitation/create" {
             let is_offered = self.offers.pointer("/elicitation/form").is_some();
@@ -134,9 +134,9 @@ impl RuleChecker {
         let (is_open, has_ended) = (self.announced.contains(call), self.ended.contains(call));
         self.expect(
             is_open,
-            format_args!("{call} is told before it is announced"),
+            format_args!("{call} is updated before it is announced"),
         );
-        self.expect(!has_ended, format_args!("{call} is told after its end"));
+        self.expect(!has_ended, format_args!("{call} is updated after its end"));
         self.repeat(call, update);
         match update["status"].as_str() {
             None => {}
@@ -146,14 +146,15 @@ impl RuleChecker {
         }
     }
 
-    /// A tool may show the same thing twice; a status alone, or a terminal, is no reason to.
+    /// Checks that content is not repeated with a mere status or for a terminal. Only a tool may show the
+    /// same content twice.
     fn repeat(&mut self, call: &str, update: &Value) {
         let content = update.get("content");
         let is_told = content.is_some() && self.known.get(call, "content") == content;
         let is_terminal = |content: &Value| content[0]["type"] == "terminal";
         let is_needless = update["status"] == "in_progress" || content.is_some_and(is_terminal);
         let is_news = !(is_told && is_needless);
-        self.expect(is_news, format_args!("{call} tells the same content again"));
+        self.expect(is_news, format_args!("{call} sends the same content again"));
     }
 
     fn finish(&mut self, call: &str, status: &str, update: &Value) {
@@ -169,7 +170,7 @@ impl RuleChecker {
         self.ended.insert(call.to_owned());
     }
 
-    /// Announced before, not ended, and every command and diff is there to be seen.
+    /// Checks a permission request: its call is open, and it shows every command and diff.
     fn permission(&mut self, reported: &Value) {
         let call = id_of(reported).unwrap_or_default();
         let is_open = self.announced.contains(call) && !self.ended.contains(call);
@@ -235,7 +236,7 @@ fn diffs(content: &Value) -> impl Iterator<Item = &Value> {
     items.filter(|item| item["type"] == "diff")
 }
 
-/// As it stands between the quotes.
+/// Returns a text as JSON, without the quotes.
 fn as_json(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     quoted.trim_matches('"').to_owned()

@@ -1,5 +1,5 @@
-//! Whether the agent's lines are what the schema of v1 says, by the SDK's own types.
-//! It judges the shape of single lines; their order is not its business.
+//! Validates the agent's lines against the schema of v1, with the SDK's own types.
+//! It checks single lines, not their order.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -18,10 +18,10 @@ use serde_json::Value;
 
 use crate::golden::line::{Line, Side};
 
-/// How one sort of message is judged.
+/// The schema of one kind of message.
 struct MessageSchema {
     validator: Validator,
-    /// Reads it into the SDK's type and writes it again.
+    /// Parses a message into the SDK's type and serializes it again.
     through_type: fn(&Value) -> Result<Value, String>,
 }
 
@@ -55,7 +55,7 @@ impl MessageSchema {
     }
 }
 
-/// How many items each list has. The SDK drops malformed ones without a word.
+/// Returns the length of each list. The SDK drops malformed items silently.
 fn items(message: &Value) -> Vec<(&'static str, usize)> {
     const LISTS: [&str; 10] = [
         "/update/content",
@@ -82,7 +82,7 @@ fn items(message: &Value) -> Vec<(&'static str, usize)> {
         .collect()
 }
 
-/// By method, and responses by the method they answer.
+/// The schemas by method, and those of responses by the method of their request.
 static SCHEMAS: LazyLock<HashMap<&'static str, MessageSchema>> = LazyLock::new(|| {
     HashMap::from([
         ("session/update", MessageSchema::of::<SessionNotification>()),
@@ -138,7 +138,7 @@ static SCHEMAS: LazyLock<HashMap<&'static str, MessageSchema>> = LazyLock::new(|
     ])
 });
 
-/// Everything that is wrong with the shape of the agent's lines.
+/// Returns everything that is wrong with single lines of the agent.
 pub(crate) fn findings(lines: &[Line]) -> Vec<String> {
     let asked = |id: &Value| {
         let asks = |line: &&Line| line.side == Side::Client && line.json["id"] == *id;
@@ -153,7 +153,7 @@ pub(crate) fn findings(lines: &[Line]) -> Vec<String> {
         .enumerate()
         .filter(|(_, line)| line.side == Side::Agent);
     said.flat_map(|(at, line)| {
-        let found = judge(&line.json, asked(&line.json["id"]));
+        let found = validate(&line.json, asked(&line.json["id"]));
         found
             .into_iter()
             .map(move |what| format!("line {}: {what}", at + 1))
@@ -161,7 +161,7 @@ pub(crate) fn findings(lines: &[Line]) -> Vec<String> {
     .collect()
 }
 
-fn judge(line: &Value, asked: Option<&str>) -> Vec<String> {
+fn validate(line: &Value, asked: Option<&str>) -> Vec<String> {
     let (name, message) = match (line["method"].as_str(), asked) {
         (Some(method), _) => (method.to_owned(), &line["params"]),
         (None, _) if line.get("error").is_some() => return Vec::new(),

@@ -1,5 +1,5 @@
-//! A client that reads at a pace of its own and keeps what it read, and when.
-//! It answers permissions as it is told and asserts nothing.
+//! A session with a client that reads at its own pace and records each line with its time.
+//! The client answers permission requests as configured. It asserts nothing.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -24,13 +24,13 @@ pub(crate) const LANE: usize = 64 * 1024;
 #[derive(Clone, Debug)]
 pub(crate) struct ClientBehavior {
     pub(crate) offers: Value,
-    /// How long it takes over each line.
+    /// The pause after each line.
     pub(crate) pause: Duration,
-    /// What it answers when it is asked for permission, if anything.
+    /// The outcome that it answers permission requests with, if it answers.
     pub(crate) answer: Option<Value>,
 }
 
-/// A session with a client at its fixture.
+/// A session with its client.
 pub(crate) struct SessionFixture {
     pub(crate) client: ClientConnection,
     pub(crate) session: Arc<Session>,
@@ -50,7 +50,7 @@ impl Default for ClientBehavior {
     }
 }
 
-/// The behavior of a client with Zed's extension.
+/// Returns the behavior of a client with Zed's extension.
 pub(crate) fn with_terminals() -> ClientBehavior {
     ClientBehavior {
         offers: json!({"_meta": {"terminal_output": true}}),
@@ -91,12 +91,12 @@ impl SessionFixture {
         }
     }
 
-    /// When each line was read, up to now.
+    /// Returns the lines so far, each with the time when it was read.
     pub(crate) fn seen(&self) -> Vec<(Instant, Line)> {
         self.seen.lock().expect("lines").clone()
     }
 
-    /// Hangs up after all was reported, and returns every line.
+    /// Closes the connection after everything was reported, and returns every line.
     pub(crate) async fn finish(self) -> Vec<Line> {
         self.session.reports().flush().await;
         let answer = json!({"jsonrpc": "2.0", "id": PROMPT, "result": {"stopReason": "end_turn"}});
@@ -110,7 +110,7 @@ impl SessionFixture {
     }
 }
 
-/// The session is opened and used from this side.
+/// Not used: the fixture opens the session itself.
 fn open_none(place: SessionContext) -> EngineBuilder {
     engine(Registry::new()).setting(place)
 }
@@ -164,7 +164,7 @@ fn answer(text: &str, outcome: Option<&Value>) -> Option<String> {
     Some(json!({"jsonrpc": "2.0", "id": line["id"], "result": result}).to_string())
 }
 
-/// What the client knows after these lines.
+/// Returns what the client knows after these lines.
 pub(crate) fn known(lines: &[Line]) -> ClientState {
     let mut known = ClientState::default();
     for line in lines {
@@ -173,12 +173,12 @@ pub(crate) fn known(lines: &[Line]) -> ClientState {
     known
 }
 
-/// Their bytes on the wire.
+/// Returns their bytes on the wire.
 pub(crate) fn bytes(lines: &[Line]) -> usize {
     lines.iter().map(|line| line.text.len() + 1).sum()
 }
 
-/// A registry with this one tool, called `work`.
+/// Returns a registry with this one tool, called `work`.
 pub(crate) fn only<F, Fut, R>(kind: Kind, run: F) -> Registry
 where
     F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
@@ -194,7 +194,7 @@ where
     tools
 }
 
-/// A call of it.
+/// Returns a call of `work`.
 pub(crate) fn work() -> ToolRequest {
     ToolRequest::new("work", json!({}))
 }

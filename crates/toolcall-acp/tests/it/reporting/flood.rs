@@ -1,5 +1,5 @@
-//! Tools that print far more than anybody reads: the wire stays small, its ends stay right.
-//! Both ways in which a client is told output of ours are tried.
+//! Tools that print very much: few bytes are sent, and the start and end of the output are right.
+//! Both output formats are tested.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,13 +20,13 @@ const MOST_ON_THE_WIRE: usize = 4 * 1024 * 1024;
 const FIRST: &str = "the first line\n";
 const LAST: &str = "the last line\n";
 
-/// Lines of text, so many bytes in all.
+/// Returns lines of text, about this many bytes in all.
 fn piece(bytes: usize) -> String {
     let line = "0123456789 the quick brown fox jumps over the lazy dog, again\n";
     line.repeat(bytes / line.len())
 }
 
-/// Prints it all in so many pieces, with a pause after each.
+/// Prints everything in this many pieces, with a pause after each.
 async fn print_all(scope: &RunContext, pieces: usize, pause: Duration) {
     let piece = piece(MEGABYTES * 1024 * 1024 / pieces);
     scope.print(FIRST);
@@ -109,7 +109,7 @@ async fn fifty_megabytes_in_ten_minutes_in_a_terminal() {
     check_terminal(6_000, Duration::from_millis(100)).await;
 }
 
-/// Prints the parts, each after the one before was reported.
+/// Prints the parts, each after the previous one was reported. Returns the reported chunks.
 async fn reported_in_parts(parts: Vec<Vec<u8>>) -> Vec<String> {
     let tools = only(Kind::Execute, move |_: Arc<Value>, scope: RunContext| {
         let parts = parts.clone();
@@ -155,7 +155,7 @@ async fn characters_and_colours_arrive_whole_wherever_they_are_split() {
     check_whole(&reported_in_parts(single).await);
 }
 
-/// Plans keep the pace of what grows; the last one is always reported.
+/// Plans are sent at the pace of growing content; the last one is always sent.
 #[tokio::test(start_paused = true)]
 async fn plans_do_not_break_the_budget() {
     let tools = only(

@@ -1,5 +1,5 @@
-//! How often a client is reported: growing things at a pace, statuses at once.
-//! The clock is the runtime's, so moments can be compared exactly.
+//! How often reports are sent: growing content at a pace, statuses at once.
+//! The clock is the runtime's, so times can be compared exactly.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,7 @@ async fn ten_thousand_steps_in_a_second_are_reported_about_ten_times() {
     assert!(counters.coalesced >= 9_900, "{counters:?}");
 }
 
-/// When a client read that this call has this status.
+/// Returns when the client read that this call has this status.
 fn moment(seen: &[(Instant, Line)], call: &str, status: &str) -> Instant {
     let matches = |line: &Line| {
         let update = &line.json["params"]["update"];
@@ -49,7 +49,7 @@ fn moment(seen: &[(Instant, Line)], call: &str, status: &str) -> Instant {
         .0
 }
 
-/// Prints so much that its output is told only now and then.
+/// Prints so much that its output is reported only now and then.
 async fn shout(scope: &RunContext) {
     for _ in 0..600 {
         scope.print("all work and no play makes jack a dull boy\n".repeat(400));

@@ -1,5 +1,5 @@
-//! Tools that do anything, and clients that read at any speed: the rules hold on the wire.
-//! What a shrunk failure shows becomes a story.
+//! Random tools, and clients that read at any speed: the rules hold for every line.
+//! A failure that is found here becomes a golden test.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use toolcall::*;
 use crate::golden::rules;
 use crate::reporting::fixture::{ClientBehavior, SessionFixture};
 
-/// One thing a tool does.
+/// One action of a tool.
 #[derive(Clone, Debug)]
 enum ToolStep {
     Print(String),
@@ -32,14 +32,14 @@ enum ToolEnd {
     Hangs,
 }
 
-/// A call: what it states, does and comes to.
+/// A call: its intent, its steps and its ending.
 #[derive(Clone, Debug)]
 struct ScriptedCall {
     kind: Kind,
     is_asked: bool,
     steps: Vec<ToolStep>,
     end: ToolEnd,
-    /// How long after the call before it begins.
+    /// The delay after the previous call, in milliseconds.
     after: u16,
 }
 
@@ -109,7 +109,7 @@ async fn perform(call_script: ScriptedCall, scope: RunContext) -> Result<&'stati
     match call_script.end {
         ToolEnd::Completes => Ok("done"),
         ToolEnd::Fails => Err(ToolError::new("it failed")),
-        ToolEnd::Panics => panic!("as it was told"),
+        ToolEnd::Panics => panic!("on purpose"),
         ToolEnd::Hangs => std::future::pending().await,
     }
 }
@@ -139,7 +139,7 @@ fn tool(name: String, call_script: ScriptedCall) -> CustomTool {
     })
 }
 
-/// Plays the calls, cancels what hangs, and says what is wrong with the wire.
+/// Runs the calls, cancels those that hang, and returns what is wrong with the lines.
 async fn findings(call_scripts: Vec<ScriptedCall>, behavior: ClientBehavior) -> Vec<String> {
     let mut tools = Registry::new();
     for (number, call_script) in call_scripts.iter().enumerate() {

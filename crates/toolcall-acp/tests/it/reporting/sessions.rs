@@ -1,5 +1,5 @@
-//! Sessions that are closed or opened anew while something runs in them.
-//! What was told meanwhile is looked at elsewhere.
+//! Sessions that are closed or opened again while a call runs in them.
+//! Other tests check the reports.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn endless() -> Registry {
     })
 }
 
-/// A prompt with a call under way.
+/// Starts a prompt with a running call.
 async fn busy(fixture: &SessionFixture) -> (Arc<Prompt>, CallHandle) {
     let prompt = fixture.session.begin(TraceContext::default());
     let call = prompt.begin(work()).await;

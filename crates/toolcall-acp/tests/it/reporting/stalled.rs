@@ -1,4 +1,4 @@
-//! A client that stops reading stops new calls, and costs no memory; when it reads again, all is reported.
+//! A client that stops reading stops new calls and fills no memory; when it reads again, it receives everything.
 //! Nothing is lost and nothing is out of order.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::reporting::fixture::{ClientBehavior, LANE, SessionFixture, only, work
 
 const CALLS: usize = 200;
 const UNREPORTED: usize = 8;
-/// What one call tells at most at once.
+/// The most bytes that one call reports at once.
 const LONGEST: usize = 24 * 1024;
 
 fn limits() -> Limits {
@@ -25,7 +25,7 @@ fn limits() -> Limits {
     }
 }
 
-/// Ends with much to read, and counts how often it was begun.
+/// Creates a tool with a long result, which counts its calls.
 fn verbose(begun: &Arc<AtomicUsize>) -> Registry {
     let begun = begun.clone();
     only(Kind::Other, move |_: Arc<Value>, scope: RunContext| {

@@ -1,5 +1,5 @@
-//! Stories about stopping: the turn, one call, a prompt withdrawn, while asking and while running.
-//! Whatever is stopped is told before the prompt is answered.
+//! Golden tests of cancelling: the turn, one call, a withdrawn prompt, while asking and while running.
+//! Every cancelled call is reported before the prompt is answered.
 
 use serde_json::{Value, json};
 use toolcall::*;
@@ -26,7 +26,7 @@ async fn cancelled_while_asking() {
     wire.await.check("cancelled_while_asking");
 }
 
-/// The answer may overtake the notification that it goes with.
+/// The answer may arrive before its `session/cancel`.
 #[tokio::test(start_paused = true)]
 async fn a_question_answered_with_cancelled_cancels_the_turn() {
     let host = MemoryHost::default().with_file("/w/a.rs", "old");
@@ -118,7 +118,7 @@ async fn a_terminal_is_killed_and_released() {
     wire.await.check("terminal_killed");
 }
 
-/// The client makes the terminal although it has cancelled: it is gone before the prompt is answered.
+/// The client creates the terminal after it cancelled: it is released before the prompt is answered.
 #[tokio::test(start_paused = true)]
 async fn a_terminal_that_opens_after_a_cancel_is_released_before_the_answer() {
     let story = Story::new(tools([shell()]))

@@ -1,5 +1,5 @@
-//! Stories about commands and what they print, in each of the three ways a client may be shown it.
-//! The budget for output is small, so that the stories are.
+//! Golden tests of commands and their output, in each of the three ways a client may show it.
+//! The budget for output is small, so that the golden files are.
 
 use serde_json::{Value, json};
 use toolcall::*;

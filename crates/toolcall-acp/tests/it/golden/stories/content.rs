@@ -1,5 +1,5 @@
-//! Stories about what calls show: images, links, progress, plans, other calls, inputs as they are written.
-//! CommandPlacement and files have stories of their own.
+//! Golden tests of content: images, links, progress, plans, nested calls, streamed inputs.
+//! Commands and files have their own tests.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Stories about calls that end badly: too late, in a panic, unknown, with an input that does not fit.
-//! Each has its one ending, with the reason to read.
+//! Golden tests of calls that fail: timeout, panic, unknown tool, invalid input.
+//! Each call has one ending with its reason.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Stories about files: read, edited, deleted, moved, on disk and in the client's buffers.
-//! Who is asked and how is told elsewhere.
+//! Golden tests of files: read, edited, deleted, moved, on disk and in the client's buffers.
+//! `permission.rs` tests the questions.
 
 use serde_json::{Value, json};
 use toolcall::*;
@@ -119,7 +119,7 @@ fn buffers() -> Value {
     json!({"fs": {"readTextFile": true, "writeTextFile": true}})
 }
 
-/// A client with one unsaved buffer, which reads as the texts one after the other.
+/// Returns a client with one unsaved buffer, which reads as these texts one after the other.
 fn with_buffer(texts: &'static [&'static str]) -> impl FnMut(&Value, &mut ClientReplies) {
     let mut reads = 0;
     move |line, out| match line["method"].as_str() {
@@ -168,7 +168,7 @@ async fn a_file_that_only_the_client_could_have_is_missing() {
     wire.await.check("missing_in_the_client");
 }
 
-/// Many clients have no code of their own for it.
+/// Many clients have no special error code for a missing file.
 #[tokio::test(start_paused = true)]
 async fn a_new_file_is_made_whatever_the_client_says_of_one_that_is_missing() {
     let added = FileEdit::added("/w/b.rs", "new\n");

@@ -1,5 +1,5 @@
-//! Stories about forms of a tool's server: filled in, declined, not shown, withdrawn.
-//! The call stays in progress whatever is answered.
+//! Golden tests of forms: filled in, declined, not shown, withdrawn.
+//! The call stays in progress whatever the answer is.
 
 use serde_json::{Value, json};
 use toolcall::*;
@@ -8,7 +8,7 @@ use crate::golden::harness::{ClientReplies, Story};
 use crate::golden::script::{cancel, silent};
 use crate::golden::tools::{call, tool, tools};
 
-/// Its server asks where to, and by what.
+/// Creates a tool whose server asks for the destination and the means of travel.
 fn booking() -> CustomTool {
     tool("book", |_, scope| async move {
         scope.progress(Progress::at(1.0).of(2.0).saying("looking for trains"));

@@ -1,4 +1,4 @@
-//! Stories about permission: always, judged again, never answered, answered with what is no answer.
+//! Golden tests of permission: always, evaluated again, never answered, answered with an invalid answer.
 //! Only a chosen option that was offered is a yes.
 
 use serde_json::{Value, json};
