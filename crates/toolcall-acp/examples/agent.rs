@@ -1,5 +1,5 @@
 //! A whole ACP agent on stdio with two tools. It has no model: the first word of a prompt is the
-//! tool, the rest its input. Try `count one two three`, and `note buy milk`, which asks first.
+//! tool, the rest its input. Try `count one two three`, and `note buy milk`, which asks the user first.
 
 use std::sync::Arc;
 
@@ -37,9 +37,9 @@ fn note() -> CustomTool {
     })
 }
 
-async fn answer(prompt: Arc<Prompt>, said: Vec<Content>) -> StopReason {
-    let said = prompt_text(&said);
-    let (tool, text) = said.split_once(' ').unwrap_or((&said, ""));
+async fn answer(prompt: Arc<Prompt>, content: Vec<Content>) -> StopReason {
+    let line = prompt_text(&content);
+    let (tool, text) = line.split_once(' ').unwrap_or((&line, ""));
     let call = ToolRequest::new(tool, json!({"text": text}));
     let outcome = prompt.call(call).await;
     prompt.say(outcome.ending().name()).await;
@@ -52,8 +52,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     tools.add_any(Arc::new(count()))?;
     tools.add_any(Arc::new(note()))?;
     let (tools, (client, transport)) = (Arc::new(tools), stdio());
-    let engine = move |place: SessionContext| Engine::builder(tools.clone()).setting(place);
-    let open = move |place| engine(place).policy(AskDangerous);
+    let engine = move |context: SessionContext| Engine::builder(tools.clone()).setting(context);
+    let open = move |context| engine(context).policy(AskDangerous);
     let agent = SimpleAgent::new(client.clone(), open, answer);
     Ok(serve(client, transport, Arc::new(agent)).await?)
 }

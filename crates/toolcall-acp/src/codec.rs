@@ -1,4 +1,4 @@
-//! What a protocol version brings to the wire: how requests are read, and how everything else is written.
+//! The codec of a protocol version: decodes the client's requests and encodes everything that is sent to it.
 //! A codec translates; it holds no session, keeps no order and decides nothing.
 
 use std::sync::Arc;
@@ -19,40 +19,45 @@ use crate::service::{
 use crate::trace::TraceContext;
 use crate::version::ProtocolVersion;
 
-/// One protocol version, as it is spoken with one client.
+/// The codec of one protocol version for one client.
 pub(crate) trait Codec: Send + Sync + 'static {
-    /// The version.
+    /// Returns the version.
     fn version(&self) -> ProtocolVersion;
 
-    /// Reads a request of the client.
+    /// Decodes a request of the client.
     fn request(&self, method: &str, params: Option<&RawValue>) -> Result<ClientRequest, RpcError>;
 
-    /// Reads a notification of the client. Nothing if it means nothing here.
+    /// Decodes a notification of the client. Returns `None` for one that is ignored.
     fn notification(&self, method: &str, params: Option<&RawValue>) -> Option<ClientNotification>;
 
-    /// Writes the result of a request.
+    /// Encodes the result of a request.
     fn response(&self, response: &Response) -> Box<RawValue>;
 
-    /// Appends the line that tells the client something beside calls. Nothing, if the version has
-    /// no such line.
+    /// Appends the line of a notice. Appends nothing if the version has no such line.
     fn notice(&self, session: &SessionId, notice: &Notice<'_>, line: &mut Vec<u8>);
 
-    /// Says which parts of a call's report an event changed, and how soon the client should know.
+    /// Returns the fields of a call's report that an event changed, and how soon to send them.
     fn changed(&self, call: &ToolCall, event: &Event) -> (Fields, Urgency);
 
-    /// Appends the lines that report these parts of a call.
-    fn report(&self, report: &Report<'_>, lines: &mut Group<'_>) -> Reported;
+    /// Appends the lines that report these fields of a call.
+    fn report(&self, report: &Report<'_>, lines: &mut Group<'_>) -> SentReport;
 
-    /// Appends the lines that tell everything about a call at once, as a replay does.
+    /// Appends the lines that report a whole call at once, for a replay.
     fn replay(&self, session: &SessionId, call: &ToolCall, lines: &mut Group<'_>);
 
-    /// Asks the user for permission.
-    fn permission(&self, question: &Arc<Question>, trace: &TraceContext) -> Ask<Answer>;
+    /// Builds the request that asks the user for permission.
+    fn permission(&self, question: &Arc<Question>, trace: &TraceContext)
+    -> OutgoingRequest<Answer>;
 
-    /// Asks the user to fill in a form. Nothing if the client shows none.
-    fn form(&self, question: &FormQuestion, trace: &TraceContext) -> Option<Ask<FormAnswer>>;
+    /// Builds the request that asks the user to fill in a form. Returns `None` if the client shows no
+    /// forms.
+    fn form(
+        &self,
+        question: &FormQuestion,
+        trace: &TraceContext,
+    ) -> Option<OutgoingRequest<FormAnswer>>;
 
-    /// The host of a session: what the client offers goes through it, the rest stays local.
+    /// Creates the host of a session, which uses what the client offers and `local` for the rest.
     fn host(
         &self,
         session: &SessionId,
@@ -62,11 +67,11 @@ pub(crate) trait Codec: Send + Sync + 'static {
     ) -> Arc<dyn Host>;
 }
 
-/// What a client asks an agent for.
+/// A request of the client.
 #[derive(Debug)]
 pub(crate) enum ClientRequest {
     Authenticate {
-        way: String,
+        method: String,
     },
     Open(OpenSessionRequest),
     List(ListSessionsRequest),
@@ -92,7 +97,7 @@ pub(crate) enum ClientRequest {
     },
 }
 
-/// What a client tells an agent.
+/// A notification of the client.
 #[derive(Debug)]
 pub(crate) enum ClientNotification {
     /// Cancels the turn of a session.
@@ -104,11 +109,11 @@ pub(crate) enum ClientNotification {
 /// The result of a request.
 pub(crate) enum Response {
     Authenticated,
-    /// A new session is open.
+    /// A new session was opened.
     New(OpenedSession),
-    /// A kept session is open again, and was replayed.
+    /// A stored session was opened and replayed.
     Loaded(OpenedSession),
-    /// A kept session is open again.
+    /// A stored session was opened without a replay.
     Resumed(OpenedSession),
     Sessions(SessionPage),
     Closed,
@@ -120,55 +125,56 @@ pub(crate) enum Response {
     CallCancelled(bool),
 }
 
-/// What a session tells its client beside calls.
+/// An update of a session that is not about a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Notice<'a> {
-    /// The agent says more.
+    /// More text of the agent.
     AgentText(&'a str),
-    /// What the user said, for a client that was not there.
+    /// Text of the user, for a replay.
     UserText(&'a str),
-    /// The model thinks more.
+    /// More of the model's thoughts.
     Thought(&'a str),
-    /// What the session is about.
+    /// The title of the session.
     Title(&'a str),
     /// How full the model's context window is.
     Usage { used: u64, window: u64 },
-    /// The mode that holds now.
+    /// The current mode.
     Mode(&'a str),
-    /// The options as they hold now.
+    /// The current options.
     Options(&'a [ConfigOption]),
-    /// The commands that the user may type.
+    /// The slash commands that the user may type.
     Commands(&'a [SlashCommand]),
 }
 
-/// What is to be reported of a call.
+/// The fields of a call to report.
 pub(crate) struct Report<'a> {
     pub(crate) session: &'a SessionId,
     pub(crate) call: &'a ToolCall,
     pub(crate) fields: Fields,
     pub(crate) trace: &'a TraceContext,
-    /// How far the call's output was reported before.
-    pub(crate) from: u64,
+    /// How much of the call's output was reported before, in bytes.
+    pub(crate) output_start: u64,
 }
 
-/// What was reported.
+/// What a report sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reported {
-    /// In how many updates.
+pub(crate) struct SentReport {
+    /// The number of updates.
     pub(crate) updates: u64,
-    /// How far the call's output is reported now.
-    pub(crate) to: u64,
+    /// How much of the call's output is reported now, in bytes.
+    pub(crate) output_end: u64,
 }
 
-/// A request to the client, and how its answer is read.
-pub(crate) struct Ask<T> {
+/// A request to the client, with the function that parses its response.
+pub(crate) struct OutgoingRequest<T> {
     pub(crate) method: &'static str,
     pub(crate) params: serde_json::Result<Box<RawValue>>,
     pub(crate) read: Box<dyn FnOnce(Result<Value, PeerError>) -> T + Send>,
 }
 
-impl<T> Ask<T> {
-    /// Sends the request and waits for its answer. Dropped before that, the request is withdrawn.
+impl<T> OutgoingRequest<T> {
+    /// Sends the request and waits for its response. If the future is dropped before that, the request
+    /// is withdrawn.
     pub(crate) async fn send(self, peer: &Peer) -> T {
         let answer = match &self.params {
             Ok(params) => peer.request(self.method, params).await,

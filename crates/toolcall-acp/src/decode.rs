@@ -1,4 +1,4 @@
-//! What peers say about calls, read into values of the core, whatever their protocol version.
+//! What agents report about calls, decoded into values of the core, in any protocol version.
 //! It must not name a version: [`Decoder`] picks the codec.
 
 use serde_json::{Map, Value};
@@ -7,42 +7,42 @@ use toolcall::{Announced, CallId, Content, Event, Kind, Location, Plan};
 use crate::finding::{Finding, Findings};
 pub use crate::version::{Decoder, ProtocolVersion};
 
-/// Where a call's metadata keeps a raw output that came before the ending.
+/// The metadata key of a raw output that came before the call ended.
 pub const RAW_OUTPUT: &str = "toolcall/raw-output";
 
-/// A call that was reported for the first time.
+/// The first report of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Announcement {
-    /// The call, as the agent names it.
+    /// The call's id.
     pub id: CallId,
-    /// How it begins.
+    /// The announcement that creates the call.
     pub announced: Announced,
-    /// What the same report says beyond that, to be applied in this order.
+    /// Further events of the same report, to be applied in this order.
     pub then: Vec<Event>,
-    /// What it printed, to be added to its output after those events.
+    /// Text to append to the call's output after those events.
     pub printed: Option<String>,
     /// What is wrong with the report.
     pub findings: Vec<Finding>,
 }
 
-/// What a report means for a call that is known.
+/// A report of a known call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decoded {
-    /// What happened, to be applied in this order. Every one has its place.
+    /// The events, to be applied in this order. The call accepts every one.
     pub events: Vec<Event>,
-    /// What the call printed, to be added to its output after those events. A report that ends
-    /// the call has it in its ending instead.
+    /// Text to append to the call's output after those events. A report that ends the call has it in
+    /// its ending instead.
     pub printed: Option<String>,
     /// What is wrong with the report.
     pub findings: Vec<Finding>,
 }
 
-/// A plan, and what is wrong with how it was reported.
+/// A reported plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecodedPlan {
-    /// The plan, as far as it could be read.
+    /// The plan, without the entries that could not be read.
     pub plan: Plan,
-    /// What is wrong with it.
+    /// What is wrong with the report.
     pub findings: Vec<Finding>,
 }
 
@@ -55,14 +55,14 @@ pub enum Direction {
     FromClient,
 }
 
-/// A JSON-RPC message of a stream, as far as calls are concerned.
+/// A JSON-RPC message of a stream, as far as it concerns calls.
 pub(crate) struct Message<'a> {
     /// The session it belongs to; empty if it names none.
     pub(crate) session: &'a str,
     pub(crate) body: Body<'a>,
 }
 
-/// What a message says. Ids of requests are JSON texts.
+/// The content of a message. Request ids are kept as JSON text.
 pub(crate) enum Body<'a> {
     /// The agent reports a call.
     Report(Result<CallReport<'a>, Finding>),
@@ -75,28 +75,28 @@ pub(crate) enum Body<'a> {
     },
     /// The agent withdraws a request.
     Withdrawn { id: String },
-    /// The agent tells something else, with these findings.
+    /// The agent sends another update, with these findings.
     Update(Vec<Finding>),
     /// The client begins a turn.
     Prompt { id: String },
-    /// The client has a session replayed.
+    /// The client loads a session, which is replayed.
     Load,
-    /// A response. The option that was chosen, if it answers a question so.
+    /// A response, with the option that the user chose if it answers a question.
     Response { id: String, chosen: Option<&'a str> },
     /// A message that does not concern calls.
     Other,
 }
 
-/// One report of a call, with what is wrong with it.
+/// One report of a call, with its findings.
 pub(crate) struct CallReport<'a> {
     pub(crate) call: CallId,
-    /// Under which name it was sent; none within a permission request.
+    /// The name of the update; `None` within a permission request.
     pub(crate) update: Option<UpdateName>,
-    pub(crate) report: Report<'a>,
+    pub(crate) report: ReportedFields<'a>,
     pub(crate) findings: Findings,
 }
 
-/// The two updates that tell of a call in version 1.
+/// The two updates about a call in version 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UpdateName {
     /// It announces the call.
@@ -105,55 +105,55 @@ pub(crate) enum UpdateName {
     ToolCallUpdate,
 }
 
-/// What one report says of a call. What it does not mention is `None`.
+/// The fields of one report. A field that it does not mention is `None`.
 #[derive(Debug, Default)]
-pub(crate) struct Report<'a> {
+pub(crate) struct ReportedFields<'a> {
     /// One clean line, never blank.
     pub(crate) title: Option<String>,
     /// The tool's name, on one clean line, never blank.
     pub(crate) name: Option<String>,
-    /// The category.
+    /// The category of the call.
     pub(crate) kind: Option<Kind>,
     /// Files to follow.
     pub(crate) locations: Option<Vec<Location>>,
-    /// What the model handed to the tool.
+    /// The tool's input.
     pub(crate) input: Option<&'a Value>,
-    /// What the tool returned.
+    /// The tool's raw output.
     pub(crate) output: Option<&'a Value>,
-    /// Where the call stands.
+    /// The call's status.
     pub(crate) status: Option<ReportedStatus<'a>>,
-    /// What is shown.
+    /// The content items.
     pub(crate) content: Option<Items>,
-    /// How far it is, where one says so beside the other members.
+    /// Progress, from agents that send it beside the other fields.
     pub(crate) progress: Option<&'a Map<String, Value>>,
-    /// Everything else.
+    /// The `_meta` object.
     pub(crate) meta: Option<&'a Map<String, Value>>,
 }
 
-impl Report<'_> {
-    /// Whether it says that the call is over.
+impl ReportedFields<'_> {
+    /// Whether the report ends the call.
     pub(crate) fn is_final(&self) -> bool {
         self.status.is_some_and(ReportedStatus::is_final)
     }
 }
 
-/// The status that a report tells.
+/// The status in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReportedStatus<'a> {
-    /// It does not run yet.
+    /// The call does not run yet.
     Pending,
-    /// It runs.
+    /// The call runs.
     InProgress,
-    /// It did what it should.
+    /// The call succeeded.
     Completed,
-    /// It could not.
+    /// The call failed.
     Failed,
-    /// One that the version does not have.
+    /// A status that the version does not have.
     Unknown(&'a str),
 }
 
 impl ReportedStatus<'_> {
-    /// Whether it is the last one.
+    /// Whether it ends the call.
     fn is_final(self) -> bool {
         match self {
             Self::Completed | Self::Failed => true,
@@ -162,13 +162,13 @@ impl ReportedStatus<'_> {
     }
 }
 
-/// What a list of content items holds.
+/// The content items of a report.
 #[derive(Debug, Default)]
 pub(crate) struct Items {
-    /// What the agent shows.
+    /// The content that the agent shows.
     pub(crate) content: Vec<Content>,
-    /// What the call printed, where an item of our own making says so.
+    /// The call's output, from an item that this crate generated.
     pub(crate) output: Option<String>,
-    /// How many items there were, good or bad.
+    /// The number of items, readable or not.
     pub(crate) count: usize,
 }

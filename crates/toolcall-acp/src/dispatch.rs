@@ -1,5 +1,5 @@
-//! What handles the peer's requests and notifications, and how requests are answered.
-//! Every request is answered exactly once: who drops its responder answers with an error.
+//! The handler of the peer's requests and notifications, and the responders to requests.
+//! Every request is answered exactly once: a responder that is dropped answers with an error.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -9,8 +9,8 @@ use crate::inbound::RequestId;
 use crate::peer::Peer;
 use crate::wire::{self, RpcError};
 
-/// Handles what the peer sends. Called while the peer's lines are read, so it must not block; what
-/// takes time is handed to a task, together with the responder.
+/// Handles the peer's requests and notifications. It is called while the peer's lines are read, so it
+/// must not block: move work that takes time to a task, together with the responder.
 pub trait Dispatch: Send + Sync {
     /// Handles a request.
     fn request(&self, method: &str, params: Option<&RawValue>, to: Responder) -> Handled;
@@ -19,15 +19,15 @@ pub trait Dispatch: Send + Sync {
     fn notification(&self, _method: &str, _params: Option<&RawValue>) {}
 }
 
-/// What became of a request.
+/// How a request was handled.
 pub enum Handled {
-    /// Whoever holds the responder answers it.
+    /// The responder will answer it later.
     Later,
-    /// It is answered with this before the next line is read.
+    /// This reply is sent before the next line is read.
     Now(Reply),
 }
 
-/// A handler for connections that only report: every request is refused.
+/// A handler that refuses every request, for connections that only report.
 pub struct NoMethods;
 
 impl Dispatch for NoMethods {
@@ -39,9 +39,9 @@ impl Dispatch for NoMethods {
 /// A response that is ready to be sent.
 pub struct Reply(pub(crate) Vec<u8>);
 
-/// Answers one request of the peer. Dropped, it answers with an internal error.
+/// Answers one request of the peer. If it is dropped, it answers with an internal error.
 pub struct Responder {
-    /// The id as the peer wrote it, until the request is answered.
+    /// The id as the peer wrote it; `None` after the response.
     id: Option<Box<RawValue>>,
     key: RequestId,
     peer: Peer,
@@ -66,25 +66,32 @@ impl Responder {
     /// Waits until the peer withdraws the request with `$/cancel_request`.
     pub async fn cancelled(&self) {
         let mut cancelled = self.cancelled.clone();
-        if cancelled.wait_for(|so| *so).await.is_err() {
-            // Answered: it cannot be withdrawn any more.
+        if cancelled
+            .wait_for(|is_cancelled| *is_cancelled)
+            .await
+            .is_err()
+        {
+            // The request was answered, so it cannot be withdrawn any more.
             std::future::pending::<()>().await;
         }
     }
 
-    /// Makes the response, to be sent before the next line is read.
+    /// Builds the response, to be sent before the next line is read.
     pub fn reply<R: Serialize + ?Sized>(mut self, result: &R) -> Reply {
         let line = self.id.take().map(|id| wire::response(&id, Ok(result)));
         Reply(line.unwrap_or_default())
     }
 
-    /// Makes the error response, to be sent before the next line is read.
+    /// Builds an error response, to be sent before the next line is read.
     pub fn refuse(mut self, error: &RpcError) -> Reply {
-        let line = self.id.take().map(|id| wire::refusal(Some(&id), error));
+        let line = self
+            .id
+            .take()
+            .map(|id| wire::error_response(Some(&id), error));
         Reply(line.unwrap_or_default())
     }
 
-    /// Sends the response, waiting for room. A peer that is gone gets none.
+    /// Sends the response, waiting for room in the lane. A peer that is gone receives none.
     pub async fn respond<R: Serialize + ?Sized>(mut self, answer: Result<&R, &RpcError>) {
         if let Some(id) = &self.id {
             let line = wire::response(id, answer);
@@ -94,11 +101,11 @@ impl Responder {
     }
 }
 
-/// The id may be used again once the response is on its way.
+/// The peer may use the id again once the response is in the lane.
 impl Drop for Responder {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
-            let line = wire::refusal(Some(&id), &RpcError::internal_error());
+            let line = wire::error_response(Some(&id), &RpcError::internal_error());
             let write = |pending: &mut Vec<u8>| pending.extend_from_slice(&line);
             let _gone = self.peer.lane().send_urgent(write);
         }

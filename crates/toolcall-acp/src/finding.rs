@@ -1,5 +1,5 @@
-//! What is wrong with a stream of tool calls: findings, each of a named rule.
-//! It must not decide what to do about one: findings are for people, reports and repairs.
+//! Findings: what is wrong with a stream of tool calls, each by a named rule.
+//! It must not decide what to do about a finding.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use serde_json::Value;
 use toolcall::CallId;
 use toolcall::text::clean_line;
 
-/// Something that a stream should not have held.
+/// A violation of a rule in a stream of tool calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule that it breaks.
     pub rule: Rule,
-    /// The call it is about, where that is known.
+    /// The call it is about, if that is known.
     pub call: Option<CallId>,
-    /// The place of its message in the stream, counted from 0, where there is a stream.
+    /// The index of its message in the stream, if there is a stream.
     pub frame: Option<usize>,
     /// What was found, on one clean line.
     pub message: String,
 }
 
 impl Finding {
-    /// One that is not yet part of a stream.
+    /// Creates a finding without a place in a stream.
     pub(crate) fn new(rule: Rule, call: Option<CallId>, message: impl Into<String>) -> Self {
         Self {
             rule,
@@ -45,25 +45,25 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Writes each rule once: its variant, its name and its explanation.
+/// Defines each rule once: its variant, its name and its explanation.
 macro_rules! rules {
     ($($variant:ident $name:literal $explanation:literal)*) => {
-        /// What a stream of v1 tool calls should keep to.
+        /// A rule for a stream of v1 tool calls.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Rule {
             $(#[doc = $explanation] $variant,)*
         }
 
         impl Rule {
-            /// Every rule: those of one message first, then those of the order of messages.
+            /// Every rule: first those about one message, then those about the order of messages.
             pub const ALL: &'static [Rule] = &[$(Rule::$variant),*];
 
-            /// The name in kebab case.
+            /// Returns the name in kebab case.
             pub fn name(self) -> &'static str {
                 match self { $(Rule::$variant => $name,)* }
             }
 
-            /// One line: what is wrong, what comes of it, what to do instead.
+            /// Returns one line: what is wrong, its consequence, what to do instead.
             pub fn explain(self) -> &'static str {
                 match self { $(Rule::$variant => $explanation,)* }
             }
@@ -124,19 +124,19 @@ impl fmt::Display for Rule {
     }
 }
 
-/// One message can hold any number of faults; this many are told, the rest is counted.
-const MOST: usize = 64;
+/// The most findings about one message that are reported; the rest are counted.
+const MAX_FINDINGS: usize = 64;
 
-/// Findings about one message, as they are made.
+/// Collects the findings about one message.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     call: Option<CallId>,
     found: Vec<Finding>,
-    left_out: usize,
+    omitted: usize,
 }
 
 impl Findings {
-    /// Findings about this call.
+    /// Creates an empty collection about this call.
     pub(crate) fn about(call: &CallId) -> Self {
         Self {
             call: Some(call.clone()),
@@ -144,32 +144,37 @@ impl Findings {
         }
     }
 
-    /// Adds one. The message is only made if it is kept.
+    /// Adds a finding. The message is built only if the finding is kept.
     pub(crate) fn note<M: Into<String>>(&mut self, rule: Rule, message: impl FnOnce() -> M) {
-        if self.found.len() == MOST {
-            self.left_out += 1;
+        if self.found.len() == MAX_FINDINGS {
+            self.omitted += 1;
             return;
         }
         let finding = Finding::new(rule, self.call.clone(), message());
         self.found.push(finding);
     }
 
-    /// Whether one of this rule is among those that are told.
+    /// Whether a finding of this rule was kept.
     pub(crate) fn has(&self, rule: Rule) -> bool {
         self.found.iter().any(|finding| finding.rule == rule)
     }
 
-    /// Notes a member of the wrong type.
+    /// Adds a finding about a member of the wrong type.
     pub(crate) fn bad_field(&mut self, member: &str, value: &Value, wanted: &str) {
         self.note(Rule::BadField, || {
             format!("{} is {}, not {wanted}", quoted(member), type_of(value))
         });
     }
 
-    /// All of them, with a last one on those that were left out.
+    /// Returns all findings, with a last one that counts those that were not kept.
     pub(crate) fn into_vec(mut self) -> Vec<Finding> {
-        if self.left_out > 0 {
-            let message = format!("{} more findings on this message", self.left_out);
+        if self.omitted > 0 {
+            let noun = if self.omitted == 1 {
+                "finding"
+            } else {
+                "findings"
+            };
+            let message = format!("{} more {noun} on this message", self.omitted);
             self.found
                 .push(Finding::new(Rule::TooMany, self.call, message));
         }
@@ -177,12 +182,12 @@ impl Findings {
     }
 }
 
-/// Foreign text within a message: short, clean and marked as what it is.
+/// Quotes foreign text for a message: short, clean and in backticks.
 pub(crate) fn quoted(text: &str) -> String {
     format!("`{}`", clean_line(text, 80))
 }
 
-/// What kind of JSON a value is, with its article.
+/// Returns the JSON type of a value, with its article.
 pub(crate) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -203,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_told_apart_and_explained_in_one_line() {
+    fn rules_have_unique_names_and_one_line_explanations() {
         let names: HashSet<_> = Rule::ALL.iter().map(|rule| rule.name()).collect();
         assert_eq!(names.len(), Rule::ALL.len());
         for rule in Rule::ALL {
@@ -229,11 +234,12 @@ mod tests {
     #[test]
     fn many_findings_are_counted() {
         let mut findings = Findings::default();
-        for _ in 0..MOST + 3 {
+        for _ in 0..MAX_FINDINGS + 3 {
             findings.note(Rule::ContentShape, || "again");
         }
         let all = findings.into_vec();
-        assert_eq!(all.len(), MOST + 1);
-        expect!["too-many: 3 more findings on this message"].assert_eq(&all[MOST].to_string());
+        assert_eq!(all.len(), MAX_FINDINGS + 1);
+        expect!["too-many: 3 more findings on this message"]
+            .assert_eq(&all[MAX_FINDINGS].to_string());
     }
 }

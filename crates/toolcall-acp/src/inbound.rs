@@ -1,49 +1,49 @@
-//! What comes from the peer: read with limits, checked, and handed to whoever it is for.
+//! Reads the peer's lines within limits, validates them, and dispatches requests, notifications and responses.
 //! It must not let a bad line end the connection, nor a flood of them fill memory.
 
-mod answer;
 mod envelope;
-mod fault;
 mod incoming;
+mod line_error;
 mod lines;
 mod message;
+mod response;
 mod scan;
-mod sound;
 #[cfg(test)]
 mod tests;
+mod validate;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use self::fault::{Fault, Shape, beginning};
-use self::incoming::NotTaken;
-pub(crate) use self::incoming::{Incoming, RequestId};
+use self::incoming::RequestRejection;
+pub(crate) use self::incoming::{IncomingRequests, RequestId};
+use self::line_error::{LineError, LineKind, excerpt_start};
 pub(crate) use self::lines::Source;
-use self::lines::{Lines, Reading};
-use self::message::{Id, Message};
+use self::lines::{LineRead, Lines};
+use self::message::{RawRequestId, RpcMessage};
 use crate::dispatch::{Dispatch, Handled, Reply, Responder};
 use crate::peer::{Peer, PeerError};
-use crate::requests::Asker;
+use crate::requests::OwnRequestId;
 use crate::transport::Limits;
 use crate::wire::{self, RpcError};
 
-/// The JSON reader takes no more than this.
+/// The deepest nesting that the JSON parser accepts.
 const DEEPEST: usize = 127;
 
-/// What comes from the peer.
+/// The reader of the peer's messages.
 pub(crate) struct Inbound {
     lines: Lines,
     deepest: usize,
     peer: Peer,
 }
 
-/// What is to be done about a line.
-enum Step {
-    /// The peer gets this line.
+/// What to do after a line was handled.
+enum LineOutcome {
+    /// Send this line to the peer.
     Reply(Vec<u8>),
-    /// It is done with.
+    /// Nothing.
     Done,
 }
 
@@ -63,8 +63,8 @@ impl Inbound {
         }
     }
 
-    /// Hands on every message until the input ends or nothing more is to be heard. Then whoever
-    /// waits for the peer is told.
+    /// Dispatches every message until the input ends or the peer is hung up. Then ends the requests that
+    /// wait for a response.
     pub(crate) async fn run(&mut self, dispatch: &dyn Dispatch) {
         let peer = self.peer.clone();
         tokio::select! {
@@ -77,19 +77,19 @@ impl Inbound {
     async fn read(&mut self, dispatch: &dyn Dispatch) {
         loop {
             let step = match self.lines.next().await {
-                Reading::End => return,
-                Reading::TooLong(head) => {
+                LineRead::End => return,
+                LineRead::TooLong(head) => {
                     self.refuse(&message::too_long(&head, self.lines.longest()))
                 }
-                Reading::NotText(line) => self.refuse(&message::not_text(&line)),
-                Reading::Line(line) => {
+                LineRead::NotText(line) => self.refuse(&message::not_text(&line)),
+                LineRead::Line(line) => {
                     let step = self.handle(&line, dispatch);
                     self.lines.recycle(line);
                     step
                 }
             };
-            // Waiting for room holds up the reading, so a flood of bad lines stops itself.
-            if let Step::Reply(line) = step
+            // Waiting for room stops the reading, so a flood of bad lines cannot fill memory.
+            if let LineOutcome::Reply(line) = step
                 && self.peer.lane().send(&line).await.is_err()
             {
                 return;
@@ -97,68 +97,68 @@ impl Inbound {
         }
     }
 
-    fn handle(&self, line: &str, dispatch: &dyn Dispatch) -> Step {
+    fn handle(&self, line: &str, dispatch: &dyn Dispatch) -> LineOutcome {
         if line.trim_ascii().is_empty() {
-            return Step::Done;
+            return LineOutcome::Done;
         }
         match message::read(line, self.deepest) {
-            Err(fault) => self.refuse(&fault),
-            Ok(Message::Response { id, answer }) => self.settle(&id, answer),
-            Ok(Message::Call {
+            Err(error) => self.refuse(&error),
+            Ok(RpcMessage::Response { id, answer }) => self.settle(&id, answer),
+            Ok(RpcMessage::Call {
                 id: Some(id),
                 method,
                 params,
             }) => self.request(id, &method, params, dispatch),
-            Ok(Message::Call {
+            Ok(RpcMessage::Call {
                 id: None,
                 method,
                 params,
             }) => {
                 self.notification(&method, params, dispatch);
-                Step::Done
+                LineOutcome::Done
             }
         }
     }
 
-    /// Answers a bad line, unless it is an answer itself.
-    fn refuse(&self, fault: &Fault<'_>) -> Step {
-        if fault.shape == Shape::Call {
-            return Step::Reply(fault.answer());
+    /// Answers a bad line with an error, unless the line is a response.
+    fn refuse(&self, error: &LineError<'_>) -> LineOutcome {
+        if error.kind == LineKind::Call {
+            return LineOutcome::Reply(error.answer());
         }
-        tracing::warn!(reason = fault.reason, "a bad answer was skipped");
-        let id = fault.id.and_then(|id| serde_json::from_str(id.get()).ok());
-        if let Some(Asker::Us(id)) = id.as_ref().map(asker) {
+        tracing::warn!(reason = error.reason, "a malformed response was skipped");
+        let id = error.id.and_then(|id| serde_json::from_str(id.get()).ok());
+        if let Some(id) = id.as_ref().and_then(own_request_id) {
             self.peer.requests().settle(id, Err(PeerError::Malformed));
         }
-        Step::Done
+        LineOutcome::Done
     }
 
-    fn settle(&self, id: &RequestId, answer: Result<&RawValue, &RawValue>) -> Step {
-        match asker(id) {
-            Asker::Us(id) => self.peer.requests().settle(id, answer::read(answer)),
-            Asker::Nobody => tracing::warn!("an answer came that nobody asked for"),
+    fn settle(&self, id: &RequestId, answer: Result<&RawValue, &RawValue>) -> LineOutcome {
+        match own_request_id(id) {
+            Some(id) => self.peer.requests().settle(id, response::read(answer)),
+            None => tracing::warn!("a response came for a request that was never sent"),
         }
-        Step::Done
+        LineOutcome::Done
     }
 
-    /// Requests are counted: each may cost memory until it is answered.
+    /// Dispatches a request. Unanswered requests are limited, because each may hold memory.
     fn request(
         &self,
-        Id { id, raw }: Id<'_>,
+        RawRequestId { id, raw }: RawRequestId<'_>,
         method: &str,
         params: Option<&RawValue>,
         dispatch: &dyn Dispatch,
-    ) -> Step {
+    ) -> LineOutcome {
         let cancelled = match self.peer.incoming().add(id.clone()) {
             Ok(cancelled) => cancelled,
-            Err(why) => return Step::Reply(self.not_taken(why, raw)),
+            Err(why) => return LineOutcome::Reply(self.reject(why, raw)),
         };
         let to = Responder::new(raw.to_owned(), id, self.peer.clone(), cancelled);
-        // A panic drops the responder, which answers; the connection goes on.
+        // A panic drops the responder, which sends an error; the connection continues.
         let handled = catch_unwind(AssertUnwindSafe(|| dispatch.request(method, params, to)));
         match handled {
-            Ok(Handled::Now(Reply(line))) => Step::Reply(line),
-            Ok(Handled::Later) | Err(_) => Step::Done,
+            Ok(Handled::Now(Reply(line))) => LineOutcome::Reply(line),
+            Ok(Handled::Later) | Err(_) => LineOutcome::Done,
         }
     }
 
@@ -176,26 +176,27 @@ impl Inbound {
         }
     }
 
-    fn not_taken(&self, why: NotTaken, id: &RawValue) -> Vec<u8> {
+    fn reject(&self, why: RequestRejection, id: &RawValue) -> Vec<u8> {
         match why {
-            // With its id, this would pass for the answer to the other request.
-            NotTaken::InUse => {
-                let id = beginning(id.get());
+            // With its id, this would look like the response to the other request.
+            RequestRejection::IdInUse => {
+                let id = excerpt_start(id.get());
                 let message = format!("invalid request: `id` {id} is in use until it is answered");
-                wire::refusal(None, &RpcError::new(wire::INVALID_REQUEST, message))
+                wire::error_response(None, &RpcError::new(wire::INVALID_REQUEST, message))
             }
-            NotTaken::TooMany => {
+            RequestRejection::TooMany => {
                 let most = self.peer.incoming().most();
                 let message = format!("{most} requests are not answered yet; try again later");
-                wire::refusal(Some(id), &RpcError::new(wire::TOO_MANY, message))
+                wire::error_response(Some(id), &RpcError::new(wire::TOO_MANY, message))
             }
         }
     }
 }
 
-fn asker(id: &RequestId) -> Asker {
+/// Returns our request that a response with this id answers.
+fn own_request_id(id: &RequestId) -> Option<OwnRequestId> {
     match id {
-        RequestId::Text(id) => Asker::of(id),
-        RequestId::Number(_) | RequestId::Null => Asker::Nobody,
+        RequestId::Text(id) => OwnRequestId::parse(id),
+        RequestId::Number(_) | RequestId::Null => None,
     }
 }

@@ -1,5 +1,5 @@
-//! The lane: one queue of lines to the peer, bounded by bytes, shared by everybody who writes.
-//! It must not look into a line, nor let one line into the middle of another.
+//! The lane: one queue of lines to the peer, bounded by bytes and shared by all senders.
+//! It must not parse a line, nor interleave two lines.
 
 #[cfg(test)]
 mod tests;
@@ -15,85 +15,96 @@ use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-/// How many bytes whoever waited for room may add before it is the turn of the next who waits.
-/// One line each would cost a change of task for every line.
+/// How many bytes may be added after a sender waited for room, before the next waiting sender has its
+/// turn. One line each would cost a task switch for every line.
 const BURST: usize = 64 * 1024;
 
-/// So many bytes are worth a write; fewer wait a moment for more, if lines come one after the other.
-const GATHERED: usize = 64 * 1024;
-const MOMENT: Duration = Duration::from_millis(1);
+/// This many bytes are written at once. Fewer wait for [`BATCH_DELAY`], if lines follow each other
+/// closely.
+const FULL_BATCH: usize = 64 * 1024;
+const BATCH_DELAY: Duration = Duration::from_millis(1);
 
-/// A handle to write lines with. Cheap to clone.
+/// The sending end of a bounded queue of lines. Cheap to clone.
+///
+/// ```
+/// use toolcall_acp::lane::{Lane, TrySendError};
+///
+/// let (lane, _reader) = Lane::new(4);
+/// let write = |line: &mut Vec<u8>| line.extend_from_slice(b"hello");
+/// assert_eq!(lane.try_send(write), Ok(6));
+/// assert_eq!(lane.try_send(write), Err(TrySendError::Full));
+/// ```
 #[derive(Clone)]
-pub struct Lane(Arc<Shared>);
+pub struct Lane(Arc<LaneInner>);
 
-/// The end of the lane at which lines come out. Dropping it closes the lane.
+/// The receiving end of a lane, which writes the lines. Dropping it closes the lane.
 pub struct LaneReader {
-    lane: Arc<Shared>,
-    /// What is being written, and the spare buffer between two writes.
+    lane: Arc<LaneInner>,
+    /// The bytes that are being written; the buffer is reused between writes.
     batch: Vec<u8>,
 }
 
-/// No line goes in any more.
+/// The lane is closed and accepts no line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the lane to the peer is closed")]
 pub struct Closed;
 
-/// Why a line was not taken.
+/// Why a line was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TrySendError {
-    /// There is no room now, or others waited longer for it.
+    /// There is no room now, or other senders wait for it.
     #[error("the lane to the peer is full")]
     Full,
-    /// There will never be.
+    /// The lane is closed.
     #[error("the lane to the peer is closed")]
     Closed,
 }
 
-/// What went through a lane so far.
+/// How much went through a lane so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounters {
-    /// Lines taken.
+    /// Lines accepted.
     pub lines: u64,
-    /// Bytes taken, newlines included.
+    /// Bytes accepted, including newlines.
     pub bytes: u64,
-    /// Most bytes that ever waited to be written.
-    pub deepest: usize,
+    /// The most bytes that ever waited to be written.
+    pub max_pending: usize,
     /// Batches handed to the writer.
     pub writes: u64,
 }
 
-struct Shared {
+struct LaneInner {
     capacity: usize,
-    state: Mutex<State>,
-    /// The first line entered an empty lane, or the lane was closed.
+    state: Mutex<LaneState>,
+    /// Notified when a line enters an empty lane, or the lane is closed.
     filled: Notify,
-    /// Enough lines are there to be worth a write, or the lane was closed.
-    pressed: Notify,
-    /// Everything pending was taken out, or the lane was closed. Only who has the turn listens.
+    /// Notified when enough bytes for a write are pending, or the lane is closed.
+    batch_full: Notify,
+    /// Notified when everything pending was taken, or the lane is closed. Only the sender with the turn
+    /// waits for it.
     emptied: Notify,
-    /// Held by the first of those who wait for room. It is handed on in the order of arrival.
+    /// Held by the first sender that waits for room. It is passed on in the order of arrival.
     turn: Semaphore,
 }
 
 #[derive(Default)]
-struct State {
+struct LaneState {
     pending: Vec<u8>,
     closed: bool,
-    /// What may still be added although others wait.
+    /// How many bytes may still be added although other senders wait.
     granted: usize,
     counters: LaneCounters,
 }
 
 impl Lane {
-    /// A lane that takes lines while fewer than `capacity` bytes are pending. As many again may be
-    /// in the hands of the writer.
+    /// Creates a lane that accepts lines while fewer than `capacity` bytes are pending. The reader may
+    /// hold as many again.
     pub fn new(capacity: usize) -> (Self, LaneReader) {
-        let lane = Arc::new(Shared {
+        let lane = Arc::new(LaneInner {
             capacity: capacity.max(1),
             state: Mutex::default(),
             filled: Notify::new(),
-            pressed: Notify::new(),
+            batch_full: Notify::new(),
             emptied: Notify::new(),
             turn: Semaphore::new(1),
         });
@@ -101,18 +112,18 @@ impl Lane {
         (Self(lane.clone()), LaneReader { lane, batch })
     }
 
-    /// Appends one line if fewer than `capacity` bytes are pending (this line may reach past it)
-    /// and nobody waits for room. Returns its bytes on the wire.
+    /// Appends one line if fewer than `capacity` bytes are pending (this line may exceed it) and no
+    /// other sender waits for room. Returns its bytes on the wire.
     ///
     /// `write` appends the line without its newline, must not use the lane, and is not called
-    /// when the line is refused. If it appends nothing, there is no line.
+    /// when the line is not accepted. If it appends nothing, there is no line.
     pub fn try_send(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<usize, TrySendError> {
         let mut state = self.0.entry()?;
         Ok(self.0.append(&mut state, write))
     }
 
-    /// Like [`try_send`](Self::try_send), for several lines of JSON that belong together: all of
-    /// them are taken, or none.
+    /// Like [`try_send`](Self::try_send), for several lines of JSON that belong together: the lane
+    /// accepts all of them or none.
     pub(crate) fn try_send_all(
         &self,
         write: impl FnOnce(&mut Group<'_>),
@@ -120,21 +131,21 @@ impl Lane {
         let mut state = self.0.entry()?;
         let before = state.pending.len();
         let bytes = state.append_all(write);
-        self.0.tell_writer(before, bytes);
+        self.0.notify_writer(before, bytes);
         Ok(bytes)
     }
 
-    /// Appends one line even if the lane is full: for the few small ones that must go, such as a
-    /// withdrawal. How many there can be is bounded by whoever calls this.
+    /// Appends one line even if the lane is full: for the few small ones that must be sent, such as a
+    /// withdrawal. The caller must bound their number.
     pub fn send_urgent(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<usize, Closed> {
         let mut state = self.0.state.lock();
-        match state.closed {
-            true => Err(Closed),
-            false => Ok(self.0.append(&mut state, write)),
+        if state.closed {
+            return Err(Closed);
         }
+        Ok(self.0.append(&mut state, write))
     }
 
-    /// Waits for room, then appends the line. Dropped before that, it appends nothing.
+    /// Waits for room, then appends the line. If the future is dropped before that, nothing is appended.
     pub async fn send(&self, line: &[u8]) -> Result<(), Closed> {
         self.send_with(|pending| pending.extend_from_slice(line))
             .await
@@ -151,15 +162,15 @@ impl Lane {
             Err(TrySendError::Closed) => return Err(Closed),
             Err(TrySendError::Full) => {}
         }
-        self.0.in_turn(|state| self.0.append(state, write)).await
+        self.0.wait_and(|state| self.0.append(state, write)).await
     }
 
     /// Like [`try_send_all`](Self::try_send_all), waiting for room.
     pub(crate) async fn send_all(&self, write: impl FnOnce(&mut Group<'_>)) -> Result<(), Closed> {
-        let append = |state: &mut State| {
+        let append = |state: &mut LaneState| {
             let before = state.pending.len();
             let bytes = state.append_all(write);
-            self.0.tell_writer(before, bytes);
+            self.0.notify_writer(before, bytes);
         };
         match self.0.entry() {
             Ok(mut state) => {
@@ -169,19 +180,18 @@ impl Lane {
             Err(TrySendError::Closed) => return Err(Closed),
             Err(TrySendError::Full) => {}
         }
-        self.0.in_turn(append).await
+        self.0.wait_and(append).await
     }
 
-    /// Waits until there is room. A future of this that is kept but not polled holds up those who
-    /// came later.
+    /// Waits until there is room. A future that is kept but not polled blocks the senders after it.
     pub async fn room(&self) -> Result<(), Closed> {
         if self.has_room()? {
             return Ok(());
         }
-        self.0.in_turn(|_| ()).await
+        self.0.wait_and(|_| ()).await
     }
 
-    /// Whether a line would be taken now.
+    /// Whether a line would be accepted now.
     pub(crate) fn has_room(&self) -> Result<bool, Closed> {
         match self.0.entry() {
             Ok(_) => Ok(true),
@@ -190,47 +200,49 @@ impl Lane {
         }
     }
 
-    /// Whether no line goes in any more.
+    /// Whether the lane is closed.
     pub fn is_closed(&self) -> bool {
         self.0.state.lock().closed
     }
 
-    /// Takes no further lines. What is pending is still written.
+    /// Closes the lane. Pending lines are still written.
     pub fn close(&self) {
         self.0.state.lock().closed = true;
-        self.0.tell_closed();
+        self.0.notify_closed();
     }
 
-    /// What went through so far.
+    /// Returns how much went through so far.
     pub fn counters(&self) -> LaneCounters {
         self.0.state.lock().counters
     }
 }
 
-impl Shared {
-    /// The state, if a line may be added by somebody who did not wait.
-    fn entry(&self) -> Result<MutexGuard<'_, State>, TrySendError> {
+impl LaneInner {
+    /// Locks the state, if a sender that did not wait may add a line.
+    fn entry(&self) -> Result<MutexGuard<'_, LaneState>, TrySendError> {
         let state = self.state.lock();
-        let nobody_waits = self.turn.available_permits() > 0;
-        match state.closed {
-            true => Err(TrySendError::Closed),
-            false if !self.has_space(&state) => Err(TrySendError::Full),
-            false if nobody_waits || state.granted > 0 => Ok(state),
-            false => Err(TrySendError::Full),
+        let is_contended = self.turn.available_permits() == 0;
+        if state.closed {
+            return Err(TrySendError::Closed);
         }
+        if !self.has_space(&state) || (is_contended && state.granted == 0) {
+            return Err(TrySendError::Full);
+        }
+        Ok(state)
     }
 
-    /// A small lane is full before that, and then nothing more would come.
-    fn gathered(&self) -> usize {
-        self.capacity.min(GATHERED)
+    /// Returns how many pending bytes make a batch. A small lane is full before [`FULL_BATCH`], and then
+    /// no more would come.
+    fn full_batch(&self) -> usize {
+        self.capacity.min(FULL_BATCH)
     }
 
-    fn has_space(&self, state: &State) -> bool {
+    fn has_space(&self, state: &LaneState) -> bool {
         state.pending.len() < self.capacity
     }
 
-    /// Waits behind those who came before, then for space, then acts.
-    async fn in_turn<T>(&self, act: impl FnOnce(&mut State) -> T) -> Result<T, Closed> {
+    /// Waits behind earlier senders, then for space, then calls `act`.
+    async fn wait_and<T>(&self, act: impl FnOnce(&mut LaneState) -> T) -> Result<T, Closed> {
         let _turn = self.turn().await?;
         loop {
             {
@@ -251,33 +263,33 @@ impl Shared {
         self.turn.acquire().await.map_err(|_| Closed)
     }
 
-    fn append(&self, state: &mut State, write: impl FnOnce(&mut Vec<u8>)) -> usize {
+    fn append(&self, state: &mut LaneState, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         let before = state.pending.len();
         let bytes = state.append(write);
-        self.tell_writer(before, bytes);
+        self.notify_writer(before, bytes);
         bytes
     }
 
-    /// The writer looks by itself after each batch; it is told of the first line in an empty lane,
-    /// and of the one that makes it worth a write.
-    fn tell_writer(&self, before: usize, bytes: usize) {
+    /// Wakes the reader for the first line in an empty lane, and for the line that completes a batch. It
+    /// checks the lane by itself after each batch.
+    fn notify_writer(&self, before: usize, bytes: usize) {
         if before == 0 && bytes > 0 {
             self.filled.notify_one();
         }
-        if before < self.gathered() && before + bytes >= self.gathered() {
-            self.pressed.notify_one();
+        if before < self.full_batch() && before + bytes >= self.full_batch() {
+            self.batch_full.notify_one();
         }
     }
 
-    fn tell_closed(&self) {
+    fn notify_closed(&self) {
         self.turn.close();
         self.emptied.notify_one();
         self.filled.notify_one();
-        self.pressed.notify_one();
+        self.batch_full.notify_one();
     }
 }
 
-impl State {
+impl LaneState {
     fn append(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         let bytes = append_line(&mut self.pending, write);
         self.count(bytes, u64::from(bytes > 0));
@@ -286,7 +298,7 @@ impl State {
 
     fn append_all(&mut self, write: impl FnOnce(&mut Group<'_>)) -> usize {
         let start = self.pending.len();
-        let whole = Unfinished {
+        let whole = UnfinishedWrite {
             pending: &mut self.pending,
             start,
         };
@@ -305,7 +317,7 @@ impl State {
         self.granted = self.granted.saturating_sub(bytes);
         self.counters.lines += lines;
         self.counters.bytes += bytes as u64;
-        self.counters.deepest = self.counters.deepest.max(self.pending.len());
+        self.counters.max_pending = self.counters.max_pending.max(self.pending.len());
     }
 }
 
@@ -316,10 +328,10 @@ pub(crate) struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Adds one line, which is JSON as our own writers make it: with no newline inside.
+    /// Adds one line of JSON from our own encoders, which contains no newline.
     pub(crate) fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.pending.len();
-        let line = Unfinished {
+        let line = UnfinishedWrite {
             pending: self.pending,
             start,
         };
@@ -333,12 +345,12 @@ impl Group<'_> {
 
 fn append_line(pending: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) -> usize {
     let start = pending.len();
-    let line = Unfinished { pending, start };
+    let line = UnfinishedWrite { pending, start };
     write(line.pending);
     if line.pending.len() <= start {
         return 0;
     }
-    // It would tear the line in two. In JSON it can only be white space, and hardly ever is there.
+    // A newline would split the line in two. In JSON it can only be white space, and it is rare.
     let has_break = line.pending[start..].contains(&b'\n');
     let breaks = line.pending[start..].iter_mut().filter(|_| has_break);
     for byte in breaks {
@@ -350,28 +362,28 @@ fn append_line(pending: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) -> usize
     line.finish() - start
 }
 
-/// A line that is taken back unless it is finished: whoever writes it may panic.
-struct Unfinished<'a> {
+/// A line that is removed again unless it is finished, because the closure that writes it may panic.
+struct UnfinishedWrite<'a> {
     pending: &'a mut Vec<u8>,
     start: usize,
 }
 
-impl Unfinished<'_> {
+impl UnfinishedWrite<'_> {
     fn finish(mut self) -> usize {
         self.start = self.pending.len();
         self.start
     }
 }
 
-impl Drop for Unfinished<'_> {
+impl Drop for UnfinishedWrite<'_> {
     fn drop(&mut self) {
         self.pending.truncate(self.start);
     }
 }
 
 impl LaneReader {
-    /// Writes what enters the lane, many lines at a time, until the lane is closed and empty, or
-    /// writing fails. Flushes whenever nothing more is pending, and shuts the writer down at the end.
+    /// Writes the lines, many at a time, until the lane is closed and empty or writing fails. Flushes
+    /// whenever nothing more is pending, and shuts the writer down at the end.
     pub async fn drain(mut self, mut writer: impl AsyncWrite + Unpin + Send) -> io::Result<()> {
         while self.fill().await {
             writer.write_all(&self.batch).await?;
@@ -379,14 +391,14 @@ impl LaneReader {
                 writer.flush().await?;
             }
             self.recycle();
-            self.gather().await;
+            self.wait_for_batch().await;
         }
-        // Everything is on its way; a peer that hung up meanwhile is no failure of ours.
+        // Everything is written; it is no error if the peer closed its end meanwhile.
         let _hung_up = writer.shutdown().await;
         Ok(())
     }
 
-    /// Takes everything pending, or waits for it. False when there will be nothing more.
+    /// Waits until something is pending and takes all of it. Returns false when the lane is closed.
     async fn fill(&mut self) -> bool {
         loop {
             {
@@ -409,17 +421,17 @@ impl LaneReader {
         self.lane.state.lock().pending.is_empty()
     }
 
-    /// The first line after a pause leaves at once. What comes right behind it waits a moment for
-    /// more: one write of many lines costs little more than a write of one.
-    async fn gather(&self) {
-        let pressed = self.lane.pressed.notified();
+    /// Waits shortly for more lines. The first line after a pause is written at once; those right behind
+    /// it are batched, because writing many lines costs little more than writing one.
+    async fn wait_for_batch(&self) {
+        let batch_full = self.lane.batch_full.notified();
         let pending = self.lane.state.lock().pending.len();
-        if (1..self.lane.gathered()).contains(&pending) {
-            let _moment_over = timeout(MOMENT, pressed).await;
+        if (1..self.lane.full_batch()).contains(&pending) {
+            let _elapsed = timeout(BATCH_DELAY, batch_full).await;
         }
     }
 
-    /// One huge line must not cost its memory for ever.
+    /// Clears the batch, and frees the memory of a huge line.
     fn recycle(&mut self) {
         self.batch.clear();
         let usual = self.lane.capacity.max(BURST);
@@ -435,6 +447,6 @@ impl Drop for LaneReader {
         state.closed = true;
         state.pending = Vec::new();
         drop(state);
-        self.lane.tell_closed();
+        self.lane.notify_closed();
     }
 }

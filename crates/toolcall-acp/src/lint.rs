@@ -1,5 +1,5 @@
-//! Rules over a recorded stream, both directions of it: what an agent should have said, and when.
-//! It must not change a message, tell the time or name a protocol version: it looks at what passes by.
+//! Checks a recorded stream of both directions against the rules for tool calls.
+//! It must not change a message, read the clock or name a protocol version.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,11 +11,11 @@ pub use crate::decode::Direction;
 use crate::decode::{Body, CallReport, Decoder, Message, ProtocolVersion};
 use crate::finding::{Finding, Rule};
 
-mod seen;
+mod observed_call;
 #[cfg(test)]
 mod tests;
 
-use seen::Seen;
+use observed_call::ObservedCall;
 
 /// One message of a recorded stream.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,18 @@ pub struct Frame<'a> {
     pub message: &'a Value,
 }
 
-/// Everything that is wrong with a whole recording.
+/// Checks a whole recording. Returns everything that is wrong with it.
+///
+/// ```
+/// use serde_json::json;
+/// use toolcall_acp::lint::{Direction, Frame, lint};
+///
+/// let update = json!({"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Read a.rs"});
+/// let message = json!({"method": "session/update", "params": {"sessionId": "s", "update": update}});
+/// let frame = Frame { direction: Direction::FromAgent, message: &message };
+/// let findings = lint([frame]);
+/// assert_eq!(findings[0].to_string(), "one-ending: `c1`: the recording ends, and the call has not");
+/// ```
 pub fn lint<'a>(frames: impl IntoIterator<Item = Frame<'a>>) -> Vec<Finding> {
     let mut linter = Linter::default();
     let frames = frames.into_iter();
@@ -35,30 +46,30 @@ pub fn lint<'a>(frames: impl IntoIterator<Item = Frame<'a>>) -> Vec<Finding> {
     findings
 }
 
-/// Looks at one message after the other. What was found once of a call is not told again.
+/// Checks one message after the other. The same finding about a call is reported once.
 #[derive(Debug, Default)]
 pub struct Linter {
     next: usize,
     decoder: Decoder,
     /// The id of the client's `initialize`, until it is answered.
     initialize: Option<Value>,
-    sessions: BTreeMap<String, Session>,
-    /// Prompts that run, by the id of their request.
+    sessions: BTreeMap<String, RecordedSession>,
+    /// Open prompts, by the id of their request.
     prompts: HashMap<String, String>,
-    /// Questions that are open, by the id of their request.
-    questions: HashMap<String, Asked>,
-    told: HashSet<u64>,
+    /// Open permission questions, by the id of their request.
+    questions: HashMap<String, PendingQuestion>,
+    reported_findings: HashSet<u64>,
 }
 
 /// The calls of one session.
 #[derive(Debug, Default)]
-struct Session {
-    calls: BTreeMap<CallId, Seen>,
+struct RecordedSession {
+    calls: BTreeMap<CallId, ObservedCall>,
 }
 
-/// A question that a client was asked.
+/// A permission question without an answer.
 #[derive(Debug)]
-struct Asked {
+struct PendingQuestion {
     session: String,
     call: CallId,
     /// The ids of the options that allow.
@@ -66,7 +77,7 @@ struct Asked {
 }
 
 impl Linter {
-    /// Looks at the next message, and says what is wrong as of it.
+    /// Checks the next message. Returns the new findings.
     pub fn see(&mut self, frame: Frame<'_>) -> Vec<Finding> {
         let at = self.next;
         self.next += 1;
@@ -91,7 +102,7 @@ impl Linter {
                 self.prompts.insert(id, session.to_owned());
                 Vec::new()
             }
-            // What follows is a replay of calls that were seen before.
+            // A replay follows, of calls that were checked before.
             (_, Body::Load) => {
                 self.sessions.remove(session);
                 Vec::new()
@@ -103,10 +114,10 @@ impl Linter {
             }
             (_, Body::Other) => Vec::new(),
         };
-        self.news(at, session, findings)
+        self.new_findings(at, session, findings)
     }
 
-    /// The version is the one that the agent answers `initialize` with.
+    /// Takes the protocol version from the agent's response to `initialize`.
     fn negotiate(&mut self, frame: Frame<'_>) {
         let (message, id) = (frame.message, &frame.message["id"]);
         if frame.direction == Direction::FromClient && message["method"] == "initialize" {
@@ -119,11 +130,11 @@ impl Linter {
         }
     }
 
-    /// Says what is still missing when nothing more comes.
+    /// Ends the check. Returns what is missing at the end of the recording.
     pub fn end(mut self) -> Vec<Finding> {
         let sessions = self.sessions.values_mut();
         sessions
-            .flat_map(|session| session.unended("the recording ends, and the call has not"))
+            .flat_map(|session| session.open_calls("the recording ends, and the call has not"))
             .collect()
     }
 
@@ -137,13 +148,13 @@ impl Linter {
             Ok(report) => report,
             Err(finding) => return vec![finding],
         };
-        let seen = self.call(session, call);
-        seen.named(update, &report, &mut findings);
-        seen.reported(&report, &mut findings);
+        let call = self.call(session, call);
+        call.named(update, &report, &mut findings);
+        call.reported(&report, &mut findings);
         findings.into_vec()
     }
 
-    /// The call within a question is a report, too.
+    /// Checks a permission question. The call within it is a report, too.
     fn asked(
         &mut self,
         session: &str,
@@ -155,9 +166,9 @@ impl Linter {
             Ok(asked) => asked,
             Err(finding) => return vec![finding],
         };
-        let seen = self.call(session, asked.call.clone());
-        seen.asked(&asked.report, &mut asked.findings);
-        let question = Asked {
+        let call = self.call(session, asked.call.clone());
+        call.asked(&asked.report, &mut asked.findings);
+        let question = PendingQuestion {
             session: session.to_owned(),
             call: asked.call,
             allowing,
@@ -166,7 +177,7 @@ impl Linter {
         asked.findings.into_vec()
     }
 
-    /// Only an option that was offered and allows is a yes.
+    /// Records the answer to a question. Only an offered option that allows is a yes.
     fn answered(&mut self, id: &str, chosen: Option<&str>) {
         let Some(asked) = self.questions.remove(id) else {
             return;
@@ -180,7 +191,7 @@ impl Linter {
         self.call(&asked.session, asked.call).answered(effect);
     }
 
-    /// The agent no longer asks: something else decided, such as a rule that the person just made.
+    /// Records that the agent withdrew a question: something else decided, such as a new rule.
     fn withdrawn(&mut self, id: &str) {
         if let Some(asked) = self.questions.remove(id) {
             self.call(&asked.session, asked.call).withdrawn();
@@ -191,42 +202,50 @@ impl Linter {
         let prompt = self.prompts.remove(response);
         let session = prompt.and_then(|session| self.sessions.get_mut(&session));
         session
-            .map(|session| session.unended("the turn ended, and the call has not"))
+            .map(|session| session.open_calls("the turn ended, and the call has not"))
             .unwrap_or_default()
     }
 
-    fn call(&mut self, session: &str, id: CallId) -> &mut Seen {
+    fn call(&mut self, session: &str, id: CallId) -> &mut ObservedCall {
         let session = self.sessions.entry(session.to_owned()).or_default();
         let place = session.calls.len();
-        session.calls.entry(id).or_insert_with(|| Seen::at(place))
+        session
+            .calls
+            .entry(id)
+            .or_insert_with(|| ObservedCall::at(place))
     }
 
-    /// Those that were not told before, with their place in the stream.
-    fn news(&mut self, at: usize, session: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
+    /// Returns the findings that were not reported before, with their place in the stream.
+    fn new_findings(
+        &mut self,
+        at: usize,
+        session: &str,
+        mut findings: Vec<Finding>,
+    ) -> Vec<Finding> {
         findings.retain_mut(|finding| {
             finding.frame = Some(at);
             let mut hasher = DefaultHasher::new();
             let call = finding.call.as_ref().map(CallId::as_str);
             (session, finding.rule, call, &finding.message).hash(&mut hasher);
-            self.told.insert(hasher.finish())
+            self.reported_findings.insert(hasher.finish())
         });
         findings
     }
 }
 
-impl Session {
-    /// The calls that have not ended, oldest first, each told once.
-    fn unended(&mut self, why: &str) -> Vec<Finding> {
+impl RecordedSession {
+    /// Returns a finding for each call that has not ended, oldest first, each once.
+    fn open_calls(&mut self, why: &str) -> Vec<Finding> {
         let mut open: Vec<_> = self
             .calls
             .iter_mut()
-            .filter(|(_, seen)| seen.is_open())
+            .filter(|(_, call)| call.is_open())
             .collect();
-        open.sort_by_key(|(_, seen)| seen.place());
-        let tell = |(id, seen): (&CallId, &mut Seen)| {
-            seen.give_up();
+        open.sort_by_key(|(_, call)| call.place());
+        let finding = |(id, call): (&CallId, &mut ObservedCall)| {
+            call.abandon();
             Finding::new(Rule::OneEnding, Some(id.clone()), why)
         };
-        open.into_iter().map(tell).collect()
+        open.into_iter().map(finding).collect()
     }
 }

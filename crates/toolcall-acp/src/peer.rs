@@ -1,5 +1,5 @@
-//! The peer at the other end: lines, requests and notifications to it.
-//! Everything goes through the one lane, so that nothing overtakes what was said before it.
+//! A handle to the peer at the other end of a connection: sends it requests and notifications.
+//! Everything goes through one lane, so that no message overtakes an earlier one.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 
-use crate::inbound::Incoming;
+use crate::inbound::IncomingRequests;
 use crate::lane::{Closed, Lane};
-use crate::requests::{Answer, OwnId, Requests};
+use crate::requests::{OwnRequestId, Requests, ResponseResult};
 use crate::wire;
 pub use crate::wire::RpcError;
 
-/// A handle to the peer. Cheap to clone, and good for any task while the connection runs.
+/// A handle to the peer. Cheap to clone, and usable from any task while the connection runs.
 #[derive(Clone)]
-pub struct Peer(Arc<Shared>);
+pub struct Peer(Arc<PeerInner>);
 
-/// Why there is no answer from the peer.
+/// Why a request to the peer has no result.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PeerError {
     /// The connection ended.
     #[error("the peer is gone")]
     Gone,
-    /// The peer answered with an error.
+    /// The peer responded with an error.
     #[error("the peer answered with {0}")]
     Answered(RpcError),
-    /// The answer is no answer, or the parameters cannot be written.
+    /// The response is malformed, or the parameters cannot be serialized.
     #[error("the message is malformed")]
     Malformed,
 }
@@ -38,18 +38,18 @@ impl From<Closed> for PeerError {
     }
 }
 
-struct Shared {
+struct PeerInner {
     lane: Lane,
     requests: Requests,
-    incoming: Incoming,
+    incoming: IncomingRequests,
     gone: watch::Sender<bool>,
-    /// Whether nothing more is heard, although the peer may still speak.
+    /// Whether we stopped reading, although the peer may still send.
     hung_up: watch::Sender<bool>,
 }
 
 impl Peer {
-    pub(crate) fn new(lane: Lane, requests: Requests, incoming: Incoming) -> Self {
-        Self(Arc::new(Shared {
+    pub(crate) fn new(lane: Lane, requests: Requests, incoming: IncomingRequests) -> Self {
+        Self(Arc::new(PeerInner {
             lane,
             requests,
             incoming,
@@ -58,16 +58,16 @@ impl Peer {
         }))
     }
 
-    /// The lane to the peer.
+    /// Returns the lane to the peer.
     pub fn lane(&self) -> &Lane {
         &self.0.lane
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     ///
-    /// Waits for its turn if too many requests are unanswered or the lane is full. Dropped before
-    /// the line entered the lane, it sends nothing; dropped after, it withdraws the request with
-    /// `$/cancel_request`.
+    /// It waits for its turn if too many requests are unanswered or the lane is full. If the future is
+    /// dropped before the line entered the lane, nothing is sent; if it is dropped later, the request
+    /// is withdrawn with `$/cancel_request`.
     pub async fn request(
         &self,
         method: &str,
@@ -80,13 +80,13 @@ impl Peer {
         self.lane()
             .send_with(|line| written = wire::request(line, id, method, params))
             .await?;
-        written.map_err(|error| unwritable(method, &error))?;
+        written.map_err(|error| serialization_error(method, &error))?;
         request.sent = true;
         (&mut request.answer).await.unwrap_or(Err(PeerError::Gone))
     }
 
-    /// Sends a request whose answer nobody waits for. It enters the lane at once, also from a
-    /// `Drop` and also if the lane is full.
+    /// Sends a request and ignores its response. The line enters the lane at once, even if the lane is
+    /// full, so that this can be called in `Drop`.
     pub fn request_and_forget(
         &self,
         method: &str,
@@ -96,11 +96,11 @@ impl Peer {
         let mut written = Ok(());
         self.lane()
             .send_urgent(|line| written = wire::request(line, id, method, params))?;
-        written.unwrap_or_else(|error| drop(unwritable(method, &error)));
+        written.unwrap_or_else(|error| drop(serialization_error(method, &error)));
         Ok(())
     }
 
-    /// Sends a notification, waiting for room.
+    /// Sends a notification, waiting for room in the lane.
     pub async fn notify(
         &self,
         method: &str,
@@ -110,63 +110,63 @@ impl Peer {
         self.lane()
             .send_with(|line| written = wire::notification(line, method, params))
             .await?;
-        written.unwrap_or_else(|error| drop(unwritable(method, &error)));
+        written.unwrap_or_else(|error| drop(serialization_error(method, &error)));
         Ok(())
     }
 
     /// Resolves when the peer's input ended, writing failed, or the connection was dropped.
     pub async fn gone(&self) {
         let mut gone = self.0.gone.subscribe();
-        // The sender is in our hands, so it cannot go first.
+        // `self` holds the sender, so the channel stays open.
         drop(gone.wait_for(|gone| *gone).await);
     }
 
-    /// Hears nothing more from the peer: the connection ends as if its input had, with what was
-    /// said until then.
+    /// Stops reading from the peer. The connection ends as if the peer's input had ended; what was sent
+    /// before is still written.
     pub fn hang_up(&self) {
         self.0.hung_up.send_replace(true);
     }
 
-    /// Resolves when nothing more is to be heard.
+    /// Resolves when [`hang_up`](Self::hang_up) was called.
     pub(crate) async fn hung_up(&self) {
         let mut hung_up = self.0.hung_up.subscribe();
-        // The sender is in our hands, so it cannot go first.
-        drop(hung_up.wait_for(|so| *so).await);
+        // `self` holds the sender, so the channel stays open.
+        drop(hung_up.wait_for(|hung_up| *hung_up).await);
     }
 
     pub(crate) fn requests(&self) -> &Requests {
         &self.0.requests
     }
 
-    /// The peer's requests that are not answered.
-    pub(crate) fn incoming(&self) -> &Incoming {
+    /// Returns the peer's requests that are not answered.
+    pub(crate) fn incoming(&self) -> &IncomingRequests {
         &self.0.incoming
     }
 
-    /// Nothing comes from the peer any more; what goes to it still does.
+    /// Ends our waiting requests, because the peer's input ended. Lines to the peer are still written.
     pub(crate) fn input_ended(&self) {
         self.0.requests.end();
         self.0.gone.send_replace(true);
     }
 
-    /// The connection is over.
+    /// Ends the connection.
     pub(crate) fn end(&self) {
         self.0.lane.close();
         self.input_ended();
     }
 }
 
-/// Parameters that cannot be written are a bug of the caller's, and none of the connection's.
-fn unwritable(method: &str, error: &serde_json::Error) -> PeerError {
-    tracing::error!(method, %error, "the parameters cannot be written");
+/// Logs parameters that cannot be serialized. That is a bug of the caller, not of the connection.
+fn serialization_error(method: &str, error: &serde_json::Error) -> PeerError {
+    tracing::error!(method, %error, "the parameters cannot be serialized");
     PeerError::Malformed
 }
 
-/// A request under way. Dropped before its answer came, it is withdrawn.
+/// A request that waits for its response. If it is dropped before that, it is withdrawn.
 struct Request<'a> {
     peer: &'a Peer,
-    id: OwnId,
-    answer: oneshot::Receiver<Answer>,
+    id: OwnRequestId,
+    answer: oneshot::Receiver<ResponseResult>,
     sent: bool,
 }
 
@@ -187,7 +187,7 @@ impl Drop for Request<'_> {
         let unanswered = self.peer.requests().withdraw(self.id);
         if unanswered && self.sent {
             let params = json!({ "requestId": self.id });
-            // A closed lane needs no withdrawal, and these parameters can be written.
+            // A closed lane needs no withdrawal, and these parameters can be serialized.
             let _ = self.peer.lane().send_urgent(|line| {
                 let _ = wire::notification(line, "$/cancel_request", &params);
             });

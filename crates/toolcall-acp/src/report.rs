@@ -1,4 +1,4 @@
-//! Tells a client of every call: at once what cannot wait, at a pace what grows, and never without bound.
+//! Reports every call to the client: urgent changes at once, growing content at a limited pace and size.
 //! It reads calls; it never writes to one, never blocks the journal and never drops an ending.
 
 mod fields;
@@ -15,152 +15,154 @@ use tokio::time::Instant;
 use toolcall::{CallId, Event, Journal, Reader, SessionId, Ticket, ToolCall};
 
 pub(crate) use self::fields::{Fields, Urgency};
-use self::state::State;
-use crate::codec::{Codec, Report, Reported};
+use self::state::ReporterState;
+use crate::codec::{Codec, Report, SentReport};
 use crate::lane::{Lane, TrySendError};
 use crate::trace::TraceContext;
 
-/// Shows a session's calls to a client. Hand it to the engine's journal as a reader.
+/// Reports a session's calls to a client, as a reader of the engine's journal.
 pub(crate) struct Reporter {
-    telling: Arc<Telling>,
+    inner: Arc<ReporterInner>,
 }
 
-/// The other hand on a reporter: to wait for it and to look at its figures. Cheap to clone.
+/// A handle to a session's reporter, to wait for reports and to read its counters. Cheap to clone.
 #[derive(Clone)]
 pub struct Reports {
-    telling: Arc<Telling>,
+    inner: Arc<ReporterInner>,
 }
 
-/// What was told so far.
+/// How much a reporter sent so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReportCounters {
     /// Updates that entered the lane.
     pub sent: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Events that were told together with a later one.
+    /// Events that were sent together with a later one.
     pub coalesced: u64,
-    /// Most calls that ever waited to be told.
-    pub deepest: usize,
+    /// The most calls that ever waited to be reported.
+    pub max_waiting: usize,
 }
 
-/// What the reader, the pump and those who wait share.
-struct Telling {
+/// The state that the journal reader, the pump and the handles share.
+struct ReporterInner {
     session: SessionId,
     codec: Arc<dyn Codec>,
     lane: Lane,
-    state: Mutex<State>,
-    /// Where the pump finds calls that are open.
+    state: Mutex<ReporterState>,
+    /// The journal in which the pump finds open calls.
     journal: OnceLock<Weak<Journal>>,
-    /// There is something for the pump to do.
+    /// Wakes the pump.
     work: Notify,
-    /// Something was told.
-    told: Notify,
+    /// Wakes those who wait for a report.
+    sent_notify: Notify,
 }
 
 impl Reporter {
-    /// Reports the calls of a session on this lane. Nothing is told late until
-    /// [`Reports::follow`] says where the calls are.
+    /// Creates a reporter that sends on this lane. Reports that had to wait are sent only after
+    /// [`Reports::follow`].
     pub(crate) fn new(session: SessionId, lane: Lane, codec: Arc<dyn Codec>) -> Self {
-        let telling = Telling {
+        let inner = ReporterInner {
             session,
             codec,
             lane,
             state: Mutex::default(),
             journal: OnceLock::new(),
             work: Notify::new(),
-            told: Notify::new(),
+            sent_notify: Notify::new(),
         };
         Self {
-            telling: Arc::new(telling),
+            inner: Arc::new(inner),
         }
     }
 
-    /// The other hand on it.
+    /// Returns a handle to it.
     pub(crate) fn reports(&self) -> Reports {
         Reports {
-            telling: self.telling.clone(),
+            inner: self.inner.clone(),
         }
     }
 }
 
 impl Reader for Reporter {
     fn read(&mut self, call: &ToolCall, event: &Event, ticket: &Ticket) {
-        let (fields, urgency) = self.telling.codec.changed(call, event);
+        let (fields, urgency) = self.inner.codec.changed(call, event);
         if fields.is_empty() && urgency != Urgency::Now {
             return;
         }
-        self.telling.take_in(call, fields, urgency, ticket);
+        self.inner.enqueue(call, fields, urgency, ticket);
     }
 }
 
-/// The last events of a session are told before its pump rests.
+/// The pump sends the last reports of a session before it stops.
 impl Drop for Reporter {
     fn drop(&mut self) {
-        self.telling.state.lock().is_over = true;
-        self.telling.work.notify_one();
+        self.inner.state.lock().is_finished = true;
+        self.inner.work.notify_one();
     }
 }
 
 impl Reports {
-    /// Finds open calls in this journal, and tells what waits in a task of its own until the
-    /// reporter is dropped or the client is gone. To be called within a tokio runtime, once; before
-    /// it, whoever waits for what did not fit into the lane waits for ever.
+    /// Starts the pump: a task that sends waiting reports until the reporter is dropped or the client
+    /// is gone. Call it once, within a tokio runtime. Until then, reports that did not fit into the lane
+    /// are never sent.
     pub(crate) fn follow(&self, journal: &Arc<Journal>) {
-        if self.telling.journal.set(Arc::downgrade(journal)).is_ok() {
-            tokio::spawn(self.telling.clone().pump());
+        if self.inner.journal.set(Arc::downgrade(journal)).is_ok() {
+            tokio::spawn(self.inner.clone().pump());
         }
     }
 
-    /// Puts this trace context on what is announced from now on.
+    /// Sets the trace context of the calls that are announced from now on.
     pub(crate) fn trace(&self, trace: TraceContext) {
-        self.telling.state.lock().trace = trace;
+        self.inner.state.lock().trace = trace;
     }
 
-    /// The trace context that is put on what is announced now.
+    /// Returns the trace context of the calls that are announced now.
     pub(crate) fn current_trace(&self) -> TraceContext {
-        self.telling.state.lock().trace.clone()
+        self.inner.state.lock().trace.clone()
     }
 
-    /// Waits until the client was told all that cannot wait about this call.
+    /// Waits until every urgent change of this call was sent.
     pub async fn reported(&self, call: &CallId) {
-        self.telling.until(|state| !state.owes(call)).await;
+        self.inner.until(|state| !state.has_unsent(call)).await;
     }
 
-    /// Waits until the client was told all that cannot wait about every call.
+    /// Waits until every urgent change of every call was sent.
     pub async fn flush(&self) {
-        self.telling.until(|state| !state.owes_anything()).await;
+        self.inner.until(|state| !state.has_any_unsent()).await;
     }
 
-    /// What was told so far.
+    /// Returns how much was sent so far.
     pub fn counters(&self) -> ReportCounters {
-        self.telling.state.lock().counters
+        self.inner.state.lock().counters
     }
 }
 
-impl Telling {
-    async fn until(&self, is_so: impl Fn(&State) -> bool) {
+impl ReporterInner {
+    async fn until(&self, is_so: impl Fn(&ReporterState) -> bool) {
         loop {
-            let mut told = std::pin::pin!(self.told.notified());
-            // From here on no notice is missed, also not between the look and the wait.
-            told.as_mut().enable();
+            let mut sent = std::pin::pin!(self.sent_notify.notified());
+            // Registered before the check, so that no wake-up between check and wait is missed.
+            sent.as_mut().enable();
             if is_so(&self.state.lock()) {
                 return;
             }
-            told.await;
+            sent.await;
         }
     }
 
-    /// Tells it right away if nothing stands in the way, else notes that it is to be told.
-    fn take_in(&self, call: &ToolCall, fields: Fields, urgency: Urgency, ticket: &Ticket) {
+    /// Sends the change at once if possible; otherwise keeps it for the pump.
+    fn enqueue(&self, call: &ToolCall, fields: Fields, urgency: Urgency, ticket: &Ticket) {
         let mut state = self.state.lock();
-        if state.is_gone {
+        if state.is_client_gone {
             return;
         }
-        let is_clear = state.backlog.is_empty();
+        let is_backlog_empty = state.backlog.is_empty();
         if !state.calls.contains_key(call.id()) {
             let is_now = urgency == Urgency::Now;
-            if fields.is_empty() || is_now && is_clear && self.tell(&mut state, call, fields) {
+            if fields.is_empty()
+                || is_now && is_backlog_empty && self.try_report(&mut state, call, fields)
+            {
                 return;
             }
             state.begin(call.id());
@@ -170,16 +172,16 @@ impl Telling {
         };
         let is_joined = !entry.fields.is_empty() && !fields.is_empty();
         entry.add(fields, urgency);
-        let may_leave = is_clear && entry.may_leave(Instant::now());
+        let may_leave = is_backlog_empty && entry.may_leave(Instant::now());
         state.counters.coalesced += u64::from(is_joined);
         if may_leave {
-            self.tell_entry(&mut state, call);
+            self.report_entry(&mut state, call);
         }
-        self.note(&mut state, call, ticket);
+        self.schedule(&mut state, call, ticket);
     }
 
-    /// Sees to it that what is left of a call's report is told later.
-    fn note(&self, state: &mut State, call: &ToolCall, ticket: &Ticket) {
+    /// Wakes the pump for what is left of a call's report.
+    fn schedule(&self, state: &mut ReporterState, call: &ToolCall, ticket: &Ticket) {
         let Some(entry) = state.calls.get_mut(call.id()) else {
             return;
         };
@@ -194,51 +196,51 @@ impl Telling {
             state.backlog.push_back(call.id().clone());
         }
         let due = entry.due(Instant::now());
-        if is_urgent || due.is_some_and(|due| state.wakes_pump(due)) {
+        if is_urgent || due.is_some_and(|due| state.pump_is_late_for(due)) {
             self.work.notify_one();
         }
     }
 
-    /// Tells what a call's entry holds, if the lane takes it.
-    fn tell_entry(&self, state: &mut State, call: &ToolCall) {
+    /// Sends the pending report of a call, if the lane has room.
+    fn report_entry(&self, state: &mut ReporterState, call: &ToolCall) {
         let Some(entry) = state.calls.get_mut(call.id()) else {
             return;
         };
         let (fields, urgency) = entry.take();
-        if !self.tell(state, call, fields)
+        if !self.try_report(state, call, fields)
             && let Some(entry) = state.calls.get_mut(call.id())
         {
             entry.add(fields, urgency);
         }
     }
 
-    /// Tells these parts of a call. Says whether that is settled; if not, the lane is full.
-    fn tell(&self, state: &mut State, call: &ToolCall, fields: Fields) -> bool {
-        let from = state.calls.get(call.id()).map_or(0, |entry| entry.printed);
+    /// Reports these fields of a call. Returns false if the lane is full.
+    fn try_report(&self, state: &mut ReporterState, call: &ToolCall, fields: Fields) -> bool {
+        let output_start = state.calls.get(call.id()).map_or(0, |entry| entry.printed);
         let report = Report {
             session: &self.session,
             call,
             fields,
             trace: &state.trace,
-            from,
+            output_start,
         };
-        let mut reported = Reported {
+        let mut sent = SentReport {
             updates: 0,
-            to: from,
+            output_end: output_start,
         };
         let written = self
             .lane
-            .try_send_all(|lines| reported = self.codec.report(&report, lines));
+            .try_send_all(|lines| sent = self.codec.report(&report, lines));
         match written {
             Ok(bytes) => {
-                state.settled(call.id(), fields, bytes, reported);
-                self.told.notify_waiters();
+                state.mark_sent(call.id(), fields, bytes, sent);
+                self.sent_notify.notify_waiters();
                 true
             }
             Err(TrySendError::Full) => false,
             Err(TrySendError::Closed) => {
-                state.give_up();
-                self.told.notify_waiters();
+                state.abandon();
+                self.sent_notify.notify_waiters();
                 true
             }
         }

@@ -1,5 +1,5 @@
-//! Our own requests to the peer, from their id to their one answer.
-//! It sends nothing and reads no wire: it only knows who waits for what.
+//! Our own requests to the peer, from their id to their one response.
+//! It sends and parses nothing; it only matches responses to the requests that wait for them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,57 +12,46 @@ use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
 use crate::peer::PeerError;
 
-/// What every id of ours begins with.
+/// The prefix of our request ids.
 const PREFIX: &str = "toolcall-";
 
-/// What a request comes to.
-pub(crate) type Answer = Result<Value, PeerError>;
+/// The outcome of a request.
+pub(crate) type ResponseResult = Result<Value, PeerError>;
 
-/// The id of a request of ours: `toolcall-1`, `toolcall-2`, …
+/// The id of one of our requests: `toolcall-1`, `toolcall-2`, …
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct OwnId(u64);
+pub(crate) struct OwnRequestId(u64);
 
-impl fmt::Display for OwnId {
+impl fmt::Display for OwnRequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{PREFIX}{}", self.0)
     }
 }
 
-impl Serialize for OwnId {
+impl Serialize for OwnRequestId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-/// Whose request a response answers, going by its id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asker {
-    /// This one of ours.
-    Us(OwnId),
-    /// An id that we never used.
-    Nobody,
-}
-
-impl Asker {
-    /// Reads the id of a response.
-    pub(crate) fn of(id: &str) -> Self {
-        match id.strip_prefix(PREFIX).map(str::parse) {
-            Some(Ok(number)) => Self::Us(OwnId(number)),
-            Some(Err(_)) | None => Self::Nobody,
-        }
+impl OwnRequestId {
+    /// Parses the id of a response. Returns `None` for an id that we never use.
+    pub(crate) fn parse(id: &str) -> Option<Self> {
+        let number = id.strip_prefix(PREFIX)?.parse().ok()?;
+        Some(Self(number))
     }
 }
 
-/// The requests that wait for their answer.
+/// The requests that wait for their response.
 pub(crate) struct Requests {
     places: Semaphore,
     last: AtomicU64,
-    /// `None` when no answer can come any more.
-    waiting: Mutex<Option<HashMap<OwnId, oneshot::Sender<Answer>>>>,
+    /// `None` after the connection ended.
+    waiting: Mutex<Option<HashMap<OwnRequestId, oneshot::Sender<ResponseResult>>>>,
 }
 
 impl Requests {
-    /// At most this many wait at a time.
+    /// Creates an empty set in which at most this many requests wait at a time.
     pub(crate) fn new(most: usize) -> Self {
         Self {
             places: Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)),
@@ -71,18 +60,20 @@ impl Requests {
         }
     }
 
-    /// Waits for a place among those that wait for an answer.
+    /// Waits until fewer requests than the limit are unanswered.
     pub(crate) async fn place(&self) -> Result<SemaphorePermit<'_>, PeerError> {
         self.places.acquire().await.map_err(|_| PeerError::Gone)
     }
 
-    /// An id that was never used before.
-    pub(crate) fn next_id(&self) -> OwnId {
-        OwnId(self.last.fetch_add(1, Ordering::Relaxed) + 1)
+    /// Returns an unused id.
+    pub(crate) fn next_id(&self) -> OwnRequestId {
+        OwnRequestId(self.last.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Begins to wait for an answer.
-    pub(crate) fn begin(&self) -> Result<(OwnId, oneshot::Receiver<Answer>), PeerError> {
+    /// Registers a request that waits for its response.
+    pub(crate) fn begin(
+        &self,
+    ) -> Result<(OwnRequestId, oneshot::Receiver<ResponseResult>), PeerError> {
         let id = self.next_id();
         let (answered, answer) = oneshot::channel();
         let mut waiting = self.waiting.lock();
@@ -91,27 +82,27 @@ impl Requests {
         Ok((id, answer))
     }
 
-    /// Hands the answer to whoever waits for it.
-    pub(crate) fn settle(&self, id: OwnId, answer: Answer) {
+    /// Delivers the response to the request that waits for it.
+    pub(crate) fn settle(&self, id: OwnRequestId, answer: ResponseResult) {
         match self.take(id).map(|waiter| waiter.send(answer)) {
             Some(Ok(())) => {}
-            Some(Err(_)) | None => tracing::debug!(%id, "nobody waits for this answer"),
+            Some(Err(_)) | None => tracing::debug!(%id, "no request waits for this response"),
         }
     }
 
-    /// Stops waiting. True if the answer was still to come.
-    pub(crate) fn withdraw(&self, id: OwnId) -> bool {
+    /// Stops waiting. Returns true if there was no response yet.
+    pub(crate) fn withdraw(&self, id: OwnRequestId) -> bool {
         self.take(id).is_some()
     }
 
-    /// No answer can come any more: whoever waits for one is told.
+    /// Ends every waiting request, because no response can come any more.
     pub(crate) fn end(&self) {
         self.places.close();
         let waiting = self.waiting.lock().take();
         drop(waiting);
     }
 
-    fn take(&self, id: OwnId) -> Option<oneshot::Sender<Answer>> {
+    fn take(&self, id: OwnRequestId) -> Option<oneshot::Sender<ResponseResult>> {
         self.waiting.lock().as_mut()?.remove(&id)
     }
 }

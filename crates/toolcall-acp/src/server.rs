@@ -1,5 +1,5 @@
-//! Serves a client: its requests are read by the codec, done by the [`Service`], and answered.
-//! It hands on; nothing is decided here, and nothing holds up the connection.
+//! Serves a [`Service`] to a client: decodes requests, calls the service and sends the responses.
+//! It decides nothing and never blocks the connection.
 
 mod connection;
 mod simple;
@@ -23,17 +23,17 @@ use crate::session::Session;
 use crate::transport::{self, Transport};
 use crate::wire;
 
-/// The protocol's code for what is not there.
+/// The protocol's error code for a resource that does not exist.
 const NOT_FOUND: i64 = -32002;
 
-/// The client that started this process, by standard input and output.
+/// Connects to the client that started this process, over standard input and output.
 pub fn stdio() -> (ClientConnection, Transport) {
     let (peer, transport) = transport::stdio();
     (ClientConnection::new(peer), transport)
 }
 
-/// Serves a client until it is gone. What still runs then is cancelled, and has ended when this
-/// returns.
+/// Serves a client until its connection ends. Calls that still run then are cancelled, and have ended
+/// when this returns.
 pub async fn serve(
     client: ClientConnection,
     transport: Transport,
@@ -48,7 +48,7 @@ pub async fn serve(
     served
 }
 
-/// Where requests arrive.
+/// Handles the client's requests and notifications.
 #[derive(Clone)]
 struct Server {
     client: ClientConnection,
@@ -84,7 +84,7 @@ impl Dispatch for Server {
                 Err(error) => Handled::Now(to.refuse(&error)),
             },
             Ok(request) => {
-                tokio::spawn(self.clone().answer(codec, request, to));
+                tokio::spawn(self.clone().respond(codec, request, to));
                 Handled::Later
             }
         }
@@ -107,7 +107,7 @@ impl Dispatch for Server {
 }
 
 impl Server {
-    /// The session of a prompt, if it takes one more.
+    /// Returns the session for a prompt, unless too many prompts wait there.
     fn idle_session(&self, id: &SessionId) -> Result<Arc<Session>, RpcError> {
         let session = self.session(id)?;
         if session.is_busy() {
@@ -123,13 +123,13 @@ impl Server {
         session.ok_or_else(|| ServiceError::NoSession(id.as_str().to_owned()))
     }
 
-    async fn answer(self, codec: Arc<dyn Codec>, request: ClientRequest, to: Responder) {
-        let response = match self.carry_out(request).await {
+    async fn respond(self, codec: Arc<dyn Codec>, request: ClientRequest, to: Responder) {
+        let response = match self.handle(request).await {
             Ok(response) => response,
-            Err(refusal) => return to.respond::<()>(Err(&refusal.into())).await,
+            Err(error) => return to.respond::<()>(Err(&error.into())).await,
         };
         to.respond(Ok(&codec.response(&response))).await;
-        // Behind the answer: before it, a client does not know whose commands they are.
+        // After the response: before it, the client does not know the session of these commands.
         if let Response::New(opened) | Response::Loaded(opened) | Response::Resumed(opened) =
             response
         {
@@ -137,11 +137,11 @@ impl Server {
         }
     }
 
-    async fn carry_out(&self, request: ClientRequest) -> Result<Response, ServiceError> {
+    async fn handle(&self, request: ClientRequest) -> Result<Response, ServiceError> {
         let service = self.service.clone();
         Ok(match request {
-            ClientRequest::Authenticate { way } => {
-                service.authenticate(way).await?;
+            ClientRequest::Authenticate { method } => {
+                service.authenticate(method).await?;
                 Response::Authenticated
             }
             ClientRequest::Open(opening) => self.open(opening).await?,
@@ -161,7 +161,7 @@ impl Server {
                 Response::Deleted
             }
             ClientRequest::SetMode { session, mode } => {
-                self.choose_mode(self.session(&session)?, mode).await?;
+                self.set_mode(self.session(&session)?, mode).await?;
                 Response::ModeSet
             }
             ClientRequest::SetOption {
@@ -200,9 +200,9 @@ impl Server {
         })
     }
 
-    /// The client knows what it chose; it is told if that is not what holds.
-    async fn choose_mode(&self, session: Arc<Session>, value: String) -> Result<(), ServiceError> {
-        let mut known = session.choices();
+    /// Sets the mode. The client knows the mode it chose, so the options are sent only if they differ.
+    async fn set_mode(&self, session: Arc<Session>, value: String) -> Result<(), ServiceError> {
+        let mut known = session.config_options();
         let mode = known
             .iter_mut()
             .find(|choice| choice.sort == ConfigOptionCategory::Mode);
@@ -216,7 +216,7 @@ impl Server {
         Ok(())
     }
 
-    /// What is answered in a session has ended before the session has.
+    /// Ends a session after its prompts have ended.
     async fn end(&self, session: Arc<Session>) -> Result<(), ServiceError> {
         session.end().await;
         self.service.clone().close(session).await
@@ -224,8 +224,8 @@ impl Server {
 }
 
 impl From<ServiceError> for RpcError {
-    fn from(refusal: ServiceError) -> Self {
-        match refusal {
+    fn from(error: ServiceError) -> Self {
+        match error {
             ServiceError::Wrong(why) => RpcError::invalid_params(why),
             ServiceError::NoSession(id) => {
                 let id = clean_line(&id, 80);

@@ -1,5 +1,5 @@
-//! What an agent does for its clients beside carrying calls, in the terms of no protocol version.
-//! It names what is asked and answered; how that looks on the wire is the codec's business.
+//! What an agent offers to its clients: requests and their results, without a protocol version.
+//! It holds plain values; the codec reads them from the wire and writes them to it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,33 +8,36 @@ use toolcall::{BoxFuture, Content, SessionId};
 
 use crate::session::{Prompt, Session};
 
-/// An agent, as its clients use it. Whatever it does not do itself is refused.
+/// An agent, as a client uses it. The default methods refuse their request.
+///
+/// Implement this for an agent that stores sessions, has options or authenticates users, and hand it to
+/// [`serve`](crate::serve). [`SimpleAgent`](crate::SimpleAgent) implements it with two closures.
 pub trait Service: Send + Sync + 'static {
-    /// What it is and can do.
+    /// Returns the agent's name and capabilities, for the response to `initialize`.
     fn about(&self) -> AgentInfo;
 
-    /// Opens a session. What is told of it before this returns arrives before the answer does.
+    /// Opens a session. Updates that are sent before this returns arrive before the response.
     fn open(
         self: Arc<Self>,
-        wish: OpenSessionRequest,
+        request: OpenSessionRequest,
     ) -> BoxFuture<'static, Result<OpenedSession, ServiceError>>;
 
-    /// Answers a prompt.
+    /// Handles a prompt: calls tools, sends text, and returns why the turn ended.
     fn answer(
         self: Arc<Self>,
         prompt: Arc<Prompt>,
-        said: Vec<Content>,
+        content: Vec<Content>,
     ) -> BoxFuture<'static, Result<StopReason, ServiceError>>;
 
-    /// A part of the list of sessions that are kept, the latest first.
+    /// Returns one page of the stored sessions, the latest first.
     fn list(
         self: Arc<Self>,
-        _page: ListSessionsRequest,
+        _request: ListSessionsRequest,
     ) -> BoxFuture<'static, Result<SessionPage, ServiceError>> {
         Box::pin(async { Err(ServiceError::Unsupported) })
     }
 
-    /// A session is closed; its prompts are cancelled already. It can be opened again.
+    /// Closes a session. Its prompts are cancelled already. It can be opened again.
     fn close(
         self: Arc<Self>,
         _session: Arc<Session>,
@@ -42,7 +45,7 @@ pub trait Service: Send + Sync + 'static {
         Box::pin(async { Ok(()) })
     }
 
-    /// Forgets a session. It was closed before.
+    /// Deletes a stored session. It was closed before.
     fn delete(
         self: Arc<Self>,
         _session: SessionId,
@@ -50,7 +53,7 @@ pub trait Service: Send + Sync + 'static {
         Box::pin(async { Err(ServiceError::Unsupported) })
     }
 
-    /// The person chooses a value of an option. What holds then is the answer.
+    /// Sets an option to the value that the user chose. Returns all options as they are then.
     fn choose(
         self: Arc<Self>,
         _session: Arc<Session>,
@@ -60,106 +63,109 @@ pub trait Service: Send + Sync + 'static {
         Box::pin(async { Err(ServiceError::Unsupported) })
     }
 
-    /// Signs in by one of the ways it named.
-    fn authenticate(self: Arc<Self>, way: String) -> BoxFuture<'static, Result<(), ServiceError>> {
+    /// Authenticates the user by one of [`AgentInfo::authenticate`].
+    fn authenticate(
+        self: Arc<Self>,
+        method: String,
+    ) -> BoxFuture<'static, Result<(), ServiceError>> {
         Box::pin(async move {
             Err(ServiceError::Wrong(format!(
-                "there is no way to sign in `{way}`"
+                "there is no authentication method `{method}`"
             )))
         })
     }
 }
 
-/// What an agent is and can do.
+/// An agent's name and capabilities, as sent in the response to `initialize`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentInfo {
-    /// Its name and version; nothing is said of one without a name.
+    /// Its name and version. They are not sent if the name is empty.
     pub party: Implementation,
-    /// Its name for people.
+    /// Its display name.
     pub title: String,
-    /// How people sign in, if they do.
+    /// The ways to authenticate; empty if no user needs to.
     pub authenticate: Vec<AuthMethod>,
-    /// What else it can do.
+    /// Its optional capabilities.
     pub skills: AgentCapabilities,
 }
 
-/// One end of a connection.
+/// The name and version of an agent or a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Implementation {
-    /// Its name, for programs.
+    /// Its programmatic name.
     pub name: String,
     /// Its version.
     pub version: String,
 }
 
-/// A way to sign in that the agent handles itself.
+/// A way to authenticate that the agent handles itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthMethod {
-    /// What it is called in a request.
+    /// Its id in requests.
     pub id: String,
-    /// Its name for people.
+    /// Its display name.
     pub name: String,
     /// What it does.
     pub description: String,
 }
 
-/// What an agent can do beside answering prompts of text.
+/// What an agent can do beyond text prompts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgentCapabilities {
-    /// It closes sessions when asked to.
+    /// It handles `close`.
     pub closes_sessions: bool,
-    /// It keeps sessions: they can be listed, opened again, replayed and deleted.
+    /// It stores sessions: they can be listed, opened again, replayed and deleted.
     pub keeps_sessions: bool,
-    /// Sessions may work in several folders.
+    /// A session may work in several directories.
     pub several_roots: bool,
-    /// Prompts may have images in them.
+    /// Prompts may contain images.
     pub images: bool,
-    /// Prompts may have resources in them, with their bodies.
+    /// Prompts may contain embedded resources.
     pub resources: bool,
-    /// It uses MCP servers over HTTP.
+    /// It connects to MCP servers over HTTP.
     pub mcp_over_http: bool,
 }
 
-/// A session that a client wants to have open.
+/// A client's request to open a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenSessionRequest {
-    /// SessionSelector.
+    /// The session: a new one or a stored one.
     pub which: SessionSelector,
-    /// The folder it works in, absolute.
+    /// The working directory, absolute.
     pub cwd: PathBuf,
-    /// Further folders that it works in, absolute.
+    /// Further directories of the workspace, absolute.
     pub additional_roots: Vec<PathBuf>,
-    /// The servers that the client wants it to have.
+    /// The MCP servers to connect to.
     pub servers: Vec<McpServerConfig>,
 }
 
-/// SessionSelector session.
+/// The session that a client wants to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionSelector {
-    /// A new one.
+    /// A new session.
     New,
-    /// One that is kept.
+    /// A stored session.
     Kept {
         /// Its id.
         id: SessionId,
-        /// What of it is told again.
+        /// How much of it is replayed.
         replay: Replay,
     },
 }
 
-/// What of a kept session is told again when it is opened.
+/// How much of a stored session is sent to the client when it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replay {
-    /// All that was said and done.
+    /// All messages and calls.
     Whole,
-    /// Nothing: the client has it.
+    /// Nothing, because the client has it already.
     Nothing,
 }
 
-/// An MCP server that a client wants a session to have.
+/// An MCP server that a client wants a session to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum McpServerConfig {
-    /// A program that is started.
+    /// A program that is started and used over its standard input and output.
     Program {
         /// The server's name.
         name: String,
@@ -167,142 +173,146 @@ pub enum McpServerConfig {
         command: PathBuf,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables that are set for it.
+        /// Its additional environment variables.
         env: Vec<(String, String)>,
     },
-    /// One that is spoken to by streamable HTTP.
+    /// A server over streamable HTTP.
     Http {
         /// The server's name.
         name: String,
         /// Its address.
         url: String,
-        /// What goes along with every request.
+        /// The headers of every request.
         headers: Vec<(String, String)>,
     },
-    /// One that cannot be reached in any way that is known.
+    /// A server with a transport that is not supported.
     Other {
-        /// How it would be reached, in a word.
+        /// The name of the transport.
         kind: String,
     },
 }
 
-/// A session that is open now.
+/// An open session, with what its client should know of it.
 pub struct OpenedSession {
     /// The session.
     pub session: Arc<Session>,
-    /// What the person may choose in it.
+    /// The options that the user may set.
     pub choices: Vec<ConfigOption>,
-    /// What begins with `/` and is understood in it.
+    /// The slash commands that it understands.
     pub commands: Vec<SlashCommand>,
 }
 
 /// Where a session's commands run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CommandPlacement {
-    /// In the client's terminal if it has one and the command is simple or a user approved its
-    /// text; else here.
+    /// In the client's terminal if it has one, and the command is simple or the user approved its
+    /// text; otherwise in the agent.
     #[default]
     InClient,
-    /// Here: a sandbox is on, which the client's terminal would be outside of.
+    /// In the agent, because the client's terminal is outside the sandbox.
     Here,
 }
 
-/// Something that the person may choose.
+/// An option of a session that the user may set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigOption {
-    /// What it is called in a request.
+    /// Its id in requests.
     pub id: String,
-    /// Its name for people.
+    /// Its display name.
     pub name: String,
-    /// What it is about.
+    /// What it controls.
     pub description: String,
-    /// SessionSelector sort of choice it is.
+    /// Its category.
     pub sort: ConfigOptionCategory,
-    /// The id of what holds now.
+    /// The id of its current value.
     pub current: String,
-    /// What there is to choose from.
+    /// Its possible values.
     pub values: Vec<ConfigOptionValue>,
 }
 
-/// SessionSelector sort of choice something is.
+/// The category of an option, so that a client can show it in the right place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigOptionCategory {
-    /// How much is done without asking.
+    /// How much the agent does without asking.
     Mode,
-    /// Who answers.
+    /// The model that answers.
     Model,
 }
 
-/// One of the things to choose from.
+/// A possible value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigOptionValue {
-    /// What it is called in a request.
+    /// Its id in requests.
     pub id: String,
-    /// Its name for people.
+    /// Its display name.
     pub name: String,
     /// What it means.
     pub description: String,
 }
 
-/// A command that the person may type.
+/// A slash command that the user may type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlashCommand {
     /// Its name, without the slash.
     pub name: String,
     /// What it does.
     pub description: String,
-    /// What may follow it, if anything.
+    /// A hint at its argument, if it takes one.
     pub hint: Option<String>,
 }
 
-/// A part of a list of sessions.
+/// A request for one page of the stored sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListSessionsRequest {
-    /// Only sessions of this folder.
+    /// Only sessions in this working directory.
     pub cwd: Option<PathBuf>,
-    /// Where the part before ended, as it was told.
+    /// The cursor of the page, from [`SessionPage::next`]; `None` for the first page.
     pub after: Option<String>,
 }
 
-/// Sessions that are kept.
+/// One page of the stored sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionPage {
     /// The sessions.
     pub sessions: Vec<SessionInfo>,
-    /// Where the next part begins, if there is one.
+    /// The cursor of the next page, if there is one.
     pub next: Option<String>,
 }
 
-/// A session that is kept.
+/// A stored session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionInfo {
     /// Its id.
     pub id: SessionId,
-    /// The folder it works in.
+    /// Its working directory.
     pub cwd: PathBuf,
-    /// What it is about, if that is known.
+    /// Its title, if it has one.
     pub title: Option<String>,
-    /// When it was last heard of, as ISO 8601 writes it.
+    /// When it was last used, in ISO 8601.
     pub updated: String,
 }
 
-/// Why a turn ends.
+/// Why a turn ended.
+///
+/// ```
+/// assert_eq!(toolcall_acp::StopReason::EndTurn.as_str(), "end_turn");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// Everything is said.
+    /// The model finished its answer.
     EndTurn,
-    /// The model may not say more.
+    /// The model reached its token limit.
     MaxTokens,
-    /// The model asked for more rounds of calls than there may be.
+    /// The model reached the limit of requests in one turn.
     MaxTurnRequests,
-    /// The model does not want to go on.
+    /// The model refused to continue.
     Refusal,
-    /// The user cancelled it. A session answers so by itself, whatever its service returns.
+    /// The user cancelled the turn. A session answers so by itself, whatever its service returns.
     Cancelled,
 }
 
 impl StopReason {
-    /// Returns the name under which histories keep it.
+    /// Returns the name that is stored in histories.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::EndTurn => "end_turn",
@@ -314,15 +324,15 @@ impl StopReason {
     }
 }
 
-/// Why something is not done.
+/// Why a service could not handle a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceError {
-    /// What was asked for makes no sense; the reason says why and what would.
+    /// The parameters are invalid. The text says why, and what would be valid.
     Wrong(String),
-    /// There is no such session.
+    /// There is no session with this id.
     NoSession(String),
-    /// This agent does not do that.
+    /// This agent does not support the request.
     Unsupported,
-    /// It went wrong here.
+    /// The agent failed. The text says how.
     Failed(String),
 }

@@ -1,6 +1,6 @@
-//! A session with a client: its engine, the order of its prompts, what it asks and tells.
-//! It keeps order: whatever a prompt did has ended and was told before the prompt is answered. It
-//! names no protocol version: what goes over the wire is written by its codec.
+//! A session with a client: its engine, the order of its prompts, its questions and its updates.
+//! Every call of a prompt has ended and was reported before the prompt is answered. It names no
+//! protocol version: its codec writes everything that goes over the wire.
 
 mod approver;
 mod prompt;
@@ -26,10 +26,10 @@ use crate::service::{CommandPlacement, ConfigOption, Implementation, ServiceErro
 use crate::trace::TraceContext;
 use crate::version::ProtocolVersion;
 
-/// Notices are kept up to this many; trouble repeats itself.
-const MOST_NOTICES: usize = 16;
+/// The most notices that are kept for the next turn, because errors repeat themselves.
+const MAX_NOTICES: usize = 16;
 
-/// A session that a client has open.
+/// An open session of a client.
 pub struct Session {
     id: SessionId,
     engine: Engine,
@@ -37,23 +37,23 @@ pub struct Session {
     codec: Arc<dyn Codec>,
     reports: Reports,
     /// The client's name and version.
-    who: Implementation,
+    client_info: Implementation,
     prompts: Arc<Prompts>,
-    /// Held by the prompt that is being answered: turns never interleave.
-    turns: AsyncMutex<()>,
-    /// What the client knows of what may be chosen.
-    choices: Mutex<Vec<ConfigOption>>,
-    /// What the user should know and was not told yet.
+    /// Held by the prompt that is being answered, so that turns never interleave.
+    turn_lock: AsyncMutex<()>,
+    /// The options as the client knows them.
+    config_options: Mutex<Vec<ConfigOption>>,
+    /// Notices to the user that were not sent yet.
     notices: Mutex<Vec<String>>,
 }
 
 impl Session {
-    /// Opens a session: its engine reports to the client, asks it, and uses what it offers.
+    /// Opens a session: its engine reports to the client, asks it for permission, and uses what it offers.
     pub(crate) fn open(
         engine: EngineBuilder,
         peer: Peer,
         codec: Arc<dyn Codec>,
-        who: Implementation,
+        client_info: Implementation,
         commands: CommandPlacement,
     ) -> Arc<Self> {
         let id = engine.session().clone();
@@ -77,94 +77,97 @@ impl Session {
             peer,
             codec,
             reports,
-            who,
+            client_info,
             prompts,
-            turns: AsyncMutex::new(()),
-            choices: Mutex::default(),
+            turn_lock: AsyncMutex::new(()),
+            config_options: Mutex::default(),
             notices: Mutex::default(),
         })
     }
 
-    /// Its id.
+    /// Returns its id.
     pub fn id(&self) -> &SessionId {
         &self.id
     }
 
-    /// Its engine.
+    /// Returns its engine.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The client's name and version.
+    /// Returns the client's name and version.
     pub fn client_info(&self) -> &Implementation {
-        &self.who
+        &self.client_info
     }
 
-    /// The version of the protocol that is spoken.
+    /// Returns the protocol version of the connection.
     pub fn protocol(&self) -> ProtocolVersion {
         self.codec.version()
     }
 
-    /// What was told of its calls.
+    /// Returns the reports of its calls, to wait for them.
     pub fn reports(&self) -> &Reports {
         &self.reports
     }
 
-    /// What the client knows of what may be chosen.
-    pub(crate) fn choices(&self) -> Vec<ConfigOption> {
-        self.choices.lock().clone()
+    /// Returns the options as the client knows them.
+    pub(crate) fn config_options(&self) -> Vec<ConfigOption> {
+        self.config_options.lock().clone()
     }
 
-    /// The client knows these from now on. What it knew before is returned.
-    pub(crate) fn replace_config_options(&self, choices: Vec<ConfigOption>) -> Vec<ConfigOption> {
-        std::mem::replace(&mut *self.choices.lock(), choices)
+    /// Sets the options as the client knows them. Returns those it knew before.
+    pub(crate) fn replace_config_options(
+        &self,
+        config_options: Vec<ConfigOption>,
+    ) -> Vec<ConfigOption> {
+        std::mem::replace(&mut *self.config_options.lock(), config_options)
     }
 
-    /// Keeps something that the user should know with the next turn: a server that cannot be used, a
-    /// history that cannot be written.
+    /// Keeps a notice to the user until the next turn: a server that cannot be used, a history that
+    /// cannot be written.
     pub fn note(&self, notice: impl Into<String>) {
         let mut notices = self.notices.lock();
-        if notices.len() < MOST_NOTICES {
+        if notices.len() < MAX_NOTICES {
             notices.push(notice.into());
         }
     }
 
-    /// Takes what the user should know, to be said now.
+    /// Takes the notices that were kept, to send them now.
     pub fn take_notices(&self) -> Vec<String> {
         std::mem::take(&mut *self.notices.lock())
     }
 
-    /// Begins to answer a prompt. [`Prompt::end`] says what to answer.
+    /// Begins a prompt. [`Prompt::end`] ends it.
     pub fn begin(self: &Arc<Self>, trace: TraceContext) -> Arc<Prompt> {
-        let prompt = self.line_up(&trace);
+        let prompt = self.queue_prompt(&trace);
         self.reports.trace(trace);
         prompt
     }
 
-    /// A prompt that waits for its turn.
-    fn line_up(self: &Arc<Self>, trace: &TraceContext) -> Arc<Prompt> {
+    /// Creates a prompt that waits for its turn.
+    fn queue_prompt(self: &Arc<Self>, trace: &TraceContext) -> Arc<Prompt> {
         let turn = self.engine.turn();
-        turn.set_trace(trace.handed_on());
+        turn.set_trace(trace.to_core());
         let prompt = Arc::new(Prompt::new(self.clone(), turn));
         self.prompts.add(&prompt);
         prompt
     }
 
-    /// Answers a prompt in a task of its own, so that the connection goes on. Whatever `work` does,
-    /// every call has ended and was told before the answer leaves. When the prompt is cancelled, or
-    /// the client is gone, `work` is dropped.
+    /// Answers a prompt in its own task, so that the connection is not blocked. Whatever `work` does,
+    /// every call has ended and was reported before the response is sent. `work` is dropped when the
+    /// prompt is cancelled or the client is gone.
     pub(crate) fn answer<W, F>(self: Arc<Self>, trace: TraceContext, to: Responder, work: W)
     where
         W: FnOnce(Arc<Prompt>) -> F + Send + 'static,
         F: Future<Output = Result<StopReason, ServiceError>> + Send + 'static,
     {
-        let prompt = self.line_up(&trace);
+        let prompt = self.queue_prompt(&trace);
         tokio::spawn(async move {
             let turn = tokio::select! {
                 biased;
-                turn = self.turns.lock() => Some(turn),
-                // Broken off before its turn came, it has nothing to wait for.
-                () = prompt.broken_off(&to) => None,
+                turn = self.turn_lock.lock() => Some(turn),
+                // Stopped before its turn came, so it has no work to wait for.
+                () = prompt.stopped(&to) => None,
             };
             let done = if turn.is_some() {
                 self.reports.trace(trace);
@@ -179,42 +182,42 @@ impl Session {
                 }
                 Err(error) => to.respond::<()>(Err(&error)).await,
             }
-            // What the next turn tells comes after the answer.
+            // The next turn sends its updates after this response.
             drop(turn);
         });
     }
 
-    /// Whether so many prompts wait that no further one is taken.
+    /// Whether so many prompts wait that no further one is accepted.
     pub(crate) fn is_busy(&self) -> bool {
-        self.prompts.are_many()
+        self.prompts.is_full()
     }
 
-    /// Cancels what is being answered, and every call of it.
+    /// Cancels every prompt and its calls.
     pub fn cancel(&self) {
         self.prompts.cancel();
     }
 
-    /// Does something while no prompt is answered; those that come meanwhile wait.
+    /// Runs `work` while no prompt is being answered. Prompts that arrive meanwhile wait.
     pub async fn undisturbed<T>(&self, work: impl Future<Output = T>) -> T {
-        let _turn = self.turns.lock().await;
+        let _turn = self.turn_lock.lock().await;
         work.await
     }
 
-    /// Ends every call of what is being answered, and waits until nothing is.
+    /// Ends every call of every prompt, and waits until no prompt is being answered.
     pub async fn end(&self) {
         for prompt in self.prompts.open() {
             prompt.turn().close().await;
         }
-        drop(self.turns.lock().await);
+        drop(self.turn_lock.lock().await);
     }
 
-    /// Tells the client something beside calls, in order with what is told of calls.
+    /// Sends a notice to the client, in order with the reports of calls.
     async fn notify(&self, notice: Notice<'_>) -> Result<(), Closed> {
         let write = |line: &mut Vec<u8>| self.codec.notice(&self.id, &notice, line);
         self.peer.lane().send_with(write).await.map(drop)
     }
 
-    /// Tells of calls that are over and done, each as it ended, as a replay does.
+    /// Sends calls that have ended, each with its final state, to replay a stored session.
     pub async fn replay(&self, calls: &[ToolCall]) -> Result<(), Closed> {
         for call in calls {
             let write = |lines: &mut Group<'_>| self.codec.replay(&self.id, call, lines);

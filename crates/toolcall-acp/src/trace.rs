@@ -1,5 +1,5 @@
-//! The W3C trace context that a client hands us, to be handed on.
-//! It is carried as it came; nothing here starts or ends a span.
+//! The W3C trace context of a client's request, passed on unchanged.
+//! It starts and ends no span.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,38 +9,38 @@ use serde_json::{Map, Value};
 
 use crate::meta;
 
-/// The longest value that is handed on: a header of that size is refused everywhere.
-const LONGEST: usize = 8 * 1024;
+/// The longest value that is passed on. Servers refuse headers of that size.
+const MAX_VALUE_LENGTH: usize = 8 * 1024;
 
-/// `traceparent`, `tracestate` and `baggage`, as far as there are any.
+/// The entries `traceparent`, `tracestate` and `baggage` of a request, as far as it has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceContext(Arc<[(Cow<'static, str>, String)]>);
 
 impl TraceContext {
-    /// What a request's `_meta` says.
+    /// Reads the entries from a request's `_meta`.
     pub fn from_meta(meta: Option<&Map<String, Value>>) -> Self {
         let entry = |key: &&'static str| {
             let value = meta?.get(*key)?.as_str()?;
-            let fits = value.len() <= LONGEST;
+            let fits = value.len() <= MAX_VALUE_LENGTH;
             fits.then(|| (Cow::Borrowed(*key), value.to_owned()))
         };
         Self(meta::TRACE.iter().filter_map(entry).collect())
     }
 
-    /// Its entries, for what the tools of a turn call.
-    pub(crate) fn handed_on(&self) -> toolcall::Trace {
+    /// Converts it for the requests that the tools of a turn make.
+    pub(crate) fn to_core(&self) -> toolcall::Trace {
         let entries = self.0.iter();
         let entries = entries.map(|(key, value)| (Arc::from(&**key), Arc::from(value.as_str())));
         entries.collect()
     }
 
-    /// Its entries, to be put into another `_meta`.
+    /// Returns its entries, to put them into another `_meta`.
     pub fn entries(&self) -> &[(Cow<'static, str>, String)] {
         &self.0
     }
 }
 
-/// As a `_meta` of its own.
+/// Serializes as a `_meta` object.
 impl Serialize for TraceContext {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.entries().iter().map(|(key, value)| (key, value)))

@@ -1,5 +1,5 @@
-//! The connection to a peer: its input, the lane to it, and what handles its messages.
-//! It must not spawn anything: a connection that is dropped takes everything with it.
+//! The connection to a peer: its input, the lane to it, and the handler of its messages.
+//! It must not spawn a task, so that dropping the connection ends everything.
 
 mod threaded;
 
@@ -11,24 +11,24 @@ use futures::future::{Either, select};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
-use self::threaded::Threaded;
+use self::threaded::ThreadedReader;
 use crate::dispatch::{Dispatch, NoMethods};
-use crate::inbound::{Inbound, Incoming};
+use crate::inbound::{Inbound, IncomingRequests};
 use crate::lane::{Lane, LaneReader};
 use crate::peer::Peer;
 use crate::requests::Requests;
 
-/// What a connection holds at most.
+/// The limits of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The longest line that is read, in bytes.
     pub line: usize,
     /// How many bytes may wait to be written.
     pub lane: usize,
-    /// The deepest nesting of JSON that is read. More than 127 cannot be.
+    /// The deepest nesting of JSON that is read; at most 127.
     pub depth: usize,
-    /// How many requests may wait for their answer, ours and the peer's each. Of ours, the next
-    /// one waits; of the peer's, it is refused.
+    /// The most unanswered requests, for each side. Beyond it, our next request waits, and the peer's
+    /// next request is refused.
     pub requests: usize,
 }
 
@@ -43,88 +43,88 @@ impl Default for Limits {
     }
 }
 
-/// How long what is left is offered to a peer once everything was said.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+/// How long the connection waits for the last responses, and for the peer to read the last lines.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A connection that is ready to [run](Self::run). Dropping it, also while it runs, ends the
-/// connection. Otherwise what was said is written first, to a peer that listens.
+/// A connection that is ready to [run](Self::run). Dropping it, also while it runs, ends the connection
+/// at once; otherwise pending lines are written first.
 pub struct Transport {
     inbound: Inbound,
-    outlet: LaneReader,
+    lane_reader: LaneReader,
     writer: Box<dyn AsyncWrite + Send + Unpin>,
-    end: End,
+    end: EndOnDrop,
 }
 
-/// Tells everybody when the connection is over, however that comes about.
-struct End(Peer);
+/// Ends the connection for the peer's handles when the transport is dropped.
+struct EndOnDrop(Peer);
 
-impl Drop for End {
+impl Drop for EndOnDrop {
     fn drop(&mut self) {
         self.0.end();
     }
 }
 
-/// Connects to a peer. Nothing is read or written before the transport runs.
+/// Connects to a peer. Nothing is read or written until the transport runs.
 pub fn connect(
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin + 'static,
     limits: Limits,
 ) -> (Peer, Transport) {
-    let (lane, outlet) = Lane::new(limits.lane);
+    let (lane, lane_reader) = Lane::new(limits.lane);
     let (ours, theirs) = (limits.requests, limits.requests);
-    let peer = Peer::new(lane, Requests::new(ours), Incoming::new(theirs));
+    let peer = Peer::new(lane, Requests::new(ours), IncomingRequests::new(theirs));
     let transport = Transport {
         inbound: Inbound::new(Box::new(reader), &limits, peer.clone()),
-        outlet,
+        lane_reader,
         writer: Box::new(writer),
-        end: End(peer.clone()),
+        end: EndOnDrop(peer.clone()),
     };
     (peer, transport)
 }
 
-/// Connects to whoever started this process, by its standard input and output.
+/// Connects to the process that started this one, over standard input and output.
 pub fn stdio() -> (Peer, Transport) {
-    let stdin = Threaded::new(io::stdin());
+    let stdin = ThreadedReader::new(io::stdin());
     connect(stdin, tokio::io::stdout(), Limits::default())
 }
 
 impl Transport {
-    /// Runs the connection until the peer's input ends, or writing fails. Requests that are not
-    /// answered by then, and what is left in the lane, get a few seconds.
+    /// Runs the connection until the peer's input ends or writing fails. Then waits a few seconds for
+    /// unanswered requests, and for the lines in the lane to be written.
     pub async fn run(self, dispatch: impl Dispatch) -> io::Result<()> {
         let Self {
             mut inbound,
-            outlet,
+            lane_reader,
             writer,
             end,
         } = self;
         let reading = pin!(async {
             inbound.run(&dispatch).await;
-            // Whoever got an answer with the last lines may have something to say to it.
+            // Tasks that received a response in the last lines may still send something.
             tokio::task::yield_now().await;
-            let _late = timeout(LAST_WORDS, end.0.incoming().all_answered()).await;
+            let _late = timeout(CLOSE_TIMEOUT, end.0.incoming().all_answered()).await;
         });
-        match select(reading, pin!(outlet.drain(writer))).await {
+        match select(reading, pin!(lane_reader.drain(writer))).await {
             Either::Left(((), draining)) => {
                 end.0.lane().close();
-                // A peer that stopped listening without a word does not hold us here.
-                timeout(LAST_WORDS, draining).await.unwrap_or(Ok(()))
+                // A peer that does not read any more must not keep us waiting.
+                timeout(CLOSE_TIMEOUT, draining).await.unwrap_or(Ok(()))
             }
             Either::Right((drained, _)) => drained,
         }
     }
 
-    /// Runs a connection on which we only report: requests are refused. Ends when the lane is
-    /// closed and drained, or writing fails; the end of input alone does not end it.
+    /// Runs a connection that only reports: the peer's requests are refused. Ends when the lane is closed
+    /// and empty, or writing fails; the end of input alone does not end it.
     pub async fn run_alone(self) -> io::Result<()> {
         let Self {
             mut inbound,
-            outlet,
+            lane_reader,
             writer,
             end: _end,
         } = self;
         let reading = pin!(inbound.run(&NoMethods));
-        match select(pin!(outlet.drain(writer)), reading).await {
+        match select(pin!(lane_reader.drain(writer)), reading).await {
             Either::Left((drained, _)) => drained,
             Either::Right(((), draining)) => draining.await,
         }

@@ -1,22 +1,22 @@
-//! Version 1 of the protocol: what a call looks like there, both ways.
-//! It speaks its own schema only; another version is another module.
+//! Version 1 of the protocol: its codec, with an encoder and a decoder for tool calls.
+//! It uses its own schema only; another version is another module.
 
-mod ask;
 mod changed;
 mod content;
 pub mod decode;
 mod encode;
-mod extras;
 mod form;
 mod host;
 mod notices;
-mod printed;
+mod output;
+mod permission;
+mod question;
 mod requests;
 mod responses;
 mod signal;
-mod subject;
 mod terminal;
 mod update;
+mod update_meta;
 mod view;
 
 use std::sync::Arc;
@@ -28,9 +28,9 @@ use toolcall::{
 
 use self::host::ClientHost;
 pub(crate) use self::requests::initialize;
-use self::view::Terminals;
+use self::view::TerminalState;
 use crate::codec::{
-    Ask, ClientNotification, ClientRequest, Codec, Notice, Report, Reported, Response,
+    ClientNotification, ClientRequest, Codec, Notice, OutgoingRequest, Report, Response, SentReport,
 };
 use crate::lane::Group;
 use crate::peer::{Peer, RpcError};
@@ -42,13 +42,13 @@ use crate::version::ProtocolVersion;
 pub use encode::{encode, snapshot};
 pub use update::Update;
 
-/// Version 1, as it is spoken with a client that offers this.
+/// The codec of version 1, for a client with these capabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct V1 {
     offers: Capabilities,
 }
 
-/// What a client offers, as far as tool calls use it.
+/// The capabilities of a client that tool calls use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Capabilities {
     /// `fs/read_text_file`.
@@ -64,11 +64,11 @@ pub(crate) struct Capabilities {
 }
 
 impl V1 {
-    fn printing(self) -> Printing {
+    fn printing(self) -> OutputFormat {
         if self.offers.terminal_output {
-            Printing::Terminal
+            OutputFormat::Terminal
         } else {
-            Printing::Text
+            OutputFormat::Text
         }
     }
 }
@@ -98,10 +98,10 @@ impl Codec for V1 {
         changed::changed(call, event, self.printing())
     }
 
-    fn report(&self, report: &Report<'_>, lines: &mut Group<'_>) -> Reported {
-        let mut reported = Reported {
+    fn report(&self, report: &Report<'_>, lines: &mut Group<'_>) -> SentReport {
+        let mut sent = SentReport {
             updates: 0,
-            to: report.from,
+            output_end: report.output_start,
         };
         let dialect = encode::DialectRef {
             printing: self.printing(),
@@ -111,15 +111,18 @@ impl Codec for V1 {
             report.call,
             report.fields,
             dialect,
-            Terminals::There,
-            report.from,
+            TerminalState::Live,
+            report.output_start,
         );
         for update in updates {
             lines.line(|line| update.write_line(report.session, line));
-            reported.to = update.chunk.as_ref().map_or(reported.to, |chunk| chunk.to);
-            reported.updates += 1;
+            sent.output_end = update
+                .chunk
+                .as_ref()
+                .map_or(sent.output_end, |chunk| chunk.to);
+            sent.updates += 1;
         }
-        reported
+        sent
     }
 
     fn replay(&self, session: &SessionId, call: &ToolCall, lines: &mut Group<'_>) {
@@ -132,11 +135,19 @@ impl Codec for V1 {
         }
     }
 
-    fn permission(&self, question: &Arc<Question>, trace: &TraceContext) -> Ask<Answer> {
-        ask::permission(question, trace)
+    fn permission(
+        &self,
+        question: &Arc<Question>,
+        trace: &TraceContext,
+    ) -> OutgoingRequest<Answer> {
+        permission::request(question, trace)
     }
 
-    fn form(&self, question: &FormQuestion, trace: &TraceContext) -> Option<Ask<FormAnswer>> {
+    fn form(
+        &self,
+        question: &FormQuestion,
+        trace: &TraceContext,
+    ) -> Option<OutgoingRequest<FormAnswer>> {
         self.offers.forms.then(|| form::form(question, trace))
     }
 
@@ -157,28 +168,29 @@ impl Codec for V1 {
     }
 }
 
-/// How one client wants to be told.
+/// How updates are encoded for one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dialect {
-    /// How it takes the output of commands.
-    pub printing: Printing,
+    /// How the client shows the output of commands.
+    pub printing: OutputFormat,
     /// The trace context of the turn.
     pub trace: TraceContext,
 }
 
-/// How a client takes the output of a command that does not run in its own terminal.
+/// How a client shows the output of a command that does not run in its own terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Printing {
-    /// As text: head and tail, sent anew as it grows.
+pub enum OutputFormat {
+    /// As text: head and tail, sent again as it grows.
     #[default]
     Text,
-    /// In chunks for a terminal, by Zed's extension.
+    /// In a terminal that the agent fills chunk by chunk, by Zed's extension.
     Terminal,
 }
 
-impl Printing {
-    /// Whether this call has a terminal of ours: told in its first report, so it depends on that alone.
-    pub(crate) fn has_terminal(self, call: &ToolCall) -> bool {
-        self == Printing::Terminal && call.announced().kind() == Kind::Execute
+impl OutputFormat {
+    /// Whether the agent fills a terminal for this call. The first report announces the terminal, so it
+    /// depends on the announcement only.
+    pub(crate) fn uses_agent_terminal(self, call: &ToolCall) -> bool {
+        self == OutputFormat::Terminal && call.announced().kind() == Kind::Execute
     }
 }

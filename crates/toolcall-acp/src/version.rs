@@ -1,5 +1,5 @@
-//! The protocol versions that are spoken, and the choice of one when a connection begins.
-//! The only place outside of the codecs that names one.
+//! The supported protocol versions, and the negotiation of one when a connection begins.
+//! No other module outside the codecs names a version.
 
 use std::sync::Arc;
 
@@ -14,7 +14,14 @@ use crate::peer::RpcError;
 use crate::service::{AgentInfo, Implementation};
 use crate::v1;
 
-/// A version of the protocol.
+/// A supported version of the protocol.
+///
+/// ```
+/// use toolcall_acp::ProtocolVersion;
+///
+/// assert_eq!(ProtocolVersion::from_number(1), Some(ProtocolVersion::V1));
+/// assert_eq!(ProtocolVersion::from_number(7), None);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProtocolVersion {
     /// Version 1.
@@ -23,79 +30,89 @@ pub enum ProtocolVersion {
 }
 
 impl ProtocolVersion {
-    /// The number that stands for it on the wire.
+    /// Returns its number on the wire.
     pub fn number(self) -> u64 {
         match self {
             Self::V1 => 1,
         }
     }
 
-    /// The version that a number on the wire stands for, if it is spoken.
+    /// Returns the version with this number on the wire, if it is supported.
     pub fn from_number(number: u64) -> Option<Self> {
         (number == Self::V1.number()).then_some(Self::V1)
     }
 }
 
-/// What came of a client's `initialize`.
-pub(crate) struct Negotiated {
-    /// How the client is spoken with from now on.
+/// The outcome of a client's `initialize`.
+pub(crate) struct NegotiatedVersion {
+    /// The codec for this client.
     pub(crate) codec: Arc<dyn Codec>,
-    /// Who the client is.
+    /// The client's name and version.
     pub(crate) client: Implementation,
     /// The result of the request.
     pub(crate) response: Box<RawValue>,
 }
 
-/// Chooses the version by a client's `initialize`: the latest that both speak, and ours if the client
-/// asks for one that is not spoken.
+/// Chooses the version by a client's `initialize`: the latest that both support, and ours if the client
+/// asks for one that is not supported.
 pub(crate) fn negotiate(
     params: Option<&RawValue>,
-    about: &AgentInfo,
-) -> Result<Negotiated, RpcError> {
-    v1::initialize(params, about)
+    info: &AgentInfo,
+) -> Result<NegotiatedVersion, RpcError> {
+    v1::initialize(params, info)
 }
 
-/// How a client is spoken with that has not said what it offers.
+/// Returns the codec for a client that has not sent `initialize`: it offers nothing.
 pub(crate) fn before_initialize() -> Arc<dyn Codec> {
     Arc::new(v1::V1::default())
 }
 
-/// Reads what peers of one version say about calls: leniently, and from raw JSON.
+/// Decodes what agents report about calls in one protocol version: leniently, and from raw JSON.
+///
+/// ```
+/// use serde_json::json;
+/// use toolcall_acp::decode::Decoder;
+///
+/// let update = json!({"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Read a.rs"});
+/// let first = Decoder::default().announce(&update).expect("a call");
+/// assert_eq!(first.id.as_str(), "c1");
+/// assert_eq!(first.findings, []);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decoder {
     version: ProtocolVersion,
 }
 
 impl Decoder {
-    /// A decoder for this version.
+    /// Creates a decoder for this version.
     pub fn new(version: ProtocolVersion) -> Self {
         Self { version }
     }
 
-    /// Reads whatever first tells of a call: an update, or the call within a permission request.
+    /// Decodes the first report of a call: an update, or the call within a permission request.
     pub fn announce(self, update: &Value) -> Result<Announcement, Finding> {
         match self.version {
             ProtocolVersion::V1 => v1::decode::announce(update),
         }
     }
 
-    /// Reads an update of a call that is known.
+    /// Decodes an update of a known call.
     ///
-    /// A call that has ended never changes again: then there is one finding and nothing else.
+    /// A call that has ended never changes again: the result is one finding and no event.
     pub fn decode(self, call: &ToolCall, update: &Value) -> Decoded {
         match self.version {
             ProtocolVersion::V1 => v1::decode::decode(call, update),
         }
     }
 
-    /// Reads an update that replaces the session's plan.
+    /// Decodes an update that replaces the session's plan.
     pub fn decode_plan(self, update: &Value) -> Result<DecodedPlan, Finding> {
         match self.version {
             ProtocolVersion::V1 => v1::decode::decode_plan(update),
         }
     }
 
-    /// Reads a whole JSON-RPC message of a stream.
+    /// Decodes a whole JSON-RPC message of a stream.
     pub(crate) fn message(self, direction: Direction, message: &Value) -> Message<'_> {
         match self.version {
             ProtocolVersion::V1 => v1::decode::message(direction, message),

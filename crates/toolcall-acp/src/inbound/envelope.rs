@@ -1,5 +1,5 @@
-//! The members of a message, borrowed from its line and not looked into.
-//! It must not give up what it saw before the line broke off: a bad line may still have an id.
+//! The members of a JSON-RPC message, borrowed from its line and not parsed further.
+//! If parsing fails, it keeps the members before the failure: a bad line may still have an id.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, de};
 use serde_json::value::RawValue;
 
-/// A member that has a meaning, or any other.
+/// A member of a JSON-RPC message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Member {
     Jsonrpc,
@@ -19,12 +19,12 @@ pub(crate) enum Member {
     Other,
 }
 
-/// What is known of a member.
+/// The value of a member, as far as it was parsed.
 #[derive(Clone, Copy, Debug, Default)]
 enum Slot<'a> {
     #[default]
     Absent,
-    /// Its name was read, its value could not be.
+    /// Its name was parsed, its value was not.
     Begun,
     Read(&'a RawValue),
 }
@@ -33,11 +33,11 @@ enum Slot<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Envelope<'a> {
     slots: [Slot<'a>; 6],
-    twice: Option<Member>,
+    duplicate: Option<Member>,
 }
 
 impl<'a> Envelope<'a> {
-    /// Reads an object. If that fails, the members before the failure are there.
+    /// Parses an object. If that fails, the members before the failure are kept.
     pub(crate) fn read(text: &'a str) -> (Self, serde_json::Result<()>) {
         let mut envelope = Self::default();
         let mut json = serde_json::Deserializer::from_str(text);
@@ -45,7 +45,7 @@ impl<'a> Envelope<'a> {
         (envelope, read.and_then(|()| json.end()))
     }
 
-    /// The value of a member.
+    /// Returns the value of a member.
     pub(crate) fn get(&self, member: Member) -> Option<&'a RawValue> {
         match self.slots.get(member as usize)? {
             Slot::Read(value) => Some(value),
@@ -53,7 +53,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Whether the member is there, readable or not.
+    /// Whether the member is present, even if its value could not be parsed.
     pub(crate) fn has(&self, member: Member) -> bool {
         match self.slots.get(member as usize) {
             Some(Slot::Begun | Slot::Read(_)) => true,
@@ -61,19 +61,19 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// A member with a meaning that is there more than once.
-    pub(crate) fn twice(&self) -> Option<Member> {
-        self.twice
+    /// Returns the first JSON-RPC member that appears more than once.
+    pub(crate) fn duplicate(&self) -> Option<Member> {
+        self.duplicate
     }
 
-    /// Whether this answers something: such a line is never answered itself.
+    /// Whether this is a response. A response is never answered.
     pub(crate) fn is_response(&self) -> bool {
         !self.has(Member::Method) && (self.has(Member::Result) || self.has(Member::Error))
     }
 
     fn begin(&mut self, member: Member) {
         if self.has(member) {
-            self.twice = self.twice.or(Some(member));
+            self.duplicate = self.duplicate.or(Some(member));
         }
         self.set(member, Slot::Begun);
     }
@@ -86,7 +86,7 @@ impl<'a> Envelope<'a> {
 }
 
 impl Member {
-    /// As it is spelled.
+    /// Returns its name in JSON.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Jsonrpc => "jsonrpc",
@@ -99,7 +99,7 @@ impl Member {
         }
     }
 
-    fn named(name: &str) -> Self {
+    fn from_name(name: &str) -> Self {
         match name {
             "jsonrpc" => Self::Jsonrpc,
             "id" => Self::Id,
@@ -146,13 +146,13 @@ impl<'de> Visitor<'de> for &mut Envelope<'de> {
 
 impl<'de> Deserialize<'de> for Member {
     fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        json.deserialize_str(Name)
+        json.deserialize_str(MemberNameVisitor)
     }
 }
 
-struct Name;
+struct MemberNameVisitor;
 
-impl Visitor<'_> for Name {
+impl Visitor<'_> for MemberNameVisitor {
     type Value = Member;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -160,6 +160,6 @@ impl Visitor<'_> for Name {
     }
 
     fn visit_str<E: de::Error>(self, name: &str) -> Result<Member, E> {
-        Ok(Member::named(name))
+        Ok(Member::from_name(name))
     }
 }

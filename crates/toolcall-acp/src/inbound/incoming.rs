@@ -1,5 +1,5 @@
 //! The peer's requests that are not answered yet.
-//! It must not grow past its limit, nor take an id for free that is in use.
+//! It must not grow past its limit, nor accept an id that is in use.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -7,36 +7,36 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use tokio::sync::{Notify, watch};
 
-/// The id of a request, as JSON-RPC has them.
+/// The id of a JSON-RPC request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum RequestId {
     /// A whole number.
     Number(i64),
-    /// A text.
+    /// A string.
     Text(String),
-    /// Nothing: only answers to lines that could not be read have it.
+    /// Null, which only responses to unreadable lines have.
     Null,
 }
 
-/// The requests that wait for our answer.
-pub(crate) struct Incoming {
+/// The peer's requests that wait for our response.
+pub(crate) struct IncomingRequests {
     most: usize,
     open: Mutex<HashMap<RequestId, watch::Sender<bool>>>,
-    /// Notified when none waits any more.
+    /// Notified when every request is answered.
     emptied: Notify,
 }
 
-/// Why a request is not taken.
+/// Why a request is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NotTaken {
-    /// Its id belongs to another one.
-    InUse,
-    /// There are as many as there may be.
+pub(super) enum RequestRejection {
+    /// Another unanswered request has its id.
+    IdInUse,
+    /// The limit of unanswered requests is reached.
     TooMany,
 }
 
-impl Incoming {
+impl IncomingRequests {
     pub(crate) fn new(most: usize) -> Self {
         Self {
             most: most.max(1),
@@ -45,33 +45,33 @@ impl Incoming {
         }
     }
 
-    /// The most there may be.
+    /// Returns the limit.
     pub(super) fn most(&self) -> usize {
         self.most
     }
 
-    /// Takes a request. The receiver says when it is withdrawn.
-    pub(super) fn add(&self, id: RequestId) -> Result<watch::Receiver<bool>, NotTaken> {
+    /// Adds a request. The receiver becomes true when the peer withdraws it.
+    pub(super) fn add(&self, id: RequestId) -> Result<watch::Receiver<bool>, RequestRejection> {
         let mut open = self.open.lock();
         if open.contains_key(&id) {
-            return Err(NotTaken::InUse);
+            return Err(RequestRejection::IdInUse);
         }
         if open.len() >= self.most {
-            return Err(NotTaken::TooMany);
+            return Err(RequestRejection::TooMany);
         }
         let (cancel, cancelled) = watch::channel(false);
         open.insert(id, cancel);
         Ok(cancelled)
     }
 
-    /// The peer withdraws a request.
+    /// Marks a request as withdrawn by the peer.
     pub(super) fn cancel(&self, id: &RequestId) {
         if let Some(cancel) = self.open.lock().get(id) {
             cancel.send_replace(true);
         }
     }
 
-    /// The request is answered.
+    /// Removes a request after its response.
     pub(crate) fn remove(&self, id: &RequestId) {
         let mut open = self.open.lock();
         open.remove(id);
@@ -83,7 +83,7 @@ impl Incoming {
     /// Waits until every request is answered.
     pub(crate) async fn all_answered(&self) {
         loop {
-            // Made before looking, so that nothing is missed in between.
+            // Created before the check, so that no wake-up is missed in between.
             let emptied = self.emptied.notified();
             if self.open.lock().is_empty() {
                 return;
@@ -102,15 +102,18 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn whoever_waits_for_all_answers_goes_on_after_the_last() {
-        let incoming = Incoming::new(2);
+    async fn all_answered_returns_after_the_last_answer() {
+        let incoming = IncomingRequests::new(2);
         let (one, two) = (RequestId::Number(1), RequestId::Text("two".to_owned()));
         let cancelled = incoming.add(one.clone()).expect("a place");
         incoming.add(two.clone()).expect("a place");
-        assert_eq!(incoming.add(two.clone()).err(), Some(NotTaken::InUse));
+        assert_eq!(
+            incoming.add(two.clone()).err(),
+            Some(RequestRejection::IdInUse)
+        );
         assert_eq!(
             incoming.add(RequestId::Number(2)).err(),
-            Some(NotTaken::TooMany)
+            Some(RequestRejection::TooMany)
         );
         incoming.cancel(&one);
         assert!(*cancelled.borrow());

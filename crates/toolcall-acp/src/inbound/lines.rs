@@ -1,18 +1,17 @@
-//! Bytes from the peer, cut into lines of a limited length.
-//! It must not hold more of a line than the limit, nor know what a line says.
+//! Splits the peer's bytes into lines of limited length.
+//! It must not hold more of a line than the limit, nor parse a line.
 
 use std::io;
 use std::mem;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
-/// How much is read at a time, and how much is handed on before others get a chance to work it
-/// off.
+/// How much is read at a time, and how much is returned before other tasks get a chance to run.
 const CHUNK: usize = 64 * 1024;
 /// How much is kept of a line that is too long.
 const HEAD: usize = 4 * 1024;
 
-/// Where the peer's bytes come from.
+/// The source of the peer's bytes.
 pub(crate) type Source = Box<dyn AsyncRead + Send + Unpin>;
 
 /// The peer's lines.
@@ -20,20 +19,20 @@ pub(super) struct Lines {
     source: BufReader<Source>,
     line: Vec<u8>,
     longest: usize,
-    /// Bytes handed on since the last pause.
+    /// Bytes returned since the last pause.
     unpaused: usize,
 }
 
-/// What was read.
+/// The outcome of reading a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Reading {
-    /// A line, without its end.
+pub(super) enum LineRead {
+    /// A line, without its line ending.
     Line(String),
     /// A line that is not UTF-8.
     NotText(Vec<u8>),
-    /// The beginning of a line that is too long.
+    /// The first bytes of a line that is too long.
     TooLong(Vec<u8>),
-    /// There is nothing more.
+    /// The input ended.
     End,
 }
 
@@ -47,17 +46,17 @@ impl Lines {
         }
     }
 
-    /// The longest line that is read, in bytes.
+    /// Returns the length limit of a line, in bytes.
     pub(super) fn longest(&self) -> usize {
         self.longest
     }
 
-    /// The next line. The last may lack its end.
-    pub(super) async fn next(&mut self) -> Reading {
+    /// Returns the next line. The last line may lack its newline.
+    pub(super) async fn next(&mut self) -> LineRead {
         self.pause().await;
         self.read().await.unwrap_or_else(|error| {
             tracing::warn!(%error, "the peer cannot be read any more");
-            Reading::End
+            LineRead::End
         })
     }
 
@@ -75,7 +74,7 @@ impl Lines {
         }
     }
 
-    async fn read(&mut self) -> io::Result<Reading> {
+    async fn read(&mut self) -> io::Result<LineRead> {
         self.line.clear();
         // Two more, for `\r\n`.
         let most = self.longest.saturating_add(2) as u64;
@@ -83,7 +82,7 @@ impl Lines {
         let read = source.read_until(b'\n', &mut self.line).await?;
         self.unpaused += read;
         if read == 0 {
-            return Ok(Reading::End);
+            return Ok(LineRead::End);
         }
         if !self.strip_end() && read as u64 == most {
             self.skip_line().await?;
@@ -91,19 +90,19 @@ impl Lines {
         Ok(self.take_line())
     }
 
-    fn take_line(&mut self) -> Reading {
+    fn take_line(&mut self) -> LineRead {
         if self.line.len() > self.longest {
             self.line.truncate(HEAD);
             self.line.shrink_to_fit();
-            return Reading::TooLong(mem::take(&mut self.line));
+            return LineRead::TooLong(mem::take(&mut self.line));
         }
         match String::from_utf8(mem::take(&mut self.line)) {
-            Ok(line) => Reading::Line(line),
-            Err(error) => Reading::NotText(error.into_bytes()),
+            Ok(line) => LineRead::Line(line),
+            Err(error) => LineRead::NotText(error.into_bytes()),
         }
     }
 
-    /// Takes the end off the line. True if there was one.
+    /// Removes the line ending. Returns true if there was a newline.
     fn strip_end(&mut self) -> bool {
         let ended = self.line.pop_if(|byte| *byte == b'\n').is_some();
         self.line.pop_if(|byte| *byte == b'\r');
@@ -127,16 +126,16 @@ impl Lines {
 mod tests {
     use super::*;
 
-    fn line(text: &str) -> Reading {
-        Reading::Line(text.to_owned())
+    fn line(text: &str) -> LineRead {
+        LineRead::Line(text.to_owned())
     }
 
-    async fn check(bytes: &'static [u8], longest: usize, expected: &[Reading]) {
+    async fn check(bytes: &'static [u8], longest: usize, expected: &[LineRead]) {
         let mut lines = Lines::new(Box::new(bytes), longest);
         for reading in expected {
             assert_eq!(lines.next().await, *reading);
         }
-        assert_eq!(lines.next().await, Reading::End);
+        assert_eq!(lines.next().await, LineRead::End);
     }
 
     #[tokio::test]
@@ -152,14 +151,14 @@ mod tests {
         check(
             b"a\xff\nb",
             9,
-            &[Reading::NotText(b"a\xff".to_vec()), line("b")],
+            &[LineRead::NotText(b"a\xff".to_vec()), line("b")],
         )
         .await;
     }
 
     #[tokio::test]
     async fn the_limit_counts_the_line_without_its_end() {
-        let long = |head: &str| Reading::TooLong(head.into());
+        let long = |head: &str| LineRead::TooLong(head.into());
         check(
             b"1234\n1234\r\n1234",
             4,
@@ -179,7 +178,7 @@ mod tests {
         let mut bytes = vec![b'a'; 10 * CHUNK];
         bytes.extend_from_slice(b"\nb\n");
         let mut lines = Lines::new(Box::new(std::io::Cursor::new(bytes)), 2 * HEAD);
-        let Reading::TooLong(head) = lines.next().await else {
+        let LineRead::TooLong(head) = lines.next().await else {
             panic!("it is too long")
         };
         assert_eq!((head.len(), head.capacity()), (HEAD, HEAD));

@@ -1,30 +1,31 @@
-//! A first look at a line's bytes: how deep it nests, and whether it needs a second look.
-//! It does not recurse and is no parser: on what is not JSON it may say anything but never fails.
+//! Scans a line's bytes before it is parsed: how deep it nests, and whether every value must be parsed.
+//! It does not recurse and is not a parser: for a line that is not JSON the result may be wrong.
 
-/// More digits than this may be more than a number can hold.
+/// A number with more digits than this may be out of range.
 const MANY_DIGITS: usize = 300;
 
-/// What a reader that only skips over values cannot be trusted to notice.
+/// Whether every value of a line must be parsed. A reader that skips over values does not notice
+/// bad escapes and numbers that are out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Doubt {
-    /// Nothing of the kind.
-    None,
-    /// An escape or a number that may be none.
-    Some,
+pub(super) enum FullParse {
+    /// The line has no escape or number that may be invalid.
+    NotNeeded,
+    /// The line has an escape or a number that may be invalid.
+    Needed,
 }
 
-/// The line nests deeper than allowed, first at this byte (counted from one).
+/// The line nests deeper than allowed, first at this byte (counted from 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooDeep {
     pub(super) at: usize,
 }
 
-/// Looks over a line.
-pub(super) fn scan(line: &str, deepest: usize) -> Result<Doubt, TooDeep> {
+/// Scans a line.
+pub(super) fn scan(line: &str, deepest: usize) -> Result<FullParse, TooDeep> {
     let mut scan = Scan {
         rest: line.as_bytes().iter(),
         digits: 0,
-        doubt: Doubt::None,
+        full_parse: FullParse::NotNeeded,
     };
     let mut depth = 0_usize;
     while let Some(&byte) = scan.rest.next() {
@@ -40,14 +41,14 @@ pub(super) fn scan(line: &str, deepest: usize) -> Result<Doubt, TooDeep> {
         }
         scan.count_digits(byte);
     }
-    Ok(scan.doubt)
+    Ok(scan.full_parse)
 }
 
 struct Scan<'a> {
     rest: std::slice::Iter<'a, u8>,
-    /// In a row, up to here.
+    /// The number of consecutive digits before the current byte.
     digits: usize,
-    doubt: Doubt,
+    full_parse: FullParse,
 }
 
 impl Scan<'_> {
@@ -63,25 +64,26 @@ impl Scan<'_> {
 
     fn skip_escape(&mut self) {
         let is_unicode = self.rest.next() == Some(&b'u');
-        if is_unicode && is_doubtful(self.rest.as_slice()) {
-            self.doubt = Doubt::Some;
+        if is_unicode && needs_full_parse(self.rest.as_slice()) {
+            self.full_parse = FullParse::Needed;
         }
     }
 
     fn count_digits(&mut self, byte: u8) {
         let is_exponent = matches!(byte, b'e' | b'E') && self.digits > 0;
         if is_exponent || self.digits > MANY_DIGITS {
-            self.doubt = Doubt::Some;
+            self.full_parse = FullParse::Needed;
         }
-        self.digits = match byte.is_ascii_digit() {
-            true => self.digits + 1,
-            false => 0,
+        self.digits = if byte.is_ascii_digit() {
+            self.digits + 1
+        } else {
+            0
         };
     }
 }
 
-/// Half a pair of surrogates, perhaps; or a plain character that somebody preferred to hide.
-fn is_doubtful(escape: &[u8]) -> bool {
+/// Whether an escape may be half of a surrogate pair, or hides a plain ASCII character.
+fn needs_full_parse(escape: &[u8]) -> bool {
     matches!(
         escape,
         [b'd' | b'D', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F', ..] | [b'0', b'0', b'2'..=b'7', ..]
@@ -92,19 +94,19 @@ fn is_doubtful(escape: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn check(line: &str, deepest: usize, expected: Result<Doubt, usize>) {
+    fn check(line: &str, deepest: usize, expected: Result<FullParse, usize>) {
         let scanned = scan(line, deepest).map_err(|deep| deep.at);
         assert_eq!(scanned, expected, "{line}");
     }
 
     #[test]
     fn depth_counts_brackets_outside_strings() {
-        check(r#"{"a":[1,{"b":2}]}"#, 3, Ok(Doubt::None));
+        check(r#"{"a":[1,{"b":2}]}"#, 3, Ok(FullParse::NotNeeded));
         check(r#"{"a":[1,{"b":2}]}"#, 2, Err(9));
-        check(r#"["[[[[","\"[[[","\\",[]]"#, 2, Ok(Doubt::None));
-        check("[][][][]", 1, Ok(Doubt::None));
-        check("]]]][[", 2, Ok(Doubt::None));
-        check("\"[[[[", 1, Ok(Doubt::None));
+        check(r#"["[[[[","\"[[[","\\",[]]"#, 2, Ok(FullParse::NotNeeded));
+        check("[][][][]", 1, Ok(FullParse::NotNeeded));
+        check("]]]][[", 2, Ok(FullParse::NotNeeded));
+        check("\"[[[[", 1, Ok(FullParse::NotNeeded));
     }
 
     #[test]
@@ -113,18 +115,18 @@ mod tests {
     }
 
     #[test]
-    fn escapes_and_numbers_that_may_be_none_are_doubted() {
+    fn escapes_and_numbers_that_may_be_invalid_need_a_full_parse() {
         check(
             r#"["\u00e9\n\u2028",1.5,12345,true,false]"#,
             9,
-            Ok(Doubt::None),
+            Ok(FullParse::NotNeeded),
         );
-        check(r#"["\\u0041"]"#, 9, Ok(Doubt::None));
-        check(r#"["\ud83d\ude00"]"#, 9, Ok(Doubt::Some));
-        check(r#"["\uDC00"]"#, 9, Ok(Doubt::Some));
-        check(r#"["\u0041"]"#, 9, Ok(Doubt::Some));
-        check("[1e5]", 9, Ok(Doubt::Some));
-        check("[1.5E999]", 9, Ok(Doubt::Some));
-        check(&format!("[{}]", "1".repeat(301)), 9, Ok(Doubt::Some));
+        check(r#"["\\u0041"]"#, 9, Ok(FullParse::NotNeeded));
+        check(r#"["\ud83d\ude00"]"#, 9, Ok(FullParse::Needed));
+        check(r#"["\uDC00"]"#, 9, Ok(FullParse::Needed));
+        check(r#"["\u0041"]"#, 9, Ok(FullParse::Needed));
+        check("[1e5]", 9, Ok(FullParse::Needed));
+        check("[1.5E999]", 9, Ok(FullParse::Needed));
+        check(&format!("[{}]", "1".repeat(301)), 9, Ok(FullParse::Needed));
     }
 }

@@ -1,5 +1,5 @@
-//! Properties of what comes in: whatever the bytes are, only messages go on.
-//! SessionSelector bad line gets which error is told in the tests of the connection.
+//! Properties of the inbound reader: whatever the bytes are, only valid messages are dispatched.
+//! The tests of the connection check which error each bad line gets.
 
 use std::io;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
-use super::{Inbound, Incoming, message};
+use super::{Inbound, IncomingRequests, message};
 use crate::dispatch::{Dispatch, Handled, Responder};
 use crate::lane::Lane;
 use crate::peer::Peer;
@@ -28,7 +28,7 @@ const LIMITS: Limits = Limits {
     requests: 4096,
 };
 
-/// Gives its bytes in pieces of this size.
+/// A reader that returns its bytes in chunks of this size.
 struct Pieces(Vec<u8>, usize);
 
 impl AsyncRead for Pieces {
@@ -44,13 +44,13 @@ impl AsyncRead for Pieces {
     }
 }
 
-/// What was handed on, and what went back to the peer.
+/// What was dispatched, and what was sent to the peer.
 struct Outcome {
     handed_on: Vec<Value>,
     replies: Vec<Value>,
 }
 
-/// Keeps what it is handed, and answers nothing.
+/// A handler that records what it receives and answers nothing.
 #[derive(Default)]
 struct Keeping {
     messages: Mutex<Vec<Value>>,
@@ -85,7 +85,7 @@ fn run(bytes: Vec<u8>, piece: usize) -> Outcome {
         let peer = Peer::new(
             lane.clone(),
             Requests::new(1),
-            Incoming::new(LIMITS.requests),
+            IncomingRequests::new(LIMITS.requests),
         );
         let source = Box::new(Pieces(bytes, piece));
         let keeping = Keeping::default();
@@ -135,7 +135,7 @@ fn member() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// Mostly well formed, mostly not well meant.
+/// A message that is mostly well formed and mostly invalid.
 fn object() -> impl Strategy<Value = Vec<u8>> {
     let version = select(vec![r#""jsonrpc":"2.0","#, ""]);
     (version, vec(member(), 1..5)).prop_map(|(version, members)| {

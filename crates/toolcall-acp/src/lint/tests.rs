@@ -1,5 +1,5 @@
 //! Small streams that break one rule each, and some that break none.
-//! It must not repeat what the decoder's tests say of single messages.
+//! It must not repeat the decoder's tests of single messages.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};

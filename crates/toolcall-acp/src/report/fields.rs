@@ -1,16 +1,16 @@
-//! The parts of a report, and how soon the client should know of them.
-//! Values only: which event changes which part is the codec's to say.
+//! The fields of a report, and how soon they are to be sent.
+//! Values only: the codec says which event changes which field.
 
 use std::ops::{BitOr, BitOrAssign};
 
-/// A set of parts of a report. Reports that were not sent yet add up: the values are read off the
-/// call when it is sent, so that only the latest of each goes out.
+/// A set of fields of a report. Reports that are not sent yet are merged: the values are read from the
+/// call when the report is sent, so that only the latest value of each field is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fields(u16);
 
 impl Fields {
     pub(crate) const NONE: Fields = Fields(0);
-    /// The first report, with all that is known.
+    /// The first report, with all fields that are known.
     pub(crate) const ANNOUNCED: Fields = Fields(1);
     pub(crate) const TITLE: Fields = Fields(1 << 1);
     pub(crate) const NAME: Fields = Fields(1 << 2);
@@ -20,29 +20,29 @@ impl Fields {
     pub(crate) const CONTENT: Fields = Fields(1 << 6);
     pub(crate) const OUTPUT: Fields = Fields(1 << 7);
     pub(crate) const PROGRESS: Fields = Fields(1 << 8);
-    pub(crate) const BEAT: Fields = Fields(1 << 9);
+    pub(crate) const HEARTBEAT: Fields = Fields(1 << 9);
     pub(crate) const HELD: Fields = Fields(1 << 10);
     pub(crate) const NOTES: Fields = Fields(1 << 11);
     pub(crate) const STARTED: Fields = Fields(1 << 12);
     pub(crate) const ENDED: Fields = Fields(1 << 13);
-    /// The session's plan: a report of its own.
+    /// The session's plan, which is a separate update.
     pub(crate) const PLAN: Fields = Fields(1 << 14);
 
-    /// What a call is described by.
+    /// The fields that describe a call.
     pub(crate) const DESCRIPTION: Fields = Fields(
         Fields::TITLE.0 | Fields::NAME.0 | Fields::KIND.0 | Fields::LOCATIONS.0 | Fields::INPUT.0,
     );
 
-    /// What the last report tells together with the end, if it was not told before.
+    /// The fields that are sent together with the ending, if they were not sent before.
     pub(crate) const LAST: Fields =
         Fields(Fields::CONTENT.0 | Fields::OUTPUT.0 | Fields::PROGRESS.0);
 
-    /// What changes again and again while a call runs.
+    /// The fields that change again and again while a call runs.
     pub(crate) const GROWTH: Fields = Fields(
         Fields::CONTENT.0
             | Fields::OUTPUT.0
             | Fields::PROGRESS.0
-            | Fields::BEAT.0
+            | Fields::HEARTBEAT.0
             | Fields::HELD.0
             | Fields::NOTES.0,
     );
@@ -51,7 +51,7 @@ impl Fields {
         self.0 == 0
     }
 
-    /// Whether any of these is in it.
+    /// Whether it contains any of these fields.
     pub(crate) fn has(self, other: Fields) -> bool {
         self.0 & other.0 != 0
     }
@@ -65,10 +65,7 @@ impl Fields {
     }
 
     pub(crate) fn when(self, condition: impl FnOnce() -> bool) -> Fields {
-        match condition() {
-            true => self,
-            false => Fields::NONE,
-        }
+        if condition() { self } else { Fields::NONE }
     }
 }
 
@@ -89,11 +86,11 @@ impl BitOrAssign for Fields {
 /// How soon a change should reach the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Urgency {
-    /// Together with the next report that cannot wait: one is about to follow.
+    /// Together with the next urgent report, which is about to follow.
     WithNext,
-    /// At the pace of growing content; the latest wins.
+    /// At the pace of growing content; only the latest value is sent.
     Paced,
-    /// In a moment: what follows at once makes it complete.
+    /// After a short delay, because the event that completes it follows at once.
     Soon,
     /// At once.
     Now,

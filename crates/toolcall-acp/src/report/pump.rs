@@ -1,56 +1,56 @@
-//! Tells what could not be told at once: when the lane has room again, or its time has come.
-//! It holds no lock while it looks a call up: the journal's lock comes before the reporter's.
+//! Sends the reports that had to wait: when the lane has room again, or when they are due.
+//! It holds no lock while it looks a call up, because the journal's lock comes before the reporter's.
 
 use std::sync::Arc;
 
 use tokio::time::{Instant, sleep_until};
 use toolcall::{CallId, ToolCall};
 
-use super::state::{Entry, State};
-use super::{Fields, Telling, Urgency};
+use super::state::{PendingReport, ReporterState};
+use super::{Fields, ReporterInner, Urgency};
 
 /// What the pump does next.
-enum Next {
-    /// Tell of this call.
-    Tell(CallId),
-    /// Nothing before then.
+enum PumpStep {
+    /// Report this call.
+    Report(CallId),
+    /// Wait until then.
     Wait(Instant),
-    /// Nothing at all.
+    /// Wait for new changes.
     Rest,
-    /// Never anything again.
+    /// End the task.
     Stop,
 }
 
-impl Telling {
-    /// Runs until the reporter is dropped and all is told, or the client is gone.
+impl ReporterInner {
+    /// Runs until the reporter is dropped and everything is sent, or the client is gone.
     pub(super) async fn pump(self: Arc<Self>) {
         loop {
             match self.next() {
-                Next::Tell(id) => {
+                PumpStep::Report(id) => {
                     if self.lane.room().await.is_err() {
-                        self.state.lock().give_up();
-                        self.told.notify_waiters();
+                        self.state.lock().abandon();
+                        self.sent_notify.notify_waiters();
                         return;
                     }
                     self.deliver(&id);
                 }
-                Next::Wait(until) => tokio::select! {
+                PumpStep::Wait(until) => tokio::select! {
                     () = self.work.notified() => {}
                     () = sleep_until(until) => {}
                 },
-                Next::Rest => self.work.notified().await,
-                Next::Stop => return,
+                PumpStep::Rest => self.work.notified().await,
+                PumpStep::Stop => return,
             }
         }
     }
 
-    fn next(&self) -> Next {
+    fn next(&self) -> PumpStep {
         let mut state = self.state.lock();
         if let Some(id) = state.backlog.front() {
-            return Next::Tell(id.clone());
+            return PumpStep::Report(id.clone());
         }
-        if state.is_gone || state.is_over {
-            return Next::Stop;
+        if state.is_client_gone || state.is_finished {
+            return PumpStep::Stop;
         }
         let now = Instant::now();
         let due = state
@@ -59,60 +59,60 @@ impl Telling {
             .filter_map(|(id, entry)| Some((entry.due(now)?, id)));
         let next = due.min_by_key(|(due, _)| *due);
         let next = next.map(|(due, id)| (due, id.clone()));
-        state.pump_looks = next.as_ref().map(|(due, _)| *due);
+        state.pump_wakes_at = next.as_ref().map(|(due, _)| *due);
         match next {
-            Some((due, id)) if due <= now => Next::Tell(id),
-            Some((due, _)) => Next::Wait(due),
-            None => Next::Rest,
+            Some((due, id)) if due <= now => PumpStep::Report(id),
+            Some((due, _)) => PumpStep::Wait(due),
+            None => PumpStep::Rest,
         }
     }
 
-    /// Tells what is owed of a call, as the call is now.
+    /// Sends the pending report of a call, with the call's current values.
     fn deliver(&self, id: &CallId) {
         let Some((fields, ended)) = self.take(id) else {
             return;
         };
         let call = ended.or_else(|| self.journal.get()?.upgrade()?.call(id));
         let mut state = self.state.lock();
-        let is_told = call
+        let is_reported = call
             .as_ref()
-            .is_some_and(|call| self.tell(&mut state, call, fields));
+            .is_some_and(|call| self.try_report(&mut state, call, fields));
         let Some(entry) = state.calls.get_mut(id) else {
             return;
         };
-        let in_hand = entry.in_hand.take();
-        if let Some(urgency) = in_hand.filter(|_| !is_told) {
+        let in_flight = entry.in_flight.take();
+        if let Some(urgency) = in_flight.filter(|_| !is_reported) {
             entry.add(fields, urgency);
         }
-        // It ended just now, and its last state is here; or nobody has it, and nobody can tell.
+        // The journal no longer has the call, and no last state of it is kept: nothing can be reported.
         if call.is_none() && entry.ended.is_none() {
             state.calls.remove(id);
         }
         requeue(&mut state, id);
         drop(state);
-        self.told.notify_waiters();
+        self.sent_notify.notify_waiters();
     }
 
-    /// FieldType what is owed of a call into hand.
+    /// Takes the pending fields of a call and marks them as in flight.
     fn take(&self, id: &CallId) -> Option<(Fields, Option<Arc<ToolCall>>)> {
         let mut state = self.state.lock();
         if state.backlog.front() == Some(id) {
             state.backlog.pop_front();
         }
-        let entry: &mut Entry = state.calls.get_mut(id)?;
+        let entry: &mut PendingReport = state.calls.get_mut(id)?;
         entry.is_queued = false;
         let (fields, urgency) = entry.take();
         if fields.is_empty() {
             return None;
         }
-        entry.in_hand = Some(urgency);
+        entry.in_flight = Some(urgency);
         let ended = entry.ended.as_ref().map(|(call, _)| call.clone());
         Some((fields, ended))
     }
 }
 
-/// What came meanwhile and cannot wait is next.
-fn requeue(state: &mut State, id: &CallId) {
+/// Puts urgent changes that came meanwhile at the front of the backlog.
+fn requeue(state: &mut ReporterState, id: &CallId) {
     let Some(entry) = state.calls.get_mut(id) else {
         return;
     };
@@ -163,15 +163,15 @@ mod tests {
         let (session, id) = (SessionId::new("s1"), CallId::new("call-1"));
         let (lane, _outlet) = Lane::new(1024);
         let reporter = Reporter::new(session.clone(), lane, before_initialize());
-        let telling = reporter.telling.clone();
+        let inner = reporter.inner.clone();
         let journal = Journal::new(session.clone()).with_reader(reporter);
         let begun = journal.announce(&id, announced(), Ticket::default());
         begun.expect("a call");
         let question = question(&session, &id);
         let prepared = Event::Prepared(question.subject.clone());
         journal.write(&id, prepared).expect("prepared");
-        telling.take(&id).expect("its first report");
+        inner.take(&id).expect("its first report");
         journal.write(&id, Event::Asked(question)).expect("asked");
-        assert!(telling.state.lock().owes(&id));
+        assert!(inner.state.lock().has_unsent(&id));
     }
 }

@@ -1,4 +1,4 @@
-//! What a reporter still owes its client.
+//! The pending reports of a session, by call.
 //! Values only: it sends nothing and waits for nothing.
 
 use std::collections::{HashMap, VecDeque};
@@ -10,47 +10,47 @@ use toolcall::{CallId, Ticket, ToolCall};
 
 use super::pace::Pace;
 use super::{Fields, ReportCounters, Urgency};
-use crate::codec::Reported;
+use crate::codec::SentReport;
 use crate::trace::TraceContext;
 
-/// How long a first report waits for what makes it complete.
-const MOMENT: Duration = Duration::from_millis(50);
+/// How long the first report of a call waits for the call's intent.
+const FIRST_REPORT_DELAY: Duration = Duration::from_millis(50);
 
-/// What is owed, by call. A call that owes nothing and shows nothing that grows has no entry.
+/// The state of a reporter. A call without pending changes and without growing content has no entry.
 #[derive(Default)]
-pub(super) struct State {
-    /// The trace context that is put on what is announced now.
+pub(super) struct ReporterState {
+    /// The trace context of the calls that are announced now.
     pub(super) trace: TraceContext,
-    pub(super) calls: HashMap<CallId, Entry>,
-    /// Calls with something that cannot wait, which did not fit into the lane. Each once.
+    pub(super) calls: HashMap<CallId, PendingReport>,
+    /// Calls with urgent changes that did not fit into the lane, each once.
     pub(super) backlog: VecDeque<CallId>,
     pub(super) counters: ReportCounters,
-    /// When the pump looks next, unless it rests.
-    pub(super) pump_looks: Option<Instant>,
-    /// The client is gone: nothing is owed to anybody any more.
-    pub(super) is_gone: bool,
-    /// Nothing will be added.
-    pub(super) is_over: bool,
+    /// When the pump wakes next; `None` while it waits for new changes.
+    pub(super) pump_wakes_at: Option<Instant>,
+    /// The client is gone, so nothing is sent any more.
+    pub(super) is_client_gone: bool,
+    /// The reporter was dropped, so no change will be added.
+    pub(super) is_finished: bool,
 }
 
-/// What is owed of one call.
-pub(super) struct Entry {
+/// The changes of one call that are not sent yet.
+pub(super) struct PendingReport {
     pub(super) fields: Fields,
-    /// How soon the most urgent of them is to be told.
+    /// How soon the most urgent of them is to be sent.
     pub(super) urgency: Urgency,
     pub(super) pace: Pace,
-    /// Until when the first report waits for what makes it complete.
+    /// Until when the first report waits for the call's intent.
     held_until: Option<Instant>,
-    /// How far its output was told.
+    /// How much of its output was sent, in bytes.
     pub(super) printed: u64,
-    /// The call as it will stay, and its place among the unreported.
+    /// The final state of the call, and its ticket among the unreported calls.
     pub(super) ended: Option<(Arc<ToolCall>, Ticket)>,
     pub(super) is_queued: bool,
-    /// The pump is about to tell something of it that is so urgent: whoever comes now only adds.
-    pub(super) in_hand: Option<Urgency>,
+    /// The urgency of what the pump is about to send. New changes are only added meanwhile.
+    pub(super) in_flight: Option<Urgency>,
 }
 
-impl Default for Entry {
+impl Default for PendingReport {
     fn default() -> Self {
         Self {
             fields: Fields::NONE,
@@ -60,40 +60,41 @@ impl Default for Entry {
             printed: 0,
             ended: None,
             is_queued: false,
-            in_hand: None,
+            in_flight: None,
         }
     }
 }
 
-impl Entry {
+impl PendingReport {
     pub(super) fn add(&mut self, fields: Fields, urgency: Urgency) {
         self.fields |= fields;
-        // Nobody may go on before what is in hand, either.
-        self.in_hand = self.in_hand.map(|in_hand| in_hand.max(urgency));
-        self.urgency = match self.fields.is_empty() {
-            true => Urgency::WithNext,
-            false => self.urgency.max(urgency),
+        // Those who wait for an urgent change also wait for what is in flight.
+        self.in_flight = self.in_flight.map(|in_flight| in_flight.max(urgency));
+        self.urgency = if self.fields.is_empty() {
+            Urgency::WithNext
+        } else {
+            self.urgency.max(urgency)
         };
         if urgency == Urgency::Soon {
             self.held_until
-                .get_or_insert_with(|| Instant::now() + MOMENT);
+                .get_or_insert_with(|| Instant::now() + FIRST_REPORT_DELAY);
         }
     }
 
-    /// Takes all it holds, to tell it.
+    /// Takes all pending fields, to send them.
     pub(super) fn take(&mut self) -> (Fields, Urgency) {
         let urgency = std::mem::replace(&mut self.urgency, Urgency::WithNext);
         (std::mem::take(&mut self.fields), urgency)
     }
 
-    /// Whether what it holds may be told now.
+    /// Whether it may be sent now.
     pub(super) fn may_leave(&self, now: Instant) -> bool {
         self.due(now).is_some_and(|due| due <= now)
     }
 
-    /// When what it holds may be told.
+    /// Returns when it may be sent.
     pub(super) fn due(&self, now: Instant) -> Option<Instant> {
-        if self.in_hand.is_some() || self.fields.is_empty() {
+        if self.in_flight.is_some() || self.fields.is_empty() {
             return None;
         }
         match self.urgency {
@@ -104,61 +105,61 @@ impl Entry {
         }
     }
 
-    fn owes(&self) -> bool {
-        self.urgency == Urgency::Now || self.in_hand == Some(Urgency::Now)
+    fn has_unsent(&self) -> bool {
+        self.urgency == Urgency::Now || self.in_flight == Some(Urgency::Now)
     }
 }
 
-impl State {
-    /// Whether something that cannot wait is owed of this call.
-    pub(super) fn owes(&self, call: &CallId) -> bool {
-        self.calls.get(call).is_some_and(Entry::owes)
+impl ReporterState {
+    /// Whether an urgent change of this call is not sent yet.
+    pub(super) fn has_unsent(&self, call: &CallId) -> bool {
+        self.calls.get(call).is_some_and(PendingReport::has_unsent)
     }
 
-    pub(super) fn owes_anything(&self) -> bool {
-        self.calls.values().any(Entry::owes)
+    pub(super) fn has_any_unsent(&self) -> bool {
+        self.calls.values().any(PendingReport::has_unsent)
     }
 
-    /// Whether the pump would look too late for this. It is woken once.
-    pub(super) fn wakes_pump(&mut self, due: Instant) -> bool {
-        let is_late = self.pump_looks.is_none_or(|looks| looks > due);
+    /// Whether the pump would wake too late for this. Returns true once for each earlier time.
+    pub(super) fn pump_is_late_for(&mut self, due: Instant) -> bool {
+        let is_late = self.pump_wakes_at.is_none_or(|at| at > due);
         if is_late {
-            self.pump_looks = Some(due);
+            self.pump_wakes_at = Some(due);
         }
         is_late
     }
 
-    /// A call of which something waits for the first time.
+    /// Adds an entry for a call.
     pub(super) fn begin(&mut self, call: &CallId) {
-        self.calls.insert(call.clone(), Entry::default());
-        self.counters.deepest = self.counters.deepest.max(self.calls.len());
+        self.calls.insert(call.clone(), PendingReport::default());
+        self.counters.max_waiting = self.counters.max_waiting.max(self.calls.len());
     }
 
-    /// These parts of a call were told, in so many bytes.
-    pub(super) fn settled(
+    /// Records that these fields of a call were sent, in this many bytes.
+    pub(super) fn mark_sent(
         &mut self,
         call: &CallId,
         fields: Fields,
         bytes: usize,
-        reported: Reported,
+        sent: SentReport,
     ) {
-        self.counters.sent += reported.updates;
+        self.counters.sent += sent.updates;
         self.counters.bytes += bytes as u64;
         if fields.has(Fields::ENDED) {
             self.calls.remove(call);
             return;
         }
         if let Some(entry) = self.calls.get_mut(call) {
-            entry.printed = reported.to;
+            entry.printed = sent.output_end;
             if !fields.has(Fields::ANNOUNCED | Fields::STARTED) {
-                entry.pace.told(bytes, Instant::now());
+                entry.pace.record(bytes, Instant::now());
             }
         }
     }
 
-    /// Nobody is there to be told.
-    pub(super) fn give_up(&mut self) {
-        self.is_gone = true;
+    /// Drops everything, because the client is gone.
+    pub(super) fn abandon(&mut self) {
+        self.is_client_gone = true;
         self.calls.clear();
         self.backlog.clear();
     }

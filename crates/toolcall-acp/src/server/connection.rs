@@ -1,5 +1,5 @@
-//! The client at the other end of a connection: who it is, how it is spoken with, its sessions.
-//! It connects engines to the client; what a session does is the session's business.
+//! The connection to a client: its name, its protocol version and its sessions.
+//! It connects engines to the client, and leaves everything within a session to the session.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,84 +15,84 @@ use crate::lane::LaneCounters;
 use crate::peer::{Peer, RpcError};
 use crate::service::{AgentInfo, CommandPlacement, Implementation};
 use crate::session::Session;
-use crate::version::{Negotiated, before_initialize, negotiate};
+use crate::version::{NegotiatedVersion, before_initialize, negotiate};
 
-/// A connection to a client, as an agent has it. Cheap to clone.
+/// An agent's connection to one client. Cheap to clone.
 #[derive(Clone)]
-pub struct ClientConnection(Arc<Inner>);
+pub struct ClientConnection(Arc<ConnectionInner>);
 
-struct Inner {
+struct ConnectionInner {
     peer: Peer,
-    /// How the client is spoken with and who it is, once it said so.
+    /// The codec and the client's name, set by `initialize`.
     client: Mutex<Option<(Arc<dyn Codec>, Implementation)>>,
     sessions: Mutex<HashMap<Box<str>, Arc<Session>>>,
 }
 
 impl ClientConnection {
-    /// The client behind this connection. Until it says what it offers it offers nothing.
+    /// Creates a connection to this peer. Until `initialize` the client offers nothing.
     pub fn new(peer: Peer) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(ConnectionInner {
             peer,
             client: Mutex::default(),
             sessions: Mutex::default(),
         }))
     }
 
-    /// Takes the parameters of the client's `initialize`, which it sends once: the version is
-    /// chosen, and what the client offers is used from now on. Returns the result to answer with.
+    /// Handles the client's `initialize`, which may come once: chooses the protocol version, and uses
+    /// what the client offers from now on. Returns the result to respond with.
     pub fn initialize(
         &self,
         params: Option<&RawValue>,
-        about: &AgentInfo,
+        info: &AgentInfo,
     ) -> Result<Box<RawValue>, RpcError> {
-        let Negotiated {
+        let NegotiatedVersion {
             codec,
-            client: who,
+            client: info,
             response,
-        } = negotiate(params, about)?;
+        } = negotiate(params, info)?;
         let mut client = self.0.client.lock();
         if client.is_some() {
             return Err(RpcError::invalid_request(
                 "the connection is initialized already",
             ));
         }
-        *client = Some((codec, who));
+        *client = Some((codec, info));
         Ok(response)
     }
 
-    /// How the client is spoken with, once it is initialized.
+    /// Returns the codec of the chosen version, after `initialize`.
     pub(crate) fn codec(&self) -> Option<Arc<dyn Codec>> {
         let client = self.0.client.lock();
         client.as_ref().map(|(codec, _)| codec.clone())
     }
 
-    /// The client's name and version, if it said so.
+    /// Returns the client's name and version; empty if it sent none.
     pub fn client_info(&self) -> Implementation {
         let client = self.0.client.lock();
         client
             .as_ref()
-            .map(|(_, who)| who.clone())
+            .map(|(_, info)| info.clone())
             .unwrap_or_default()
     }
 
-    /// The peer.
+    /// Returns the peer, to send other messages to.
     pub fn peer(&self) -> &Peer {
         &self.0.peer
     }
 
-    /// What went to the client so far.
+    /// Returns how much was sent to the client so far.
     pub fn counters(&self) -> LaneCounters {
         self.0.peer.lane().counters()
     }
 
-    /// Opens a session: its engine reports to this client, asks it, and uses the files and the
-    /// terminal it offers. Answer the request that asked for it after this. A session of the same
-    /// id that is open is closed.
+    /// Opens a session: its engine reports to this client, asks it for permission, and uses the files
+    /// and the terminal that it offers. Respond to the client's request after this. If a session with
+    /// the same id is open, it is cancelled and replaced.
     pub fn open(&self, engine: EngineBuilder) -> Arc<Session> {
         self.open_with(engine, CommandPlacement::InClient)
     }
 
-    /// Like [`open`](Self::open), with a say in where commands run.
+    /// Like [`open`](Self::open), and chooses where commands run.
     pub fn open_with(&self, engine: EngineBuilder, commands: CommandPlacement) -> Arc<Session> {
         let peer = self.0.peer.clone();
         let codec = self.codec().unwrap_or_else(before_initialize);
@@ -105,12 +105,12 @@ impl ClientConnection {
         session
     }
 
-    /// An open session.
+    /// Returns an open session by its id.
     pub fn session(&self, id: &str) -> Option<Arc<Session>> {
         self.0.sessions.lock().get(id).cloned()
     }
 
-    /// Closes a session: what is being answered there is cancelled.
+    /// Closes a session and cancels its prompts. Returns it if it was open.
     pub fn close(&self, id: &str) -> Option<Arc<Session>> {
         let session = self.0.sessions.lock().remove(id)?;
         session.cancel();
@@ -123,8 +123,8 @@ impl ClientConnection {
         session.is_some_and(|session| session.engine().cancel(call))
     }
 
-    /// Takes leave of the client: what is being answered is cancelled and told, then nothing more is
-    /// heard. The connection must go on meanwhile.
+    /// Shuts the connection down: cancels every prompt, reports how the calls ended, then stops reading.
+    /// The transport must keep running meanwhile.
     pub async fn leave(&self) {
         let sessions: Vec<_> = self.0.sessions.lock().values().cloned().collect();
         sessions.iter().for_each(|session| session.cancel());
@@ -132,7 +132,7 @@ impl ClientConnection {
         self.0.peer.hang_up();
     }
 
-    /// The client is gone: ends every call of every session, and waits for that.
+    /// Ends every call of every session, after the client is gone. Waits until they have ended.
     pub async fn end(&self) {
         let sessions = std::mem::take(&mut *self.0.sessions.lock());
         join_all(sessions.values().map(|session| session.end())).await;

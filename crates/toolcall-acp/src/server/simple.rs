@@ -1,5 +1,5 @@
-//! The least agent: a [`Service`] made of two closures, one that opens sessions and one that answers.
-//! It keeps no session and offers no options; an agent that does more is a service of its own.
+//! The smallest agent: a [`Service`] made of two closures, one that opens sessions, one that answers prompts.
+//! It stores no session and has no options; an agent that needs them implements [`Service`] itself.
 
 use std::sync::Arc;
 
@@ -12,21 +12,23 @@ use crate::service::{
 };
 use crate::session::{IntoStopReason, Prompt};
 
-type Open = dyn Fn(SessionContext) -> EngineBuilder + Send + Sync;
-type Answer = dyn Fn(Arc<Prompt>, Vec<Content>) -> BoxFuture<'static, Result<StopReason, ServiceError>>
+type OpenEngine = dyn Fn(SessionContext) -> EngineBuilder + Send + Sync;
+type PromptHandler = dyn Fn(Arc<Prompt>, Vec<Content>) -> BoxFuture<'static, Result<StopReason, ServiceError>>
     + Send
     + Sync;
 
-/// The least agent. Everything about tool calls happens by itself.
+/// The smallest agent: two closures. The engine and the session handle everything about tool calls.
+///
+/// The [crate's documentation](crate) shows a whole program.
 pub struct SimpleAgent {
     client: ClientConnection,
     commands: CommandPlacement,
-    open: Box<Open>,
-    answer: Box<Answer>,
+    open: Box<OpenEngine>,
+    answer: Box<PromptHandler>,
 }
 
 impl SimpleAgent {
-    /// An agent for this client: `open` makes the engine of a new session, `answer` answers a
+    /// Creates an agent for this client: `open` builds the engine of a new session, `answer` handles a
     /// prompt.
     pub fn new<O, A, F>(client: ClientConnection, open: O, answer: A) -> Self
     where
@@ -40,14 +42,14 @@ impl SimpleAgent {
             client,
             commands: CommandPlacement::default(),
             open: Box::new(open),
-            answer: Box::new(move |prompt, said| {
+            answer: Box::new(move |prompt, content| {
                 let answer = answer.clone();
-                Box::pin(async move { answer(prompt, said).await.into_stop() })
+                Box::pin(async move { answer(prompt, content).await.into_stop_reason() })
             }),
         }
     }
 
-    /// The same agent, with commands that run here or in the client.
+    /// Sets where commands run: in the agent or in the client's terminal.
     pub fn commands(mut self, commands: CommandPlacement) -> Self {
         self.commands = commands;
         self
@@ -67,9 +69,9 @@ impl Service for SimpleAgent {
             if opening.which != SessionSelector::New {
                 return Err(ServiceError::Unsupported);
             }
-            let mut setting = SessionContext::new(SessionId::random(), opening.cwd);
-            setting.roots.extend(opening.additional_roots);
-            let engine = (self.open)(setting);
+            let mut context = SessionContext::new(SessionId::random(), opening.cwd);
+            context.roots.extend(opening.additional_roots);
+            let engine = (self.open)(context);
             Ok(OpenedSession {
                 session: self.client.open_with(engine, self.commands),
                 choices: Vec::new(),
@@ -81,15 +83,22 @@ impl Service for SimpleAgent {
     fn answer(
         self: Arc<Self>,
         prompt: Arc<Prompt>,
-        said: Vec<Content>,
+        content: Vec<Content>,
     ) -> BoxFuture<'static, Result<StopReason, ServiceError>> {
-        (self.answer)(prompt, said)
+        (self.answer)(prompt, content)
     }
 }
 
-/// Returns the text of a prompt.
-pub fn prompt_text(said: &[Content]) -> String {
-    let texts = said.iter().filter_map(|content| match content {
+/// Returns the text blocks of a prompt, joined by newlines.
+///
+/// ```
+/// use toolcall::Content;
+///
+/// let content = [Content::text("count"), Content::text("one two")];
+/// assert_eq!(toolcall_acp::prompt_text(&content), "count\none two");
+/// ```
+pub fn prompt_text(content: &[Content]) -> String {
+    let texts = content.iter().filter_map(|block| match block {
         Content::Text(text) => Some(&**text),
         Content::Image(_)
         | Content::Audio(_)

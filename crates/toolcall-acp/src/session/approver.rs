@@ -1,5 +1,5 @@
-//! Asks the user behind a client: an approver for a session's engine.
-//! It keeps order and sends; what a question looks like and what an answer means is the codec's.
+//! The approver of a session's engine: asks the user through the client.
+//! It sends questions in order with reports; the codec writes questions and reads answers.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::codec::Codec;
 use crate::peer::Peer;
 use crate::report::Reports;
 
-/// Why a form is declined that the client cannot show.
+/// The reason for declining a form that the client cannot show.
 const NO_FORMS: &str = "this editor cannot show forms";
 
-/// Asks the user behind a client.
+/// Asks the user through the client.
 pub(super) struct ClientApprover {
     pub(super) peer: Peer,
     pub(super) codec: Arc<dyn Codec>,
@@ -24,13 +24,13 @@ pub(super) struct ClientApprover {
 impl Approver for ClientApprover {
     fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
-            // The call is announced, and complete, before it is asked about.
+            // The client knows the whole call before it is asked about it.
             self.reports.reported(&question.call).await;
             let trace = self.reports.current_trace();
             let answer = self.codec.permission(question, &trace);
             let answer = answer.send(&self.peer).await;
             if answer == Answer::Cancelled {
-                // A client answers so when it cancels the turn. That it does may reach us later.
+                // A client answers so when it cancels the turn; its `session/cancel` may arrive later.
                 self.prompts.cancel();
             }
             answer
@@ -43,7 +43,7 @@ impl Approver for ClientApprover {
             let Some(form) = self.codec.form(question, &trace) else {
                 return FormAnswer::declined_because(NO_FORMS);
             };
-            // What the tool did until it asked is told first.
+            // What the tool did before it asked is reported first.
             self.reports.reported(&question.call).await;
             form.send(&self.peer).await
         })

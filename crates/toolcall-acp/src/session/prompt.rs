@@ -1,5 +1,5 @@
-//! A prompt that is being answered: one turn of the engine, and how it is broken off.
-//! It keeps the promise that a prompt ends after everything it did.
+//! A prompt that is being answered: one turn of the engine, and how it is stopped.
+//! A prompt never ends before its calls have.
 
 use std::sync::{Arc, Weak};
 
@@ -15,38 +15,40 @@ use crate::dispatch::Responder;
 use crate::peer::RpcError;
 use crate::service::{ServiceError, StopReason};
 
-/// How many prompts may wait for the one that is being answered; each may be large.
-const MOST_WAITING: usize = 4;
+/// The most prompts that wait for the one that is being answered; each may be large.
+const MAX_WAITING: usize = 4;
 
-/// How long work that was broken off may take to let go of what it holds.
-const LETTING_GO: Duration = Duration::from_secs(1);
+/// How long aborted work may take to drop what it holds.
+const ABORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Why an answer stops: a reason, or a reason or an error.
+/// The result of answering a prompt: a [`StopReason`], or a `Result` with one.
 pub trait IntoStopReason {
-    /// What to answer the prompt with.
-    fn into_stop(self) -> Result<StopReason, ServiceError>;
+    /// Converts it to the response to the prompt.
+    fn into_stop_reason(self) -> Result<StopReason, ServiceError>;
 }
 
 impl IntoStopReason for StopReason {
-    fn into_stop(self) -> Result<StopReason, ServiceError> {
+    fn into_stop_reason(self) -> Result<StopReason, ServiceError> {
         Ok(self)
     }
 }
 
 impl IntoStopReason for Result<StopReason, ServiceError> {
-    fn into_stop(self) -> Result<StopReason, ServiceError> {
+    fn into_stop_reason(self) -> Result<StopReason, ServiceError> {
         self
     }
 }
 
 /// A prompt that is being answered: one turn of the engine.
+///
+/// [`call`](Self::call) runs tools, [`say`](Self::say) sends text to the user.
 pub struct Prompt {
     session: Arc<Session>,
     turn: Turn,
     cancelled: watch::Sender<bool>,
 }
 
-/// The prompts of a session that are being answered, or wait for that.
+/// The open prompts of a session: the one being answered, and those that wait.
 #[derive(Default)]
 pub(super) struct Prompts(Mutex<Vec<Weak<Prompt>>>);
 
@@ -61,9 +63,9 @@ impl Prompts {
         self.0.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Whether as many wait as may.
-    pub(super) fn are_many(&self) -> bool {
-        self.open().len() > MOST_WAITING
+    /// Whether the most prompts wait.
+    pub(super) fn is_full(&self) -> bool {
+        self.open().len() > MAX_WAITING
     }
 
     pub(super) fn cancel(&self) {
@@ -82,8 +84,8 @@ impl Prompt {
         }
     }
 
-    /// Works on it until that is done or nobody wants it any more. In a task: if it panics, its
-    /// calls are ended and the client is answered all the same.
+    /// Runs `work` until it is done or the prompt is stopped. It runs in its own task, so that the calls
+    /// end and the client is answered even if it panics.
     pub(super) async fn work<W, F>(
         self: &Arc<Self>,
         work: W,
@@ -100,21 +102,20 @@ impl Prompt {
                 Ok(stop) => stop.map_err(RpcError::from),
                 Err(_) => Err(RpcError::internal_error()),
             },
-            () = self.broken_off(to) => {}
+            () = self.stopped(to) => {}
         }
         if self.is_cancelled() {
-            // First, so that what it lets go of ends as cancelled.
+            // First, so that calls that the work drops end as cancelled.
             self.turn.cancel();
         }
         working.abort();
-        // What it holds is let go before the prompt is answered; one that blocks is not waited for.
-        let _let_go = timeout(LETTING_GO, working).await;
+        // The work drops what it holds before the prompt is answered; if it blocks, it is left behind.
+        let _let_go = timeout(ABORT_TIMEOUT, working).await;
         Err(RpcError::request_cancelled())
     }
 
-    /// Waits until the prompt is cancelled or withdrawn, or nobody is there to be answered; what
-    /// runs is ended all the same.
-    pub(super) async fn broken_off(&self, to: &Responder) {
+    /// Waits until the prompt is cancelled or withdrawn, or the client is gone.
+    pub(super) async fn stopped(&self, to: &Responder) {
         tokio::select! {
             () = self.cancelled() => {}
             () = to.cancelled() => self.turn.cancel(),
@@ -122,56 +123,56 @@ impl Prompt {
         }
     }
 
-    /// The session.
+    /// Returns its session.
     pub fn session(&self) -> &Arc<Session> {
         &self.session
     }
 
-    /// The engine's turn: calls may run side by side, and inputs be streamed.
+    /// Returns the engine's turn, for parallel calls and streamed inputs.
     pub fn turn(&self) -> &Turn {
         &self.turn
     }
 
-    /// Makes a call and waits for what comes of it.
+    /// Runs a tool and waits for its outcome.
     pub async fn call(&self, request: ToolRequest) -> Outcome {
         self.begin(request).await.await
     }
 
-    /// Begins a call.
+    /// Starts a call without waiting for its outcome.
     pub async fn begin(&self, request: ToolRequest) -> CallHandle {
         self.turn.call(request).await
     }
 
-    /// Says something to the user, unless the client is gone or the prompt was cancelled.
+    /// Sends text to the user, unless the client is gone or the prompt was cancelled.
     pub async fn say(&self, text: impl AsRef<str>) {
         if !self.is_cancelled() {
             let _gone = self.session.say(text).await;
         }
     }
 
-    /// Cancels it: its calls end, and [`Prompt::end`] answers so.
+    /// Cancels the prompt and its calls. [`Prompt::end`] then returns [`StopReason::Cancelled`].
     pub fn cancel(&self) {
         self.cancelled.send_replace(true);
         self.turn.cancel();
     }
 
-    /// Whether it was cancelled.
+    /// Whether the prompt was cancelled.
     pub fn is_cancelled(&self) -> bool {
         *self.cancelled.borrow()
     }
 
-    /// Waits until it is cancelled.
+    /// Waits until the prompt is cancelled.
     pub async fn cancelled(&self) {
-        // The sender is ours, so it cannot be gone before.
+        // `self` holds the sender, so the channel stays open.
         let mut cancelled = self.cancelled.subscribe();
-        let _so = cancelled.wait_for(|so| *so).await;
+        let _open = cancelled.wait_for(|is_cancelled| *is_cancelled).await;
     }
 
-    /// Ends it: every call has ended and was told when this returns what to answer. A cancelled
-    /// prompt is answered as such, whatever came of it.
+    /// Ends the prompt. Every call has ended and was reported when this returns the response. The
+    /// response to a cancelled prompt is always [`StopReason::Cancelled`].
     pub async fn end(&self, done: Result<StopReason, RpcError>) -> Result<StopReason, RpcError> {
         if self.is_cancelled() {
-            // By the user, whoever is faster.
+            // So that its calls end as cancelled by the user, not by the end of the turn.
             self.turn.cancel();
         }
         self.turn.close().await;

@@ -1,5 +1,5 @@
-//! Blocking input read on a thread of its own, for a runtime that must be able to shut down.
-//! It must not read ahead without a bound, nor keep a process from ending.
+//! Reads blocking input on its own thread, so that the runtime can shut down.
+//! It must not read ahead without a bound, nor keep the process from exiting.
 
 use std::io::{self, ErrorKind, Read};
 use std::pin::Pin;
@@ -11,24 +11,25 @@ use tokio::sync::mpsc;
 
 /// How much is read at a time.
 const CHUNK: usize = 64 * 1024;
-/// How many chunks are read ahead.
-const AHEAD: usize = 4;
+/// The most chunks that are read ahead.
+const MAX_CHUNKS_AHEAD: usize = 4;
 
-/// Input from a thread. The thread ends with its input, or when somebody hung up and it notices.
-pub(super) struct Threaded {
+/// Input that a thread reads. The thread ends with its input, or after its next read when this is
+/// dropped.
+pub(super) struct ThreadedReader {
     chunks: mpsc::Receiver<io::Result<Vec<u8>>>,
     chunk: Vec<u8>,
     taken: usize,
 }
 
-impl Threaded {
+impl ThreadedReader {
     /// Starts the thread.
     pub(super) fn new(input: impl Read + Send + 'static) -> Self {
-        let (sender, chunks) = mpsc::channel(AHEAD);
+        let (sender, chunks) = mpsc::channel(MAX_CHUNKS_AHEAD);
         let failed = sender.clone();
         let thread = thread::Builder::new().name("toolcall-input".to_owned());
-        if let Err(error) = thread.spawn(move || pump(input, &sender)) {
-            // It is empty yet, so there is room.
+        if let Err(error) = thread.spawn(move || read_chunks(input, &sender)) {
+            // The channel is empty, so there is room.
             let _room = failed.try_send(Err(error));
         }
         Self {
@@ -39,7 +40,7 @@ impl Threaded {
     }
 }
 
-fn pump(mut input: impl Read, chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
+fn read_chunks(mut input: impl Read, chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
     let mut buffer = vec![0; CHUNK];
     loop {
         let read = match input.read(&mut buffer) {
@@ -55,7 +56,7 @@ fn pump(mut input: impl Read, chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
     }
 }
 
-impl AsyncRead for Threaded {
+impl AsyncRead for ThreadedReader {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -82,25 +83,23 @@ mod tests {
 
     use super::*;
 
-    /// Gives some bytes, then fails.
-    struct Broken(bool);
+    /// Returns some bytes, then fails.
+    struct BrokenReader(bool);
 
-    impl Read for Broken {
+    impl Read for BrokenReader {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            match std::mem::replace(&mut self.0, true) {
-                true => Err(io::Error::other("broken")),
-                false => {
-                    buffer[..2].copy_from_slice(b"ab");
-                    Ok(2)
-                }
+            if std::mem::replace(&mut self.0, true) {
+                return Err(io::Error::other("broken"));
             }
+            buffer[..2].copy_from_slice(b"ab");
+            Ok(2)
         }
     }
 
     #[tokio::test]
     async fn everything_comes_through_in_order() {
         let bytes: Vec<u8> = (0..10 * CHUNK).map(|at| (at % 251) as u8).collect();
-        let mut input = Threaded::new(io::Cursor::new(bytes.clone()));
+        let mut input = ThreadedReader::new(io::Cursor::new(bytes.clone()));
         let mut read = Vec::new();
         input.read_to_end(&mut read).await.unwrap();
         assert!(read == bytes);
@@ -111,14 +110,14 @@ mod tests {
         let (silence, _kept_open) = io::pipe().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.build().unwrap();
-        runtime.spawn(async move { Threaded::new(silence).read_u8().await });
+        runtime.spawn(async move { ThreadedReader::new(silence).read_u8().await });
         runtime.block_on(tokio::task::yield_now());
         drop(runtime);
     }
 
     #[tokio::test]
     async fn a_failure_comes_after_what_was_read() {
-        let mut input = Threaded::new(Broken(false));
+        let mut input = ThreadedReader::new(BrokenReader(false));
         let mut read = [0; 2];
         input.read_exact(&mut read).await.unwrap();
         assert_eq!(&read, b"ab");

@@ -1,17 +1,17 @@
-//! SessionSelector parts of a v1 report an event changes.
-//! It compares and collects; what the parts look like on the wire is written elsewhere.
+//! Which fields of a v1 report an event changes.
+//! It compares and collects; `update.rs` encodes the fields.
 
 use toolcall::{AskedQuestion, Event, FormReply, Kind, Prepared, Sketch, ToolCall};
 
 use super::content::before_the_end;
-use super::view::View;
-use super::{Printing, subject};
+use super::view::OutputView;
+use super::{OutputFormat, question};
 use crate::report::{Fields, Urgency};
 
-/// What an event changed in what the client should know of a call, and how soon.
-pub(crate) fn changed(call: &ToolCall, event: &Event, printing: Printing) -> (Fields, Urgency) {
+/// Returns the fields of a call's report that an event changed, and how soon to send them.
+pub(crate) fn changed(call: &ToolCall, event: &Event, printing: OutputFormat) -> (Fields, Urgency) {
     match event {
-        // With its input known, the tool is about to say what it will do: the first report has it.
+        // If the input is known, the tool's intent follows at once and goes into the first report.
         Event::Announced(announced) => match announced.input {
             Some(_) => (Fields::ANNOUNCED, Urgency::Soon),
             None => (Fields::ANNOUNCED, Urgency::Now),
@@ -22,10 +22,10 @@ pub(crate) fn changed(call: &ToolCall, event: &Event, printing: Printing) -> (Fi
         ),
         Event::InputArrived(_) => (Fields::INPUT, Urgency::WithNext),
         Event::Prepared(prepared) => (prepared_anew(call, prepared), Urgency::WithNext),
-        // A request follows: before it everything must be told.
+        // A request follows, and everything must be sent before it.
         Event::Asked(_) | Event::FormAsked(_) => (Fields::NONE, Urgency::Now),
         Event::FormAnswered(answer) => match answer.reply {
-            // Why nobody could answer is shown with the call.
+            // The reason is shown with the call.
             FormReply::Declined { reason: Some(_) } => {
                 (content_beside_terminal(call, printing), Urgency::Paced)
             }
@@ -43,7 +43,7 @@ pub(crate) fn changed(call: &ToolCall, event: &Event, printing: Printing) -> (Fi
         ),
         Event::Showed(_) => (content_beside_terminal(call, printing), Urgency::Paced),
         Event::Printed(_) => (Fields::OUTPUT, Urgency::Paced),
-        Event::Heartbeat(_) => (Fields::BEAT, Urgency::Paced),
+        Event::Heartbeat(_) => (Fields::HEARTBEAT, Urgency::Paced),
         Event::Held(_) | Event::Resumed => (Fields::HELD, Urgency::Paced),
         Event::Planned(_) => (Fields::PLAN, Urgency::Paced),
         Event::Noted { .. } => (Fields::NOTES, Urgency::Paced),
@@ -53,9 +53,9 @@ pub(crate) fn changed(call: &ToolCall, event: &Event, printing: Printing) -> (Fi
     }
 }
 
-/// A call with a terminal of ours shows nothing else, and that one was told first.
-fn content_beside_terminal(call: &ToolCall, printing: Printing) -> Fields {
-    Fields::CONTENT.when(|| !View::live(printing).is_by_ours(call))
+/// A call whose terminal the agent fills shows only that terminal, which the first report had.
+fn content_beside_terminal(call: &ToolCall, printing: OutputFormat) -> Fields {
+    Fields::CONTENT.when(|| !OutputView::live(printing).is_in_agent_terminal(call))
 }
 
 fn prepared_anew(call: &ToolCall, prepared: &Prepared) -> Fields {
@@ -69,7 +69,7 @@ fn prepared_anew(call: &ToolCall, prepared: &Prepared) -> Fields {
         | Fields::CONTENT.when(|| !intent.preview.is_empty())
 }
 
-/// The kind that was told before: of the sketch that the input grew to, else of the announcement.
+/// Returns the kind that was sent before: of the sketch of a streamed input, or of the announcement.
 fn sketch_kind(call: &ToolCall, sketch: &Sketch) -> Kind {
     match call.input_growth() {
         Some(_) => sketch.kind,
@@ -77,12 +77,12 @@ fn sketch_kind(call: &ToolCall, sketch: &Sketch) -> Kind {
     }
 }
 
-/// A request for permission may show more than the call itself, and clients keep what they were
-/// shown last: once the call runs it shows its own content again, if it has any.
-fn started(call: &ToolCall, printing: Printing) -> Fields {
+/// Returns the fields of a started call. A permission request may show more than the call itself, and
+/// clients keep what they received last: so the call's own content is sent again, if it has any.
+fn started(call: &ToolCall, printing: OutputFormat) -> Fields {
     let shows_other = |asking: &AskedQuestion| {
-        let own = before_the_end(call, View::live(printing));
-        !own.is_empty() && own != subject::shown(&asking.question)
+        let own = before_the_end(call, OutputView::live(printing));
+        !own.is_empty() && own != question::shown(&asking.question)
     };
     let asked = call.questions().last();
     Fields::STARTED | Fields::CONTENT.when(|| asked.is_some_and(shows_other))

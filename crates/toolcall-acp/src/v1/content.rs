@@ -1,4 +1,4 @@
-//! What a call shows at each stage, as v1 content: diffs, the tool's own content, output, reasons.
+//! The content of a call at each stage, as v1 encodes it: diffs, the tool's content, output, reasons.
 //! It borrows from the call and chooses; it sends nothing.
 
 use std::borrow::Cow;
@@ -13,62 +13,62 @@ use toolcall::{
     Spill, ToolCall,
 };
 
-use super::printed::{Stage, as_text};
-use super::view::View;
+use super::output::{OutputStage, as_text};
+use super::view::OutputView;
 use crate::meta;
 
 /// One item of `content`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Item<'a> {
-    /// What a tool shows.
-    Own(&'a Content),
-    /// A text of our own making.
-    Ours(Part, Cow<'a, str>),
-    /// A file edit that v1 has no shape for, said in words.
-    Said(String, Value),
+pub(crate) enum ContentItem<'a> {
+    /// Content of the tool.
+    Tool(&'a Content),
+    /// A text that this crate generates.
+    Generated(GeneratedPart, Cow<'a, str>),
+    /// A file edit that v1 cannot express, as text and as `_meta`.
+    DescribedEdit(String, Value),
     /// A file edit as a diff.
     Diff(Diff<'a>),
     /// A terminal.
     Terminal(&'a str),
-    /// Where the whole output is.
-    Kept(&'a Spill),
+    /// A link to the whole output.
+    SpillLink(&'a Spill),
 }
 
-impl<'a> Item<'a> {
-    /// A word of our own.
+impl<'a> ContentItem<'a> {
+    /// Creates a generated note.
     pub(crate) fn note(text: impl Into<Cow<'a, str>>) -> Self {
-        Item::Ours(Part::Note, text.into())
+        ContentItem::Generated(GeneratedPart::Note, text.into())
     }
 }
 
-/// SessionSelector part of our own making a text is.
+/// What a generated text is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// Why it did not complete.
+pub(crate) enum GeneratedPart {
+    /// Why the call did not complete.
     Reason,
-    /// What it printed.
+    /// The call's output.
     Output,
-    /// How far it is.
+    /// The call's progress.
     Progress,
-    /// A word about what follows or what is asked.
+    /// A note about the next item or the question.
     Note,
-    /// That there is nothing.
+    /// That there is no output.
     None,
 }
 
-impl Part {
+impl GeneratedPart {
     fn name(self) -> &'static str {
         match self {
-            Part::Reason => "reason",
-            Part::Output => "output",
-            Part::Progress => "progress",
-            Part::Note => "note",
-            Part::None => "none",
+            GeneratedPart::Reason => "reason",
+            GeneratedPart::Output => "output",
+            GeneratedPart::Progress => "progress",
+            GeneratedPart::Note => "note",
+            GeneratedPart::None => "none",
         }
     }
 }
 
-/// A file edit with text on both sides.
+/// An edit of a text file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Diff<'a> {
     path: &'a Path,
@@ -77,82 +77,87 @@ pub(crate) struct Diff<'a> {
     change: Option<&'static str>,
 }
 
-/// What a call shows before it ends.
-pub(crate) fn before_the_end(call: &ToolCall, view: View) -> Vec<Item<'_>> {
+/// Returns the content of a call before it ends.
+pub(crate) fn before_the_end(call: &ToolCall, view: OutputView) -> Vec<ContentItem<'_>> {
     let mut items = Vec::new();
-    if view.is_by_ours(call) {
-        items.push(Item::Terminal(call.id().as_str()));
+    if view.is_in_agent_terminal(call) {
+        items.push(ContentItem::Terminal(call.id().as_str()));
         return items;
     }
     push_all(&mut items, call.preview());
     push_all(&mut items, view.shown(call));
     items.extend(unanswered_forms(call));
     if let Some(progress) = call.progress() {
-        items.push(Item::Ours(Part::Progress, progress_line(progress).into()));
+        items.push(ContentItem::Generated(
+            GeneratedPart::Progress,
+            progress_line(progress).into(),
+        ));
     }
-    if !call.output().is_empty() && !view.has_own_terminal(call) {
-        let text = as_text(call.output(), Stage::Running);
-        items.push(Item::Ours(Part::Output, text.into()));
+    if !call.output().is_empty() && !view.has_client_terminal(call) {
+        let text = as_text(call.output(), OutputStage::Running);
+        items.push(ContentItem::Generated(GeneratedPart::Output, text.into()));
     }
     items
 }
 
-/// What a call shows once it has ended. Never nothing.
-pub(crate) fn at_the_end(call: &ToolCall, view: View) -> Vec<Item<'_>> {
+/// Returns the content of an ended call, which is never empty.
+pub(crate) fn at_the_end(call: &ToolCall, view: OutputView) -> Vec<ContentItem<'_>> {
     let mut items = Vec::new();
     let Some(finish) = call.finish() else {
         return items;
     };
     if let Some(reason) = finish.ending.reason() {
-        items.push(Item::Ours(Part::Reason, reason.into()));
+        items.push(ContentItem::Generated(GeneratedPart::Reason, reason.into()));
     }
     let result = &finish.result.content;
     if result.iter().all(|content| content.as_edit().is_none()) {
         push_all(&mut items, edits(call.preview()));
     }
-    match result.is_empty() {
-        true => push_all(&mut items, view.shown(call)),
-        false => {
-            push_all(&mut items, view.own_terminals(call));
-            push_all(&mut items, result);
-        }
+    if result.is_empty() {
+        push_all(&mut items, view.shown(call));
+    } else {
+        push_all(&mut items, view.client_terminals(call));
+        push_all(&mut items, result);
     }
     items.extend(unanswered_forms(call));
     push_output(&mut items, call, view);
     if items.is_empty() {
-        items.push(Item::Ours(Part::None, "(no output)".into()));
+        items.push(ContentItem::Generated(
+            GeneratedPart::None,
+            "(no output)".into(),
+        ));
     }
     items
 }
 
-/// That a server asked something that nobody could answer, and why.
-fn unanswered_forms(call: &ToolCall) -> impl Iterator<Item = Item<'_>> {
+/// Returns a note for each form that was declined with a reason.
+fn unanswered_forms(call: &ToolCall) -> impl Iterator<Item = ContentItem<'_>> {
     call.forms().iter().filter_map(|asking| {
         let FormReply::Declined { reason: Some(why) } = &asking.answer.as_ref()?.reply else {
             return None;
         };
         let by = on_one_line(asking.question.form.by());
-        Some(Item::note(format!(
+        Some(ContentItem::note(format!(
             "`{by}` asked for input, which was declined: {why}"
         )))
     })
 }
 
-/// A call that printed into a terminal is shown by it.
-fn push_output<'a>(items: &mut Vec<Item<'a>>, call: &'a ToolCall, view: View) {
+/// Adds the output of an ended call, or the terminal that shows it.
+fn push_output<'a>(items: &mut Vec<ContentItem<'a>>, call: &'a ToolCall, view: OutputView) {
     let output = call.output();
-    if output.is_empty() || view.has_own_terminal(call) {
+    if output.is_empty() || view.has_client_terminal(call) {
         return;
     }
-    if view.is_by_ours(call) {
-        items.push(Item::Terminal(call.id().as_str()));
+    if view.is_in_agent_terminal(call) {
+        items.push(ContentItem::Terminal(call.id().as_str()));
         return;
     }
-    items.push(Item::Ours(
-        Part::Output,
-        as_text(output, Stage::Ended).into(),
+    items.push(ContentItem::Generated(
+        GeneratedPart::Output,
+        as_text(output, OutputStage::Ended).into(),
     ));
-    items.extend(output.spill().map(Item::Kept));
+    items.extend(output.spill().map(ContentItem::SpillLink));
 }
 
 fn edits(content: &[Content]) -> impl Iterator<Item = &Content> {
@@ -160,28 +165,29 @@ fn edits(content: &[Content]) -> impl Iterator<Item = &Content> {
 }
 
 pub(crate) fn push_all<'a>(
-    items: &mut Vec<Item<'a>>,
+    items: &mut Vec<ContentItem<'a>>,
     content: impl IntoIterator<Item = &'a Content>,
 ) {
     for content in content {
         match content {
             Content::Edit(edit) => push_edit(items, edit),
-            Content::Terminal(id) => items.push(Item::Terminal(id)),
+            Content::Terminal(id) => items.push(ContentItem::Terminal(id)),
             Content::Text(_)
             | Content::Image(_)
             | Content::Audio(_)
             | Content::Resource(_)
-            | Content::Link(_) => items.push(Item::Own(content)),
+            | Content::Link(_) => items.push(ContentItem::Tool(content)),
         }
     }
 }
 
-/// New and changed texts are diffs. v1 has no shape for the rest, so it is said in words, too.
-fn push_edit<'a>(items: &mut Vec<Item<'a>>, edit: &'a FileEdit) {
+/// Adds a file edit. New and changed texts are diffs; other edits, which v1 cannot express, are
+/// described in words.
+fn push_edit<'a>(items: &mut Vec<ContentItem<'a>>, edit: &'a FileEdit) {
     let path = edit.path.as_path();
     let shown = named(path);
     let diff = |old, new, change| {
-        Item::Diff(Diff {
+        ContentItem::Diff(Diff {
             path,
             old,
             new,
@@ -199,36 +205,41 @@ fn push_edit<'a>(items: &mut Vec<Item<'a>>, edit: &'a FileEdit) {
         Change::Deleted {
             before: FileBody::Text(before),
         } => {
-            items.push(Item::Ours(Part::Note, format!("Delete `{shown}`").into()));
+            items.push(ContentItem::Generated(
+                GeneratedPart::Note,
+                format!("Delete `{shown}`").into(),
+            ));
             items.push(diff(Some(before), "", Some("deleted")));
         }
         Change::Moved { to } => {
-            let said = format!("Move `{shown}` to `{}`", named(to));
+            let text = format!("Move `{shown}` to `{}`", named(to));
             let how = json!({"how": "moved", "path": lossy(path), "to": lossy(to)});
-            items.push(Item::Said(said, how));
+            items.push(ContentItem::DescribedEdit(text, how));
         }
-        Change::Added { after } => items.push(binary("added", path, None, Some(after))),
+        Change::Added { after } => items.push(describe_edit("added", path, None, Some(after))),
         Change::Modified { before, after } => {
-            items.push(binary("modified", path, Some(before), Some(after)));
+            items.push(describe_edit("modified", path, Some(before), Some(after)));
         }
-        Change::Deleted { before } => items.push(binary("deleted", path, Some(before), None)),
+        Change::Deleted { before } => {
+            items.push(describe_edit("deleted", path, Some(before), None))
+        }
     }
 }
 
-/// A change where one side is not text.
-fn binary<'a>(
+/// Describes an edit of a file that is not text.
+fn describe_edit<'a>(
     how: &str,
     path: &Path,
     before: Option<&FileBody>,
     after: Option<&FileBody>,
-) -> Item<'a> {
+) -> ContentItem<'a> {
     let verb = match (before, after) {
-        (None, _) => "Create",
+        (None, _) => "CreateTerminal",
         (Some(_), Some(_)) => "Change",
         (Some(_), None) => "Delete",
     };
     let (what, size) = after.or(before).map_or(("file", String::new()), extent);
-    let said = format!("{verb} {what} `{}` ({size})", named(path));
+    let text = format!("{verb} {what} `{}` ({size})", named(path));
     let mut change = json!({"how": how, "path": lossy(path)});
     if let Some(before) = before {
         change["before_bytes"] = before.bytes().into();
@@ -239,26 +250,26 @@ fn binary<'a>(
     if let Some(FileBody::Folder { files, .. }) = after.or(before) {
         change["files"] = (*files).into();
     }
-    Item::Said(said, change)
+    ContentItem::DescribedEdit(text, change)
 }
 
-/// What it is and how much.
+/// Returns the kind of a file and its size.
 fn extent(body: &FileBody) -> (&'static str, String) {
     match body {
         FileBody::Text(text) => ("file", format!("{} bytes", text.len())),
-        FileBody::Binary { bytes, .. } => ("binary file", format!("{bytes} bytes")),
+        FileBody::Binary { bytes, .. } => ("describe_edit file", format!("{bytes} bytes")),
         FileBody::Folder { files, bytes, .. } => {
             ("folder", format!("{files} files, {bytes} bytes"))
         }
     }
 }
 
-/// A path in a sentence, with nothing hidden in it.
+/// Returns a path for a sentence, without hidden characters.
 pub(crate) fn named(path: &Path) -> String {
     on_one_line(&lossy(path))
 }
 
-/// A text in a sentence: a line break in it must not pass for the end of the sentence.
+/// Returns a text for a sentence. Line breaks are escaped, so that they cannot fake another line.
 pub(crate) fn on_one_line(text: &str) -> String {
     clean_block(text)
         .replace('\n', "\\u{a}")
@@ -269,7 +280,7 @@ pub(crate) fn lossy(path: &Path) -> Cow<'_, str> {
     path.to_string_lossy()
 }
 
-/// `42 % (21/50) message`.
+/// Formats progress as `42 % (21/50) message`.
 fn progress_line(progress: &Progress) -> String {
     let current = progress.current();
     let steps = match (progress.fraction(), progress.total()) {
@@ -285,30 +296,32 @@ fn progress_line(progress: &Progress) -> String {
     }
 }
 
-impl Serialize for Item<'_> {
+impl Serialize for ContentItem<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Item::Own(content) => Shell::of(Block::Own(content)).serialize(serializer),
-            Item::Ours(part, text) => {
-                let shell = Shell::of(Block::Text(text));
-                shell
+            ContentItem::Tool(content) => {
+                WrappedBlock::of(BlockJson::Tool(content)).serialize(serializer)
+            }
+            ContentItem::Generated(part, text) => {
+                let wrapped = WrappedBlock::of(BlockJson::Text(text));
+                wrapped
                     .with(meta::PART, part.name().into())
                     .serialize(serializer)
             }
-            Item::Said(text, change) => {
-                let shell = Shell::of(Block::Text(text));
-                shell
+            ContentItem::DescribedEdit(text, change) => {
+                let wrapped = WrappedBlock::of(BlockJson::Text(text));
+                wrapped
                     .with(meta::CHANGE, change.clone())
                     .serialize(serializer)
             }
-            Item::Kept(spill) => {
-                let shell = Shell::of(Block::Kept(spill));
-                shell
-                    .with(meta::PART, Part::Note.name().into())
+            ContentItem::SpillLink(spill) => {
+                let wrapped = WrappedBlock::of(BlockJson::SpillLink(spill));
+                wrapped
+                    .with(meta::PART, GeneratedPart::Note.name().into())
                     .serialize(serializer)
             }
-            Item::Diff(diff) => diff.serialize(serializer),
-            Item::Terminal(id) => {
+            ContentItem::Diff(diff) => diff.serialize(serializer),
+            ContentItem::Terminal(id) => {
                 let mut map = serializer.serialize_map(Some(2))?;
                 map.serialize_entry("type", "terminal")?;
                 map.serialize_entry("terminalId", id)?;
@@ -318,17 +331,17 @@ impl Serialize for Item<'_> {
     }
 }
 
-/// A content block in the shell that v1 puts around it.
+/// A content block in the object that v1 wraps around it.
 #[derive(Serialize)]
-struct Shell<'a> {
+struct WrappedBlock<'a> {
     r#type: &'static str,
-    content: Block<'a>,
+    content: BlockJson<'a>,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<Note>,
+    meta: Option<MetaEntry>,
 }
 
-impl<'a> Shell<'a> {
-    fn of(content: Block<'a>) -> Self {
+impl<'a> WrappedBlock<'a> {
+    fn of(content: BlockJson<'a>) -> Self {
         Self {
             r#type: "content",
             content,
@@ -337,39 +350,39 @@ impl<'a> Shell<'a> {
     }
 
     fn with(mut self, key: &'static str, value: Value) -> Self {
-        self.meta = Some(Note(key, value));
+        self.meta = Some(MetaEntry(key, value));
         self
     }
 }
 
 /// One entry of `_meta`.
-struct Note(&'static str, Value);
+struct MetaEntry(&'static str, Value);
 
-impl Serialize for Note {
+impl Serialize for MetaEntry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map([(self.0, &self.1)])
     }
 }
 
 /// A content block.
-enum Block<'a> {
-    Own(&'a Content),
+enum BlockJson<'a> {
+    Tool(&'a Content),
     Text(&'a str),
-    Kept(&'a Spill),
+    SpillLink(&'a Spill),
 }
 
-impl Serialize for Block<'_> {
+impl Serialize for BlockJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         match self {
-            Block::Text(text) => write_text(&mut map, text)?,
-            Block::Kept(spill) => write_kept(&mut map, spill)?,
-            Block::Own(Content::Text(text)) => write_text(&mut map, text)?,
-            Block::Own(Content::Image(blob)) => write_blob(&mut map, "image", blob)?,
-            Block::Own(Content::Audio(blob)) => write_blob(&mut map, "audio", blob)?,
-            Block::Own(Content::Resource(resource)) => write_resource(&mut map, resource)?,
-            Block::Own(Content::Link(link)) => write_link(&mut map, link)?,
-            Block::Own(Content::Edit(_) | Content::Terminal(_)) => {
+            BlockJson::Text(text) => write_text(&mut map, text)?,
+            BlockJson::SpillLink(spill) => write_spill_link(&mut map, spill)?,
+            BlockJson::Tool(Content::Text(text)) => write_text(&mut map, text)?,
+            BlockJson::Tool(Content::Image(blob)) => write_blob(&mut map, "image", blob)?,
+            BlockJson::Tool(Content::Audio(blob)) => write_blob(&mut map, "audio", blob)?,
+            BlockJson::Tool(Content::Resource(resource)) => write_resource(&mut map, resource)?,
+            BlockJson::Tool(Content::Link(link)) => write_link(&mut map, link)?,
+            BlockJson::Tool(Content::Edit(_) | Content::Terminal(_)) => {
                 unreachable!("edits and terminals are no content blocks")
             }
         }
@@ -420,7 +433,7 @@ fn write_link<M: SerializeMap>(map: &mut M, link: &Link) -> Result<(), M::Error>
     }
 }
 
-fn write_kept<M: SerializeMap>(map: &mut M, spill: &Spill) -> Result<(), M::Error> {
+fn write_spill_link<M: SerializeMap>(map: &mut M, spill: &Spill) -> Result<(), M::Error> {
     map.serialize_entry("type", "resource_link")?;
     map.serialize_entry("name", &spill.summary())?;
     map.serialize_entry("uri", &*spill.uri)?;
@@ -438,7 +451,7 @@ impl Serialize for Diff<'_> {
         }
         map.serialize_entry("newText", self.new)?;
         if let Some(change) = self.change {
-            map.serialize_entry("_meta", &Note(meta::CHANGE, change.into()))?;
+            map.serialize_entry("_meta", &MetaEntry(meta::CHANGE, change.into()))?;
         }
         map.end()
     }

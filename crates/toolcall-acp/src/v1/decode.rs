@@ -1,5 +1,5 @@
-//! What an agent reports in v1, read into events: leniently, and from raw JSON.
-//! It must not use the schema's types, which drop what they do not know, nor return an event that has no place.
+//! Decodes the reports of an agent in v1 into events: leniently, and from raw JSON.
+//! It must not use the schema's types, which drop unknown fields, nor return an event that the call refuses.
 
 use std::sync::Arc;
 
@@ -8,34 +8,34 @@ use toolcall::{
     Announced, CallId, Input, Kind, Outline, Output, SessionId, Sketch, Timestamp, ToolCall, title,
 };
 
-use crate::decode::{Announcement, Decoded, Report};
+use crate::decode::{Announcement, Decoded, ReportedFields};
 use crate::finding::{Finding, Findings, Rule};
 use crate::meta;
 
+mod call_members;
 mod change;
 mod content;
 mod ending;
-mod extras;
-mod fields;
+mod events;
+mod locations;
 mod members;
 mod message;
+mod metadata;
 mod output;
-mod places;
 mod plan;
 mod report;
-mod steps;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use message::message;
 pub use plan::decode_plan;
 
-use fields::Fields;
+use call_members::CallMembers;
 
-/// Reads a `tool_call`, or whatever else first tells of a call: a `tool_call_update`, or the
-/// `toolCall` of a permission request, which has no `sessionUpdate`.
+/// Decodes the first report of a call: a `tool_call`, a `tool_call_update`, or the `toolCall` of a
+/// permission request, which has no `sessionUpdate`.
 pub fn announce(update: &Value) -> Result<Announcement, Finding> {
-    let fields = Fields::of(update)?;
+    let fields = CallMembers::of(update)?;
     let id = fields.id()?;
     let mut findings = Findings::about(&id);
     let report = report::read(&fields, &mut findings);
@@ -47,20 +47,20 @@ pub fn announce(update: &Value) -> Result<Announcement, Finding> {
     }
     let announced = Arc::new(announced(&report, &id, &mut findings));
     let call = just_announced(&id, &announced);
-    let steps = steps::read(&call, report, &mut findings);
+    let decoded = events::read(&call, report, &mut findings);
     drop(call);
     Ok(Announcement {
         id,
         announced: Arc::unwrap_or_clone(announced),
-        then: steps.events,
-        printed: steps.printed,
+        then: decoded.events,
+        printed: decoded.printed,
         findings: findings.into_vec(),
     })
 }
 
-/// Reads a `tool_call_update`, or a `tool_call` that was sent again, for a call that is known.
+/// Decodes a `tool_call_update`, or a repeated `tool_call`, of a known call.
 ///
-/// A call that has ended never changes again: then there is one finding and nothing else.
+/// A call that has ended never changes again: the result is one finding and no event.
 pub fn decode(call: &ToolCall, update: &Value) -> Decoded {
     let mut findings = Findings::about(call.id());
     if let Some(ending) = call.ending() {
@@ -70,7 +70,7 @@ pub fn decode(call: &ToolCall, update: &Value) -> Decoded {
         });
         return only(findings.into_vec());
     }
-    let fields = match Fields::of(update) {
+    let fields = match CallMembers::of(update) {
         Ok(fields) => fields,
         Err(mut finding) => {
             finding.call = Some(call.id().clone());
@@ -78,10 +78,10 @@ pub fn decode(call: &ToolCall, update: &Value) -> Decoded {
         }
     };
     let report = report::read(&fields, &mut findings);
-    let steps = steps::read(call, report, &mut findings);
+    let decoded = events::read(call, report, &mut findings);
     Decoded {
-        events: steps.events,
-        printed: steps.printed,
+        events: decoded.events,
+        printed: decoded.printed,
         findings: findings.into_vec(),
     }
 }
@@ -93,7 +93,7 @@ fn only(findings: Vec<Finding>) -> Decoded {
     }
 }
 
-fn announced(report: &Report<'_>, id: &CallId, findings: &mut Findings) -> Announced {
+fn announced(report: &ReportedFields<'_>, id: &CallId, findings: &mut Findings) -> Announced {
     let kind = report.kind.unwrap_or_default();
     let sketch = Sketch {
         title: (report.title.clone()).unwrap_or_else(|| inferred_title(report, id, kind)),
@@ -101,7 +101,7 @@ fn announced(report: &Report<'_>, id: &CallId, findings: &mut Findings) -> Annou
         locations: report.locations.clone().unwrap_or_default(),
     };
     Announced {
-        // What was not told is not made up: a tool without a name has none.
+        // A name that was not reported is not made up.
         tool: report.name.as_deref().unwrap_or_default().into(),
         model_id: None,
         parent: parent(report.meta, findings),
@@ -114,7 +114,7 @@ fn parent(meta: Option<&Map<String, Value>>, findings: &mut Findings) -> Option<
     members::text(meta?, meta::PARENT, findings).map(CallId::new)
 }
 
-fn inferred_title(report: &Report<'_>, id: &CallId, kind: Kind) -> String {
+fn inferred_title(report: &ReportedFields<'_>, id: &CallId, kind: Kind) -> String {
     title::infer(
         report.name.as_deref().unwrap_or(id.as_str()),
         kind,
@@ -122,7 +122,7 @@ fn inferred_title(report: &Report<'_>, id: &CallId, kind: Kind) -> String {
     )
 }
 
-/// The call as it stands right after its announcement.
+/// Returns the call right after its announcement.
 fn just_announced(id: &CallId, announced: &Arc<Announced>) -> ToolCall {
     ToolCall::announce(
         id.clone(),
@@ -133,7 +133,7 @@ fn just_announced(id: &CallId, announced: &Arc<Announced>) -> ToolCall {
     )
 }
 
-/// What a raw input is: text, for a model that did not write JSON, and else JSON.
+/// Converts a raw input: text if the model did not write JSON, otherwise JSON.
 fn input(raw: &Value) -> Input {
     match raw {
         Value::String(text) => Input::Text(text.as_str().into()),

@@ -1,20 +1,20 @@
-//! Events of a call as updates of v1.
-//! Pure: the same call and event give the same updates; when they are sent is the reporter's business.
+//! Encodes events of a call as updates of v1.
+//! Pure: the same call and event give the same updates; the reporter decides when they are sent.
 
 use toolcall::{Event, ToolCall};
 
 use super::changed::changed;
-use super::printed::{Chunk, Stage, chunk};
+use super::output::{Chunk, OutputStage, chunk};
 use super::update::Update;
-use super::view::{Terminals, View};
-use super::{Dialect, Printing};
+use super::view::{OutputView, TerminalState};
+use super::{Dialect, OutputFormat};
 use crate::report::Fields;
 use crate::trace::TraceContext;
 
 /// A [`Dialect`], borrowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DialectRef<'a> {
-    pub(crate) printing: Printing,
+    pub(crate) printing: OutputFormat,
     pub(crate) trace: &'a TraceContext,
 }
 
@@ -27,10 +27,32 @@ impl<'a> From<&'a Dialect> for DialectRef<'a> {
     }
 }
 
-/// The updates that tell a client of one event: none where there is nothing new to tell.
+/// Encodes one event as updates. There are none if the client learns nothing new.
 ///
-/// `call` is the call after the event. What an event only prepares (an intent before its question)
-/// is told here at once; a reporter tells it together with what follows.
+/// `call` is the call after the event. Every change is encoded here at once; a session merges changes
+/// that follow each other, such as an intent and its question.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use serde_json::json;
+/// use toolcall::{Announced, CallId, Event, Kind, Outline, Output, SessionId, Timestamp, ToolCall};
+/// use toolcall_acp::v1::{Dialect, encode};
+///
+/// let announced = Arc::new(Announced {
+///     tool: "read_file".into(),
+///     model_id: None,
+///     parent: None,
+///     input: None,
+///     outline: Outline::inferred(Kind::Read),
+/// });
+/// let (id, session) = (CallId::new("c1"), SessionId::new("s1"));
+/// let output = Arc::new(Output::default());
+/// let call = ToolCall::announce(id, session, announced.clone(), output, Timestamp::default());
+/// let dialect = Dialect::default();
+/// let update = encode(&call, &Event::Announced(announced), &dialect).next().expect("an update");
+/// assert_eq!(update.to_value()["sessionUpdate"], json!("tool_call"));
+/// ```
 pub fn encode<'a>(
     call: &'a ToolCall,
     event: &Event,
@@ -42,28 +64,25 @@ pub fn encode<'a>(
     } else {
         call.output().total()
     };
-    updates(call, fields, dialect.into(), Terminals::There, from)
+    updates(call, fields, dialect.into(), TerminalState::Live, from)
 }
 
-/// The updates that tell everything about a call at once, as a replay does. What it printed into a
-/// terminal of the client, which is gone, is told as the client takes output otherwise.
+/// Encodes a whole call at once, for a replay. Output in a terminal of the client, which is gone, is
+/// encoded like other output.
 pub fn snapshot<'a>(call: &'a ToolCall, dialect: &'a Dialect) -> impl Iterator<Item = Update<'a>> {
     updates(
         call,
         all_of(call, dialect),
         dialect.into(),
-        Terminals::Gone,
+        TerminalState::Gone,
         0,
     )
 }
 
-/// The first report has what was printed already, unless a terminal takes it.
+/// Returns all fields of a call. The first report includes the output, unless a terminal shows it.
 fn all_of(call: &ToolCall, dialect: &Dialect) -> Fields {
-    let has_chunks = dialect.printing.has_terminal(call) && !call.output().is_empty();
-    let when = |field, condition| match condition {
-        true => field,
-        false => Fields::NONE,
-    };
+    let has_chunks = dialect.printing.uses_agent_terminal(call) && !call.output().is_empty();
+    let when = |field: Fields, condition| field.when(|| condition);
     Fields::ANNOUNCED
         | when(Fields::STARTED, call.has_started())
         | when(Fields::PROGRESS, call.progress().is_some())
@@ -73,23 +92,23 @@ fn all_of(call: &ToolCall, dialect: &Dialect) -> Fields {
         | when(Fields::ENDED, call.ending().is_some())
 }
 
-/// The updates that tell these parts, in order. What was printed is told from `from` on.
+/// Encodes these fields as updates, in order. Output is encoded from byte `from` on.
 pub(crate) fn updates<'a>(
     call: &'a ToolCall,
     fields: Fields,
     dialect: DialectRef<'a>,
-    terminals: Terminals,
+    terminals: TerminalState,
     from: u64,
 ) -> impl Iterator<Item = Update<'a>> {
-    let view = View {
+    let view = OutputView {
         printing: dialect.printing,
         terminals,
     };
     steps(fields).filter_map(move |step| {
         let chunk = chunk_of(call, step, view, from);
-        let says_something =
-            step != Fields::OUTPUT || chunk.is_some() || !view.is_by_terminal(call);
-        says_something.then_some(Update {
+        let has_content =
+            step != Fields::OUTPUT || chunk.is_some() || !view.is_shown_in_terminal(call);
+        has_content.then_some(Update {
             call,
             dialect,
             fields: step,
@@ -99,37 +118,34 @@ pub(crate) fn updates<'a>(
     })
 }
 
-/// What was printed since, for a call that has a terminal of ours.
-fn chunk_of(call: &ToolCall, step: Fields, view: View, from: u64) -> Option<Chunk> {
-    if !step.has(Fields::OUTPUT | Fields::ENDED) || !view.is_by_ours(call) {
+/// Returns the new output of a call whose terminal the agent fills.
+fn chunk_of(call: &ToolCall, step: Fields, view: OutputView, from: u64) -> Option<Chunk> {
+    if !step.has(Fields::OUTPUT | Fields::ENDED) || !view.is_in_agent_terminal(call) {
         return None;
     }
-    match step.has(Fields::ENDED) {
-        true => chunk(call.output(), from, Stage::Ended),
-        false => chunk(call.output(), from, Stage::Running),
-    }
+    let stage = if step.has(Fields::ENDED) {
+        OutputStage::Ended
+    } else {
+        OutputStage::Running
+    };
+    chunk(call.output(), from, stage)
 }
 
-/// SessionSelector parts go into which update. What ran is told as pending, in progress and ended, one after
-/// the other, also where all of it is told at once.
+/// Splits the fields into updates. A call that ran is reported as pending, in progress and ended, one
+/// after the other, even if all of it is reported at once.
 fn steps(fields: Fields) -> impl Iterator<Item = Fields> {
     let (first, ends) = (fields.only(Fields::ANNOUNCED), fields.only(Fields::ENDED));
     let mut rest = fields.without(Fields::ANNOUNCED | Fields::ENDED | Fields::PLAN);
     if !first.is_empty() {
         rest = rest.without(Fields::DESCRIPTION | Fields::CONTENT | Fields::NOTES);
     }
-    let is_split = rest.has(Fields::STARTED) || ends.is_empty();
-    let (middle, last) = match is_split {
-        true if ends.is_empty() => (rest, Fields::NONE),
-        true => (rest.without(Fields::GROWTH), rest.only(Fields::LAST)),
-        false => (
-            Fields::NONE,
-            rest.without(Fields::GROWTH) | rest.only(Fields::LAST),
-        ),
-    };
-    let last = match ends.is_empty() {
-        true => Fields::NONE,
-        false => last | ends,
+    let (steady, growing) = (rest.without(Fields::GROWTH), rest.only(Fields::LAST));
+    let (middle, last) = if ends.is_empty() {
+        (rest, Fields::NONE)
+    } else if rest.has(Fields::STARTED) {
+        (steady, growing | ends)
+    } else {
+        (Fields::NONE, steady | growing | ends)
     };
     let plan = fields.only(Fields::PLAN);
     let steps = [first, middle, plan, last];

@@ -1,5 +1,5 @@
-//! Has the client show a form: `elicitation/create`, for the forms of tools' servers.
-//! Only an answer that says so is taken for one; what was filled in is neither kept nor logged.
+//! Encodes a form question as `elicitation/create`, and decodes its answer.
+//! Only a response with a known action is an answer; values are neither stored nor logged.
 
 use serde::Serialize;
 use serde::ser::SerializeMap;
@@ -8,21 +8,21 @@ use serde_json::value::to_raw_value;
 use toolcall::text::clean_line;
 use toolcall::{Form, FormAnswer, FormQuestion, FormValues};
 
-use crate::codec::Ask;
+use crate::codec::OutgoingRequest;
 use crate::peer::PeerError;
 use crate::trace::TraceContext;
 use crate::wire::REQUEST_CANCELLED;
 
-/// Has the client show a form.
-pub(super) fn form(question: &FormQuestion, trace: &TraceContext) -> Ask<FormAnswer> {
-    Ask {
+/// Builds the request that shows a form to the user.
+pub(super) fn form(question: &FormQuestion, trace: &TraceContext) -> OutgoingRequest<FormAnswer> {
+    OutgoingRequest {
         method: "elicitation/create",
         params: to_raw_value(&FormRequest { question, trace }),
         read: Box::new(read_answer),
     }
 }
 
-/// The request. The client has no other place to say who asks, so the message does.
+/// The parameters of the request. The message says who asks, because there is no other field for it.
 struct FormRequest<'a> {
     question: &'a FormQuestion,
     trace: &'a TraceContext,
@@ -52,7 +52,8 @@ impl Serialize for FormRequest<'_> {
     }
 }
 
-/// Version 1 knows four formats; a client may refuse a form for the sake of another.
+/// Returns the schema of a form without formats that v1 does not know: a client may refuse the whole
+/// form because of one.
 fn schema(form: &Form) -> Value {
     let mut schema = form.schema();
     let properties = schema["properties"].as_object_mut().into_iter().flatten();

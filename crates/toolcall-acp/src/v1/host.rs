@@ -1,5 +1,5 @@
-//! Files and commands through the client, where it offers them; everything else through the local host.
-//! What is sent was judged before and leads where the local host would go; S1 is "mediated" here.
+//! A host that uses the client's files and terminal where it offers them, and the local host for the rest.
+//! Everything it sends was allowed before, and its paths lead where the local host would go.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use toolcall::{
 };
 
 use super::Capabilities;
-use super::terminal::{Run, Terminal};
+use super::terminal::{Terminal, TerminalCommand};
 use crate::peer::{Peer, PeerError};
 use crate::service::CommandPlacement;
 
-/// The protocol's code for a file that is not there.
+/// The protocol's error code for a missing file.
 const NOT_FOUND: i64 = -32002;
 
-/// A host that asks the client first.
+/// A host that uses the client first.
 pub(crate) struct ClientHost {
     pub(crate) session: SessionId,
     pub(crate) peer: Peer,
@@ -29,16 +29,17 @@ pub(crate) struct ClientHost {
 }
 
 impl ClientHost {
-    /// The text that the client has of a file: of an unsaved buffer, if there is one.
-    async fn read_there(&self, path: &Path) -> Result<Arc<str>, PeerError> {
+    /// Reads a file through the client, which returns the unsaved buffer if there is one.
+    async fn read_from_client(&self, path: &Path) -> Result<Arc<str>, PeerError> {
         let params = json!({"sessionId": self.session.as_str(), "path": path.to_string_lossy()});
         let answer = self.peer.request("fs/read_text_file", &params).await?;
         let text = answer["content"].as_str();
         text.map(Arc::from).ok_or(PeerError::Malformed)
     }
 
-    /// The path was resolved before; where it leads elsewhere by now, something was swapped.
-    async fn write_there(&self, path: &Path, text: &str) -> Result<Applied, HostError> {
+    /// Writes a file through the client. The path was resolved before; if it leads elsewhere now, a
+    /// directory or symlink was swapped.
+    async fn write_to_client(&self, path: &Path, text: &str) -> Result<Applied, HostError> {
         if self.local.resolve(path).await? != path {
             return Err(HostError::Changed(path.to_owned()));
         }
@@ -54,8 +55,8 @@ impl ClientHost {
         }
     }
 
-    /// Only the local host knows what is not text; only the client knows what is not saved. What
-    /// the client refuses is not read behind its back.
+    /// Reads a file. Only the local host knows binary files, only the client knows unsaved text. A file
+    /// that the client refuses is not read locally.
     async fn read_text_or_binary(&self, path: &Path) -> Result<FileBody, HostError> {
         let path = &self.local.resolve(path).await?;
         let saved = self.local.read(path).await;
@@ -63,20 +64,20 @@ impl ClientHost {
             Ok(FileBody::Text(_)) | Err(HostError::Missing(_)) => {}
             Ok(FileBody::Binary { .. } | FileBody::Folder { .. }) | Err(_) => return saved,
         }
-        match self.read_there(path).await {
+        match self.read_from_client(path).await {
             Ok(text) => Ok(FileBody::Text(text)),
-            // Many clients have no code of their own for a file that is not there.
+            // Many clients have no special error code for a missing file.
             Err(PeerError::Answered(_)) if saved.is_err() => saved,
             Err(error) => Err(from_client(path, &error)),
         }
     }
 
-    /// Reads again just before: what changes is what was shown.
+    /// Reads the file again just before the edit, so that only what the user saw is changed.
     async fn check_unchanged(&self, path: &Path, before: &FileBody) -> Result<(), HostError> {
-        match self.read(path).await? == *before {
-            true => Ok(()),
-            false => Err(HostError::Changed(path.to_owned())),
+        if self.read(path).await? != *before {
+            return Err(HostError::Changed(path.to_owned()));
         }
+        Ok(())
     }
 
     async fn check_absent(&self, path: &Path) -> Result<(), HostError> {
@@ -87,28 +88,28 @@ impl ClientHost {
         }
     }
 
-    /// Texts are written by the client; the rest it has no method for.
-    async fn apply_there(&self, edit: &FileEdit) -> Result<Applied, HostError> {
+    /// Applies an edit. The client writes texts; it has no method for other edits.
+    async fn apply_through_client(&self, edit: &FileEdit) -> Result<Applied, HostError> {
         let path = edit.path.as_path();
         match &edit.change {
             Change::Added {
                 after: FileBody::Text(after),
             } => {
                 self.check_absent(path).await?;
-                self.write_there(path, after).await
+                self.write_to_client(path, after).await
             }
             Change::Modified {
                 before,
                 after: FileBody::Text(after),
             } => {
                 self.check_unchanged(path, before).await?;
-                self.write_there(path, after).await
+                self.write_to_client(path, after).await
             }
-            // A buffer that was changed and not saved must not be lost with its file.
+            // An unsaved buffer must not be lost with its file.
             Change::Deleted {
                 before: before @ FileBody::Text(_),
             } if self.offers.read_text => {
-                // A link is nothing that an editor holds.
+                // An editor has no buffer for a symlink.
                 if self.local.resolve(path).await? == path {
                     self.check_unchanged(path, before).await?;
                 }
@@ -121,30 +122,29 @@ impl ClientHost {
         }
     }
 
-    /// How the client's terminal would run a command, if it may.
-    fn run_there(&self, command: &Command, console: &dyn Console) -> Option<Run> {
+    /// Returns the command for the client's terminal, if it may run there.
+    fn client_command(&self, command: &Command, console: &dyn Console) -> Option<TerminalCommand> {
         if !self.offers.terminal || self.commands == CommandPlacement::Here {
             return None;
         }
         let decision = console.decision();
         let was_approved = decision.is_some_and(|decision| decision.is_approval_of_a_person());
         match &command.reading {
-            // A client takes one program and its arguments, and knows no redirects.
+            // A client accepts one program with its arguments, and no redirects.
             Reading::Understood(parts) => match parts.as_slice() {
-                [only] if only.redirects.is_empty() => {
-                    Run::argv(&only.argv, &only.cwd).map(|run| run.with_env(&command.env))
-                }
+                [only] if only.redirects.is_empty() => TerminalCommand::argv(&only.argv, &only.cwd)
+                    .map(|run| run.with_env(&command.env)),
                 [] | [_, ..] => None,
             },
             Reading::Unclear(_) if was_approved => {
-                Some(Run::shell(&command.text, &command.cwd).with_env(&command.env))
+                Some(TerminalCommand::shell(&command.text, &command.cwd).with_env(&command.env))
             }
             Reading::Unclear(_) => None,
         }
     }
 }
 
-/// What a client's error means for a file.
+/// Converts a client's error about a file.
 fn from_client(path: &Path, error: &PeerError) -> HostError {
     match error {
         PeerError::Answered(error) if error.code == NOT_FOUND => HostError::Missing(path.into()),
@@ -162,22 +162,22 @@ impl Host for ClientHost {
     }
 
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
-        match self.offers.read_text {
-            true => Box::pin(self.read_text_or_binary(path)),
-            false => self.local.read(path),
+        if !self.offers.read_text {
+            return self.local.read(path);
         }
+        Box::pin(self.read_text_or_binary(path))
     }
 
-    /// Only the local host knows folders and links.
+    /// Only the local host knows directories and symlinks.
     fn inspect<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
         self.local.inspect(path)
     }
 
     fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>> {
-        match self.offers.write_text {
-            true => Box::pin(self.apply_there(edit)),
-            false => self.local.apply(edit),
+        if !self.offers.write_text {
+            return self.local.apply(edit);
         }
+        Box::pin(self.apply_through_client(edit))
     }
 
     fn run<'a>(
@@ -185,7 +185,7 @@ impl Host for ClientHost {
         command: &'a Command,
         console: &'a dyn Console,
     ) -> BoxFuture<'a, Result<Exit, HostError>> {
-        let Some(run) = self.run_there(command, console) else {
+        let Some(run) = self.client_command(command, console) else {
             return self.local.run(command, console);
         };
         let (peer, session) = (self.peer.clone(), self.session.clone());
@@ -194,11 +194,11 @@ impl Host for ClientHost {
                 command: command.text.clone(),
                 reason: clean_line(&error.to_string(), 300).into(),
             };
-            // Stopped before the client has made it, it is killed and released as soon as it is there, so that it is gone
-            // before the turn is answered. The engine waits for that only so long; what is made later is released then.
+            // If the call is stopped before the client created the terminal, the terminal is killed and released as soon as
+            // it exists, so before the turn is answered. The engine waits only so long; a later terminal is released then.
             let terminal = Terminal::open(peer, session, run).await;
             let terminal = terminal.map_err(not_runnable)?;
-            let exit = terminal.carry(console).await.map_err(not_runnable)?;
+            let exit = terminal.wait(console).await.map_err(not_runnable)?;
             let unsaid =
                 || HostError::Other("the client does not say how the command ended".into());
             exit.ok_or_else(unsaid)

@@ -1,5 +1,5 @@
-//! What a session tells beside its calls, as `session/update` of v1.
-//! It writes lines; when they are sent is the session's business.
+//! Encodes updates of a session that are not about calls, as `session/update` of v1.
+//! It writes lines; the session decides when they are sent.
 
 use agent_client_protocol_schema::v1::{
     AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, ConfigOptionUpdate,
@@ -13,11 +13,11 @@ use crate::codec::Notice;
 use crate::service::SlashCommand;
 use crate::wire;
 
-/// Appends the line.
+/// Appends the line of a notice.
 pub(super) fn write(session: &SessionId, notice: &Notice<'_>, line: &mut Vec<u8>) {
     let notification = SessionNotification::new(session.as_str().to_owned(), update(notice));
     if let Err(error) = wire::notification(line, "session/update", &notification) {
-        tracing::error!(%error, "an update cannot be written");
+        tracing::error!(%error, "an update cannot be serialized");
     }
 }
 

@@ -1,5 +1,5 @@
-//! What clients of v1 ask for: its methods and their parameters, in the terms of no version.
-//! It takes what it is given; whether that can be had is not decided here.
+//! Decodes the client's requests and notifications of v1.
+//! It decodes them only; the server and the service decide what to do.
 
 use std::path::{Path, PathBuf};
 
@@ -24,13 +24,13 @@ use crate::service::{
     ServiceError, SessionSelector,
 };
 use crate::trace::TraceContext;
-use crate::version::Negotiated;
+use crate::version::NegotiatedVersion;
 
-/// Reads `initialize`, and answers it.
+/// Handles `initialize`: decodes the request and encodes its response.
 pub(crate) fn initialize(
     params: Option<&RawValue>,
-    about: &AgentInfo,
-) -> Result<Negotiated, RpcError> {
+    info: &AgentInfo,
+) -> Result<NegotiatedVersion, RpcError> {
     let request: InitializeRequest = read(params)?;
     let client = request.client_info.map(|info| Implementation {
         name: info.name,
@@ -39,10 +39,10 @@ pub(crate) fn initialize(
     let codec = V1 {
         offers: Capabilities::from(&request.client_capabilities),
     };
-    Ok(Negotiated {
+    Ok(NegotiatedVersion {
         codec: std::sync::Arc::new(codec),
         client: client.unwrap_or_default(),
-        response: responses::initialized(about),
+        response: responses::initialized(info),
     })
 }
 
@@ -65,11 +65,11 @@ impl From<&ClientCapabilities> for Capabilities {
     }
 }
 
-/// Reads a request.
+/// Decodes a request.
 pub(super) fn request(method: &str, params: Option<&RawValue>) -> Result<ClientRequest, RpcError> {
     Ok(match method {
         "authenticate" => ClientRequest::Authenticate {
-            way: read::<AuthenticateRequest>(params)?.method_id.0.to_string(),
+            method: read::<AuthenticateRequest>(params)?.method_id.0.to_string(),
         },
         "session/new" => ClientRequest::Open(new_session(read(params)?)?),
         "session/load" => ClientRequest::Open(load(read(params)?)?),
@@ -111,7 +111,7 @@ pub(super) fn request(method: &str, params: Option<&RawValue>) -> Result<ClientR
     })
 }
 
-/// Reads a notification.
+/// Decodes a notification.
 pub(super) fn notification(method: &str, params: Option<&RawValue>) -> Option<ClientNotification> {
     match method {
         "session/cancel" => {
@@ -129,7 +129,7 @@ pub(super) fn notification(method: &str, params: Option<&RawValue>) -> Option<Cl
     }
 }
 
-/// The parameters of our extension that stops one call.
+/// The parameters of our extension method that cancels one call.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CancelCall {
@@ -137,7 +137,7 @@ struct CancelCall {
     tool_call_id: String,
 }
 
-/// Reads parameters. What is wrong with them is said without repeating them: they may hold secrets.
+/// Parses parameters. The error does not repeat them, because they may contain secrets.
 fn read<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, RpcError> {
     let params = params.map_or("{}", RawValue::get);
     serde_json::from_str(params).map_err(|error| RpcError::invalid_params(error.to_string()))
@@ -184,7 +184,8 @@ fn resume(request: ResumeSessionRequest) -> Result<OpenSessionRequest, ServiceEr
     opening(which, request.cwd, roots, request.mcp_servers)
 }
 
-/// Relative folders are refused: what they mean depends on where this program was started.
+/// Builds the request to open a session. Relative directories are refused: their meaning depends on
+/// where this process was started.
 fn opening(
     which: SessionSelector,
     cwd: PathBuf,
@@ -235,7 +236,7 @@ fn server(server: McpServer) -> McpServerConfig {
                 .collect(),
         },
         McpServer::Sse(_) => McpServerConfig::Other { kind: "sse".into() },
-        // Ways are the protocol's, and it may add some.
+        // The schema may add transports.
         _ => McpServerConfig::Other {
             kind: "unknown".into(),
         },
@@ -252,7 +253,7 @@ fn page(request: schema::ListSessionsRequest) -> ListSessionsRequest {
 fn value(value: &SessionConfigOptionValue) -> Result<String, ServiceError> {
     match value {
         SessionConfigOptionValue::ValueId { value } => Ok(value.0.to_string()),
-        // Values are the protocol's, and it may add sorts of them.
+        // The schema may add kinds of values.
         _ => Err(ServiceError::Wrong(
             "this option takes one of its values".into(),
         )),
@@ -272,7 +273,7 @@ fn content(block: ContentBlock) -> Result<Content, ServiceError> {
         }),
         ContentBlock::ResourceLink(link) => Content::Link(named(link)),
         ContentBlock::Resource(embedded) => Content::Resource(resource(embedded.resource)?),
-        // Blocks are the protocol's, and it may add some.
+        // The schema may add kinds of blocks.
         _ => {
             return Err(ServiceError::Wrong(
                 "a block of the prompt is of no known type".into(),

@@ -1,5 +1,5 @@
-//! What an agent answers its clients, as v1 writes it.
-//! It translates values; nothing is decided here.
+//! Encodes the agent's responses to requests of v1.
+//! It translates values and decides nothing.
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1 as schema;
@@ -23,7 +23,7 @@ use crate::service::{
     SessionPage, StopReason,
 };
 
-/// The result of a request.
+/// Encodes the result of a request.
 pub(super) fn response(response: &Response) -> Box<RawValue> {
     match response {
         Response::Authenticated => raw(&AuthenticateResponse::new()),
@@ -40,10 +40,10 @@ pub(super) fn response(response: &Response) -> Box<RawValue> {
     }
 }
 
-/// The types of the schema can always be written.
+/// Serializes a type of the schema, which cannot fail.
 fn raw(result: &impl Serialize) -> Box<RawValue> {
     to_raw_value(result).unwrap_or_else(|error| {
-        tracing::error!(%error, "a result cannot be written");
+        tracing::error!(%error, "a result cannot be serialized");
         RawValue::NULL.to_owned()
     })
 }
@@ -58,21 +58,20 @@ fn stop_reason(stop: StopReason) -> schema::StopReason {
     }
 }
 
-/// The answer to `initialize`: this agent speaks v1, can stop one call, and is what `about` says.
-pub(super) fn initialized(about: &AgentInfo) -> Box<RawValue> {
+/// Encodes the response to `initialize`: version 1, the agent's name and its capabilities.
+pub(super) fn initialized(info: &AgentInfo) -> Box<RawValue> {
     let mut response = InitializeResponse::new(ProtocolVersion::V1)
-        .agent_capabilities(capabilities(about.skills))
+        .agent_capabilities(capabilities(info.skills))
         .auth_methods(
-            about
-                .authenticate
+            info.authenticate
                 .iter()
                 .map(auth_method)
                 .collect::<Vec<_>>(),
         );
-    let party = &about.party;
+    let party = &info.party;
     if !party.name.is_empty() {
         let name = schema::Implementation::new(party.name.clone(), party.version.clone());
-        response = response.agent_info(name.title(about.title.clone()));
+        response = response.agent_info(name.title(info.title.clone()));
     }
     raw(&response)
 }
@@ -130,7 +129,7 @@ fn resumed_session(opened: &OpenedSession) -> ResumeSessionResponse {
         .config_options(some_options(&opened.choices))
 }
 
-/// The choice of a mode, for clients that know no options.
+/// Encodes the mode option as modes, for clients that do not know options.
 fn modes(choices: &[ConfigOption]) -> Option<SessionModeState> {
     let choice = choices
         .iter()
@@ -145,7 +144,7 @@ fn modes(choices: &[ConfigOption]) -> Option<SessionModeState> {
     ))
 }
 
-/// An agent without options says nothing of them.
+/// Encodes the options; `None` if there are none.
 fn some_options(choices: &[ConfigOption]) -> Option<Vec<SessionConfigOption>> {
     (!choices.is_empty()).then(|| options(choices))
 }

@@ -1,9 +1,9 @@
-//! The names and numbers of signals, as Linux has them.
-//! A table: it sends no signal and asks no system.
+//! The names and numbers of the signals of Linux.
+//! A table: it sends no signal and does not ask the system.
 
 use std::borrow::Cow;
 
-/// The name of a signal, such as `SIGKILL`; its number as text if it has no name here.
+/// Returns the name of a signal, such as `SIGKILL`; its number as text if it has no name.
 pub(crate) fn name(signal: i32) -> Cow<'static, str> {
     let named = NAMES.iter().find(|(number, _)| *number == signal);
     match named {
@@ -12,7 +12,7 @@ pub(crate) fn name(signal: i32) -> Cow<'static, str> {
     }
 }
 
-/// The number of a signal by its name, with or without `SIG`, or by its number as text.
+/// Returns the number of a signal by its name, with or without `SIG`, or by its number as text.
 pub(crate) fn number(text: &str) -> Option<i32> {
     let is_named = |name: &str| name == text || name.strip_prefix("SIG") == Some(text);
     let named = NAMES.iter().find(|(_, name)| is_named(name));

@@ -1,5 +1,5 @@
-//! A command in the client's terminal: created, shown, waited for, read, and always released.
-//! It runs what it is told; whether that may run was settled before.
+//! Runs a command in the client's terminal: creates it, shows it, waits, reads the output, always releases it.
+//! It does not decide whether the command may run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,28 +12,28 @@ use toolcall::{Console, Content, Exit, SessionId};
 use super::signal;
 use crate::peer::{Peer, PeerError};
 
-/// How much output the client keeps for us: what a call holds fits in twice.
+/// How much output the client keeps: twice what a call holds.
 const OUTPUT_LIMIT: u32 = 128 * 1024;
 
-/// What a terminal is to run.
+/// The command of a terminal.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Run {
+pub(crate) struct TerminalCommand {
     command: String,
     args: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    env: Vec<Variable>,
+    env: Vec<EnvVariable>,
     cwd: String,
 }
 
-/// A variable of its environment.
+/// An environment variable.
 #[derive(Clone, Debug, Serialize)]
-struct Variable {
+struct EnvVariable {
     name: Arc<str>,
     value: Arc<str>,
 }
 
-impl Run {
-    /// Exactly this program with these arguments.
+impl TerminalCommand {
+    /// Creates the command that runs this program with these arguments.
     pub(crate) fn argv(argv: &[String], cwd: &Path) -> Option<Self> {
         let (command, args) = argv.split_first()?;
         Some(Self {
@@ -44,7 +44,7 @@ impl Run {
         })
     }
 
-    /// A text as the shell reads it.
+    /// Creates the command that runs a text in `sh`.
     pub(crate) fn shell(text: &str, cwd: &Path) -> Self {
         Self {
             command: "sh".to_owned(),
@@ -55,10 +55,10 @@ impl Run {
     }
 }
 
-impl Run {
-    /// The same with more in its environment.
+impl TerminalCommand {
+    /// Adds environment variables.
     pub(crate) fn with_env(mut self, env: &BTreeMap<Arc<str>, Arc<str>>) -> Self {
-        let variables = env.iter().map(|(name, value)| Variable {
+        let variables = env.iter().map(|(name, value)| EnvVariable {
             name: name.clone(),
             value: value.clone(),
         });
@@ -67,17 +67,17 @@ impl Run {
     }
 }
 
-/// The request for one.
+/// The parameters of `terminal/create`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Create<'a> {
+struct CreateTerminal<'a> {
     session_id: &'a str,
     output_byte_limit: u32,
     #[serde(flatten)]
-    run: Run,
+    run: TerminalCommand,
 }
 
-/// An open terminal of the client. Dropped, it is killed if it still runs, and released.
+/// An open terminal of the client. When dropped, it is killed if it still runs, and released.
 pub(crate) struct Terminal {
     peer: Peer,
     session: SessionId,
@@ -86,15 +86,23 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Opens a terminal. It is opened in a task of its own: if nobody waits any more when the
-    /// client has made it, it is released at once.
-    pub(crate) async fn open(peer: Peer, session: SessionId, run: Run) -> Result<Self, PeerError> {
+    /// Opens a terminal in its own task: if the caller was dropped before the client created it, it is
+    /// released at once.
+    pub(crate) async fn open(
+        peer: Peer,
+        session: SessionId,
+        run: TerminalCommand,
+    ) -> Result<Self, PeerError> {
         let opening = tokio::spawn(Self::create(peer, session, run));
         opening.await.unwrap_or(Err(PeerError::Gone))
     }
 
-    async fn create(peer: Peer, session: SessionId, run: Run) -> Result<Self, PeerError> {
-        let params = Create {
+    async fn create(
+        peer: Peer,
+        session: SessionId,
+        run: TerminalCommand,
+    ) -> Result<Self, PeerError> {
+        let params = CreateTerminal {
             session_id: session.as_str(),
             output_byte_limit: OUTPUT_LIMIT,
             run,
@@ -109,9 +117,9 @@ impl Terminal {
         })
     }
 
-    /// Shows the terminal in the call and waits for its command; one that is stopped is killed.
-    /// Says how it ended, if the client does.
-    pub(crate) async fn carry(mut self, console: &dyn Console) -> Result<Option<Exit>, PeerError> {
+    /// Shows the terminal in the call and waits for its command, which is killed if the call is stopped.
+    /// Returns the exit status, if the client sends one.
+    pub(crate) async fn wait(mut self, console: &dyn Console) -> Result<Option<Exit>, PeerError> {
         console.show(Content::Terminal(self.id.as_str().into()));
         let stopped = tokio::select! {
             biased;
@@ -155,7 +163,7 @@ impl Drop for Terminal {
     }
 }
 
-/// How a client says that a command ended.
+/// Parses the exit status that a client sends.
 fn exit_status(status: &Value) -> Option<Exit> {
     let code = status["exitCode"]
         .as_i64()

@@ -1,5 +1,5 @@
-//! One `session/update` of v1, written straight from the call it reports.
-//! It copies nothing it need not, and leaves out what did not change.
+//! Encodes one `session/update` of v1 directly from the call that it reports.
+//! It copies only what it must, and omits fields that did not change.
 
 use std::borrow::Cow;
 
@@ -8,49 +8,49 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use toolcall::{Ending, Input, Location, Plan, PlanStatus, Priority, SessionId, ToolCall};
 
-use super::content::{Item, at_the_end, before_the_end, lossy};
+use super::content::{ContentItem, at_the_end, before_the_end, lossy};
 use super::encode::DialectRef;
-use super::extras::{Extras, raw_output};
-use super::printed::Chunk;
-use super::view::{Terminals, View};
+use super::output::Chunk;
+use super::update_meta::{UpdateMeta, raw_output};
+use super::view::{OutputView, TerminalState};
 use crate::report::Fields;
 
-/// What goes into `params.update` of one `session/update`. It serializes to that object.
+/// One update about a call. It serializes to `params.update` of a `session/update`.
 #[derive(Clone, Debug)]
 pub struct Update<'a> {
     pub(crate) call: &'a ToolCall,
     pub(crate) dialect: DialectRef<'a>,
     pub(crate) fields: Fields,
-    pub(crate) terminals: Terminals,
-    /// For a terminal of ours: what was printed since the last report.
+    pub(crate) terminals: TerminalState,
+    /// The output since the last report, for a terminal that the agent fills.
     pub(crate) chunk: Option<Chunk>,
 }
 
-/// What every line begins with. There are many lines.
+/// The start of every line, written as bytes because there are many lines.
 const HEAD: &[u8] = br#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"#;
 
 /// The four statuses of v1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
+enum WireStatus {
     Pending,
     InProgress,
     Completed,
     Failed,
 }
 
-impl Status {
+impl WireStatus {
     fn name(self) -> &'static str {
         match self {
-            Status::Pending => "pending",
-            Status::InProgress => "in_progress",
-            Status::Completed => "completed",
-            Status::Failed => "failed",
+            WireStatus::Pending => "pending",
+            WireStatus::InProgress => "in_progress",
+            WireStatus::Completed => "completed",
+            WireStatus::Failed => "failed",
         }
     }
 }
 
 impl Update<'_> {
-    /// The update as a JSON value.
+    /// Returns the update as a JSON value.
     pub fn to_value(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -58,42 +58,42 @@ impl Update<'_> {
     /// Appends the whole notification as one line, without its newline.
     pub fn write_line(&self, session: &SessionId, line: &mut Vec<u8>) {
         line.extend_from_slice(HEAD);
-        // Writing to a vector cannot fail, and every key here is a string.
+        // Writing to a vector cannot fail, and every key is a string.
         let _ = serde_json::to_writer(&mut *line, session.as_str());
         line.extend_from_slice(b",\"update\":");
         let _ = serde_json::to_writer(&mut *line, self);
         line.extend_from_slice(b"}}");
     }
 
-    /// The status that this update tells, if it tells one.
-    fn status(&self) -> Option<Status> {
+    /// Returns the status in this update, if it has one.
+    fn status(&self) -> Option<WireStatus> {
         let ending = self.call.ending();
         if self.fields.has(Fields::ENDED) {
             return Some(match ending {
-                Some(Ending::Completed) => Status::Completed,
-                Some(_) | None => Status::Failed,
+                Some(Ending::Completed) => WireStatus::Completed,
+                Some(_) | None => WireStatus::Failed,
             });
         }
         if self.fields.has(Fields::STARTED) {
-            return Some(Status::InProgress);
+            return Some(WireStatus::InProgress);
         }
         let is_first = self.fields.has(Fields::ANNOUNCED);
-        is_first.then_some(Status::Pending)
+        is_first.then_some(WireStatus::Pending)
     }
 
-    fn view(&self) -> View {
-        View {
+    fn view(&self) -> OutputView {
+        OutputView {
             printing: self.dialect.printing,
             terminals: self.terminals,
         }
     }
 
-    /// The content that this update tells, if it tells any.
-    fn content(&self) -> Option<Vec<Item<'_>>> {
+    /// Returns the content in this update, if it has any.
+    fn content(&self) -> Option<Vec<ContentItem<'_>>> {
         let (call, view) = (self.call, self.view());
         if self.fields.has(Fields::ENDED) {
             let items = at_the_end(call, view);
-            return (!self.is_told(&items)).then_some(items);
+            return (!self.is_known_to_client(&items)).then_some(items);
         }
         if self.is_content_new() {
             return Some(before_the_end(call, view));
@@ -105,23 +105,24 @@ impl Update<'_> {
     }
 
     fn is_content_new(&self) -> bool {
-        let grew = self.fields.has(Fields::OUTPUT) && !self.view().is_by_terminal(self.call);
+        let grew = self.fields.has(Fields::OUTPUT) && !self.view().is_shown_in_terminal(self.call);
         grew || self.fields.has(Fields::CONTENT)
     }
 
-    /// Whether the client knows this last content already. A result is told as such, even where
-    /// it repeats what was shown.
-    fn is_told(&self, last: &[Item<'_>]) -> bool {
+    /// Whether the client knows this final content already. A result is always sent, even if it equals
+    /// what was shown.
+    fn is_known_to_client(&self, last: &[ContentItem<'_>]) -> bool {
         let (call, view) = (self.call, self.view());
-        let finish = call.finish().filter(|_| !view.is_by_ours(call));
+        let finish = call.finish().filter(|_| !view.is_in_agent_terminal(call));
         let has_result = finish.is_some_and(|finish| !finish.result.content.is_empty());
         !has_result && !self.is_content_new() && last == before_the_end(call, view)
     }
 
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        let kind = match self.fields.has(Fields::ANNOUNCED) {
-            true => "tool_call",
-            false => "tool_call_update",
+        let kind = if self.fields.has(Fields::ANNOUNCED) {
+            "tool_call"
+        } else {
+            "tool_call_update"
         };
         map.serialize_entry("sessionUpdate", kind)?;
         map.serialize_entry("toolCallId", self.call.id().as_str())?;
@@ -135,32 +136,32 @@ impl Update<'_> {
         if let Some(output) = raw_output(self.call).filter(|_| self.fields.has(Fields::ENDED)) {
             map.serialize_entry("rawOutput", &*output)?;
         }
-        Extras::of(self).write(map)
+        UpdateMeta::of(self).write(map)
     }
 }
 
-/// Title, name, kind, locations and input, as far as they are to be told. Kind is told in the
-/// first report even where it is the default.
+/// Writes title, name, kind, locations and input, as far as they are among the fields. The first report
+/// has the kind even if it is the default.
 fn write_description<M: SerializeMap>(
     map: &mut M,
     call: &ToolCall,
     fields: Fields,
 ) -> Result<(), M::Error> {
-    let tells = |field| fields.has(Fields::ANNOUNCED | field);
-    if tells(Fields::TITLE) {
+    let includes = |field| fields.has(Fields::ANNOUNCED | field);
+    if includes(Fields::TITLE) {
         map.serialize_entry("title", call.title())?;
     }
-    if tells(Fields::NAME) {
+    if includes(Fields::NAME) {
         map.serialize_entry("name", &**call.tool())?;
     }
-    if tells(Fields::KIND) {
+    if includes(Fields::KIND) {
         map.serialize_entry("kind", call.kind().as_str())?;
     }
     let has_locations = !call.locations().is_empty();
     if fields.has(Fields::LOCATIONS) || fields.has(Fields::ANNOUNCED) && has_locations {
         map.serialize_entry("locations", &Locations(call.locations()))?;
     }
-    match call.input().filter(|_| tells(Fields::INPUT)) {
+    match call.input().filter(|_| includes(Fields::INPUT)) {
         Some(input) => write_input(map, input),
         None => Ok(()),
     }
@@ -178,12 +179,12 @@ pub(crate) struct Locations<'a>(pub(crate) &'a [Location]);
 impl Serialize for Locations<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Place<'a> {
+        struct LocationJson<'a> {
             path: Cow<'a, str>,
             #[serde(skip_serializing_if = "Option::is_none")]
             line: Option<u32>,
         }
-        serializer.collect_seq(self.0.iter().map(|location| Place {
+        serializer.collect_seq(self.0.iter().map(|location| LocationJson {
             path: lossy(&location.path),
             line: location.line,
         }))
@@ -204,12 +205,12 @@ impl Serialize for Update<'_> {
 
 fn write_plan<M: SerializeMap>(map: &mut M, plan: &Plan) -> Result<(), M::Error> {
     #[derive(Serialize)]
-    struct Entry<'a> {
+    struct PlanEntryJson<'a> {
         content: &'a str,
         priority: &'static str,
         status: &'static str,
     }
-    let entries = plan.entries.iter().map(|entry| Entry {
+    let entries = plan.entries.iter().map(|entry| PlanEntryJson {
         content: &entry.content,
         priority: match entry.priority {
             Priority::High => "high",

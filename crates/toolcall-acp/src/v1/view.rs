@@ -1,60 +1,61 @@
-//! Through what a client sees the output of a call: text, a terminal of ours, a terminal of its own.
-//! It looks at the call and chooses; it writes nothing.
+//! Where a client shows the output of a call: in text, in a terminal that the agent fills, or in its own terminal.
+//! It inspects the call and chooses; it writes nothing.
 
 use toolcall::{Content, ToolCall};
 
-use super::Printing;
+use super::OutputFormat;
 
-/// How a client sees a call.
+/// Where a client shows the output of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct View {
-    pub(crate) printing: Printing,
-    pub(crate) terminals: Terminals,
+pub(crate) struct OutputView {
+    pub(crate) printing: OutputFormat,
+    pub(crate) terminals: TerminalState,
 }
 
-/// Whether the terminals that calls ran in are there.
+/// Whether the client still has the terminals of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Terminals {
-    /// The call is told while it happens.
-    There,
-    /// The call is told again, and its terminal went with its session.
+pub(crate) enum TerminalState {
+    /// The call is reported while it runs.
+    Live,
+    /// The call is replayed, and its terminal ended with its session.
     Gone,
 }
 
-impl View {
-    /// Of a call that is told while it happens.
-    pub(crate) fn live(printing: Printing) -> Self {
+impl OutputView {
+    /// Creates the view of a call that is reported while it runs.
+    pub(crate) fn live(printing: OutputFormat) -> Self {
         Self {
             printing,
-            terminals: Terminals::There,
+            terminals: TerminalState::Live,
         }
     }
 
-    /// Whether a terminal shows what the call prints: the client's, or else ours.
-    pub(crate) fn is_by_terminal(self, call: &ToolCall) -> bool {
-        self.has_own_terminal(call) || self.printing.has_terminal(call)
+    /// Whether a terminal shows the call's output: the client's own, or one that the agent fills.
+    pub(crate) fn is_shown_in_terminal(self, call: &ToolCall) -> bool {
+        self.has_client_terminal(call) || self.printing.uses_agent_terminal(call)
     }
 
-    /// Whether a terminal of ours shows what the call prints.
-    pub(crate) fn is_by_ours(self, call: &ToolCall) -> bool {
-        self.printing.has_terminal(call) && !self.has_own_terminal(call)
+    /// Whether a terminal that the agent fills shows the call's output.
+    pub(crate) fn is_in_agent_terminal(self, call: &ToolCall) -> bool {
+        self.printing.uses_agent_terminal(call) && !self.has_client_terminal(call)
     }
 
-    /// Whether the call runs in a terminal of the client, which shows what it prints.
-    pub(crate) fn has_own_terminal(self, call: &ToolCall) -> bool {
-        self.own_terminals(call).next().is_some()
+    /// Whether the call runs in a terminal of the client, which shows its output.
+    pub(crate) fn has_client_terminal(self, call: &ToolCall) -> bool {
+        self.client_terminals(call).next().is_some()
     }
 
-    /// Terminals of the client that the call runs in.
-    pub(crate) fn own_terminals(self, call: &ToolCall) -> impl Iterator<Item = &Content> {
+    /// Returns the terminals of the client that the call runs in.
+    pub(crate) fn client_terminals(self, call: &ToolCall) -> impl Iterator<Item = &Content> {
         self.shown(call).filter(|content| is_terminal(content))
     }
 
-    /// What the tool shows at the moment, without terminals that nobody has.
+    /// Returns the content that the tool shows now, without terminals that are gone.
     pub(crate) fn shown(self, call: &ToolCall) -> impl Iterator<Item = &Content> {
         let shown = call.shown().map_or(&[][..], |shown| &**shown);
-        let is_there =
-            move |content: &&Content| self.terminals == Terminals::There || !is_terminal(content);
+        let is_there = move |content: &&Content| {
+            self.terminals == TerminalState::Live || !is_terminal(content)
+        };
         shown.iter().filter(is_there)
     }
 }

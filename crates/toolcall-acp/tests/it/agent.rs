@@ -1,5 +1,5 @@
-//! The example agent as a process, driven by the SDK's own client over its pipes.
-//! What the lines look like is told by the stories; here only that strangers understand them.
+//! Runs the example agent as a process, with the SDK's own client on its pipes.
+//! The golden tests check the lines; this test checks that another client understands them.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -25,26 +25,26 @@ use expect_test::expect;
 use futures::{Sink, Stream, sink, stream};
 use tokio::sync::mpsc;
 
-/// What the person at the editor does when asked.
+/// How the user answers a permission question.
 #[derive(Clone, Copy, Debug, Default)]
-enum Mood {
+enum UserReply {
     #[default]
-    Agrees,
+    Allows,
     Refuses,
     Cancels,
 }
 
-/// An editor: its files in memory, its person, and what it was told.
+/// An editor: its files in memory, its user, and the updates that it received.
 #[derive(Default)]
 struct Editor {
     files: HashMap<PathBuf, String>,
-    mood: Mood,
-    told: Vec<String>,
+    reply: UserReply,
+    received: Vec<String>,
 }
 
-type Shared = Arc<Mutex<Editor>>;
+type SharedEditor = Arc<Mutex<Editor>>;
 
-/// None of these is noticed by either side.
+/// Bad lines that disturb neither side.
 const BAD_LINES: [&str; 7] = [
     "this is no JSON",
     "[]",
@@ -55,13 +55,13 @@ const BAD_LINES: [&str; 7] = [
     "\r",
 ];
 
-/// The agent's standard input, which a bad line is written into beside the SDK.
+/// The agent's standard input, shared by the SDK and the test that writes bad lines.
 type Input = Arc<Mutex<Option<ChildStdin>>>;
 
 #[tokio::test]
 async fn a_strangers_client_uses_the_example_agent() {
     let (mut child, input, output) = start();
-    let editor = Shared::default();
+    let editor = SharedEditor::default();
     let lines = Lines::new(writing(input.clone()), reading(output));
     let done = talk(lines, editor.clone(), input.clone()).await;
     done.expect("a conversation");
@@ -84,10 +84,10 @@ async fn a_strangers_client_uses_the_example_agent() {
         says denied
         call `Write note.md` Edit Pending ["/w/note.md becomes \"drink milk\\n\""]
           Some(Failed) ["cancelled by the user", "/w/note.md becomes \"drink milk\\n\""]"#]]
-    .assert_eq(&editor.told.join("\n"));
+    .assert_eq(&editor.received.join("\n"));
 }
 
-/// Examples are built before tests run, beside them.
+/// Starts the example agent. Cargo builds examples before the tests run, in the directory beside them.
 fn start() -> (Child, Input, ChildStdout) {
     let test = std::env::current_exe().expect("a path");
     let target = test.parent().and_then(|deps| deps.parent()).expect("deps");
@@ -130,18 +130,18 @@ fn reading(output: ChildStdout) -> impl Stream<Item = io::Result<String>> + Send
     })
 }
 
-async fn talk<O, I>(lines: Lines<O, I>, editor: Shared, input: Input) -> Result<()>
+async fn talk<O, I>(lines: Lines<O, I>, editor: SharedEditor, input: Input) -> Result<()>
 where
     O: Sink<String, Error = io::Error> + Send + 'static,
     I: Stream<Item = io::Result<String>> + Send + 'static,
 {
-    let [told, asked, read, written, main] = std::array::from_fn(|_| editor.clone());
+    let [received, asked, read, written, main] = std::array::from_fn(|_| editor.clone());
     Client
         .v1()
         .on_receive_notification(
-            async move |told_of: SessionNotification, _| {
-                let line = summary(&told_of.update);
-                told.lock().expect("editor").told.push(line);
+            async move |notification: SessionNotification, _| {
+                let line = summary(&notification.update);
+                received.lock().expect("editor").received.push(line);
                 Ok(())
             },
             on_receive_notification!(),
@@ -177,16 +177,16 @@ where
         .await
 }
 
-/// By the kind of an option, never by its place or its name.
+/// Answers a permission request. Chooses the option by its kind, never by its position or name.
 fn decide(
-    editor: &Shared,
+    editor: &SharedEditor,
     request: &RequestPermissionRequest,
     agent: &ConnectionTo<Agent>,
 ) -> Result<RequestPermissionResponse> {
-    let kind = match editor.lock().expect("editor").mood {
-        Mood::Agrees => PermissionOptionKind::AllowOnce,
-        Mood::Refuses => PermissionOptionKind::RejectOnce,
-        Mood::Cancels => {
+    let kind = match editor.lock().expect("editor").reply {
+        UserReply::Allows => PermissionOptionKind::AllowOnce,
+        UserReply::Refuses => PermissionOptionKind::RejectOnce,
+        UserReply::Cancels => {
             agent.send_notification(CancelNotification::new(request.session_id.clone()))?;
             let cancelled = RequestPermissionOutcome::Cancelled;
             return Ok(RequestPermissionResponse::new(cancelled));
@@ -198,7 +198,7 @@ fn decide(
     Ok(RequestPermissionResponse::new(selected))
 }
 
-async fn script(agent: ConnectionTo<Agent>, editor: Shared, input: Input) -> Result<()> {
+async fn script(agent: ConnectionTo<Agent>, editor: SharedEditor, input: Input) -> Result<()> {
     let files = FileSystemCapabilities::new()
         .read_text_file(true)
         .write_text_file(true);
@@ -210,7 +210,7 @@ async fn script(agent: ConnectionTo<Agent>, editor: Shared, input: Input) -> Res
         .block_task()
         .await?
         .session_id;
-    let mood = |mood| editor.lock().expect("editor").mood = mood;
+    let reply = |reply| editor.lock().expect("editor").reply = reply;
 
     let ended = StopReason::EndTurn;
     assert_eq!(
@@ -221,9 +221,9 @@ async fn script(agent: ConnectionTo<Agent>, editor: Shared, input: Input) -> Res
         write_line(&input, line).map_err(Error::into_internal_error)?;
     }
     assert_eq!(prompt(&agent, &session, "note buy milk").await?, ended);
-    mood(Mood::Refuses);
+    reply(UserReply::Refuses);
     assert_eq!(prompt(&agent, &session, "note sell milk").await?, ended);
-    mood(Mood::Cancels);
+    reply(UserReply::Cancels);
     let stopped = prompt(&agent, &session, "note drink milk").await?;
     assert_eq!(stopped, StopReason::Cancelled);
     Ok(())
@@ -239,7 +239,7 @@ async fn prompt(
     Ok(agent.send_request(request).block_task().await?.stop_reason)
 }
 
-/// One line of what a client understood.
+/// Summarizes an update in one line.
 fn summary(update: &SessionUpdate) -> String {
     match update {
         SessionUpdate::ToolCall(call) => {

@@ -1,4 +1,4 @@
-//! Stories and properties of the connection, told from both of its ends, through the public API.
+//! Tests of the connection from both of its ends, through the public API.
 
 mod bad_lines;
 mod ending;

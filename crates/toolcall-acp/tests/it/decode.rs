@@ -1,5 +1,5 @@
-//! What holds of the decoder whatever an agent reports, and however the call stands.
-//! It must not favour good reports: most that it makes are nonsense.
+//! Properties of the decoder, for any report and any state of the call.
+//! It must not favour valid reports: most that it generates are invalid.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use toolcall_acp::v1::decode::{announce, decode, decode_plan};
 
 use toolcall_testkit::events::{any_announced, any_event};
 
-/// A call in any state that events can bring about.
+/// A call in any state that events can lead to.
 fn any_call() -> impl Strategy<Value = ToolCall> {
     (any_announced(), vec(any_event(), 0..12)).prop_map(|(announced, arrivals)| {
         let (id, session) = (CallId::new("call"), SessionId::new("session"));
@@ -113,7 +113,7 @@ fn any_report() -> impl Strategy<Value = Value> {
     let places = json!([[], [{"path": "/a", "line": 2}], [{"path": "b:3", "line": 0}]]);
     let list = vec(any_item(), 0..4).prop_map(Value::from);
     let content = option::weighted(0.5, prop_oneof![6 => list, 1 => any_json()]);
-    let status = json!(["pending", "in_progress", "completed", "failed", "paused"]);
+    let statuses = json!(["pending", "in_progress", "completed", "failed", "paused"]);
     let described = (
         some(json!(["T", "a", "", "b\nc"])),
         some(json!(["read", "edit", "odd"])),
@@ -122,11 +122,11 @@ fn any_report() -> impl Strategy<Value = Value> {
         some(json!([{"command": "ls"}, {}, "text"])),
         some(json!([{"exitCode": 2}, "raw"])),
     );
-    let told = option::weighted(0.7, mostly(status));
+    let status = option::weighted(0.7, mostly(statuses));
     let meta = option::weighted(0.4, prop_oneof![6 => any_meta(), 1 => any_json()]);
     let named = mostly(json!(["tool_call_update", "tool_call_update", "tool_call"]));
     let rest = (some(places), some(json!(["bash", ""])), content, meta);
-    (named, described, handed, told, rest).prop_map(
+    (named, described, handed, status, rest).prop_map(
         |(named, (title, kind), (input, output), status, (places, name, content, meta))| {
             let members = [
                 ("sessionUpdate", Some(named)),
@@ -148,7 +148,7 @@ fn any_report() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Applies everything, or says what had no place.
+/// Applies everything, or returns what the call refused.
 fn apply(call: &mut ToolCall, events: &[Event], printed: Option<&str>) -> Result<(), String> {
     for event in events {
         let placed = call.apply(event, Timestamp::default());
@@ -194,10 +194,10 @@ proptest! {
         let first = decode(&call, &report);
         prop_assert_eq!(apply(&mut call, &first.events, first.printed.as_deref()), Ok(()));
         let again = decode(&call, &report);
-        // A fraction never runs backwards and a pause hides an unknown status: both are told anew.
-        let is_told_anew =
+        // A fraction never decreases and a pause hides an unknown status, so both are decoded again.
+        let may_repeat =
             |event: &Event| matches!(event, Event::Progressed(_) | Event::StatusUnknown(_));
-        prop_assert!(again.events.iter().all(is_told_anew), "{:?}", again.events);
+        prop_assert!(again.events.iter().all(may_repeat), "{:?}", again.events);
     }
 
     #[test]
@@ -225,10 +225,12 @@ proptest! {
 
     #[test]
     fn every_stream_can_be_checked(reports in vec((any_report(), any::<bool>()), 0..8)) {
-        let message = |(report, asks): &(Value, bool)| match asks {
-            true => json!({"id": 1, "method": "session/request_permission",
-                "params": {"sessionId": "s", "toolCall": report, "options": report}}),
-            false => json!({"method": "session/update", "params": {"sessionId": "s", "update": report}}),
+        let message = |(report, asks): &(Value, bool)| {
+            if !asks {
+                return json!({"method": "session/update", "params": {"sessionId": "s", "update": report}});
+            }
+            json!({"id": 1, "method": "session/request_permission",
+                "params": {"sessionId": "s", "toolCall": report, "options": report}})
         };
         let messages: Vec<Value> = reports.iter().map(message).collect();
         let frame = |message| Frame { direction: Direction::FromAgent, message };

@@ -1,5 +1,5 @@
-//! Reports folded through the decoder, as a client would.
-//! It must not mend anything: an event without a place is kept to be shown, never passed over.
+//! Decodes reports and applies them to calls, as a client would.
+//! It must not hide an error: events that a call refuses are kept for the test.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use toolcall::{Event, Irregularity, Output, SessionId, Timestamp, ToolCall};
 use toolcall_acp::finding::Finding;
 use toolcall_acp::v1::decode::{announce, decode};
 
-/// The calls of a stream, oldest first, and what was wrong on the way.
+/// The calls of a stream, oldest first, with findings and refused events.
 #[derive(Default)]
 pub(crate) struct Folded {
     pub(crate) calls: Vec<ToolCall>,
@@ -17,7 +17,7 @@ pub(crate) struct Folded {
 }
 
 impl Folded {
-    /// Takes one report in.
+    /// Applies one report.
     pub(crate) fn take(&mut self, session: &str, report: &Value) {
         let id = report["toolCallId"].as_str();
         let is_it =

@@ -1,14 +1,14 @@
-//! Stories of v1: what a client and an agent say to each other, line by line, kept as files.
-//! `UPDATE_EXPECT=1` rewrites them; one that shifts is a change of what goes over the wire.
+//! Golden tests of v1: every line between a client and an agent, stored in files.
+//! `UPDATE_EXPECT=1` rewrites the files; a difference is a change of what goes over the wire.
 
 mod agent;
 mod check;
+pub(crate) mod client_state;
+mod harness;
 pub(crate) mod line;
-pub(crate) mod merged;
 mod replaying;
 pub(crate) mod rules;
 mod schema;
 mod script;
-mod stage;
 mod stories;
 mod tools;

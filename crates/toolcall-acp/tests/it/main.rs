@@ -1,4 +1,4 @@
-//! The integration tests of `toolcall-acp`, one module a subject, in one binary.
+//! The integration tests of `toolcall-acp`, one module for each subject, in one binary.
 
 mod agent;
 mod connection;
@@ -7,6 +7,6 @@ mod fold;
 mod golden;
 mod refold;
 mod reporting;
-mod said;
 mod seeds;
+mod v1_call;
 mod wires;

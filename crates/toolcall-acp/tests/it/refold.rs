@@ -1,5 +1,5 @@
-//! What is written in v1 and read back is the same call, up to what v1 cannot say.
-//! The list of losses is in `docs/acp-v1.md`; what is compared here is everything that is not on it.
+//! A call that is encoded in v1 and decoded again is the same call, except for what v1 cannot express.
+//! `docs/acp-v1.md` lists those losses; these tests compare everything else.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use proptest::prelude::*;
 use serde_json::Value;
 use toolcall::{CallId, Event, Output, Plan, SessionId, Timestamp, ToolCall};
 use toolcall_acp::v1::decode::decode_plan;
-use toolcall_acp::v1::{Dialect, Printing, encode, snapshot};
+use toolcall_acp::v1::{Dialect, OutputFormat, encode, snapshot};
 
 use crate::fold::Folded;
-use crate::said::Said;
+use crate::v1_call::V1Call;
 use toolcall_testkit::events::{any_announced, any_event};
 
-/// A stream of events that all have their place. A status that is not known here cannot be written.
+/// A sequence of events that the call accepts. Unknown statuses are left out, because v1 has none.
 fn any_story() -> impl Strategy<Value = Vec<(ToolCall, Event)>> {
     (any_announced(), vec(any_event(), 0..30)).prop_map(|(announced, events)| {
         let announced = Arc::new(announced);
@@ -33,13 +33,14 @@ fn any_story() -> impl Strategy<Value = Vec<(ToolCall, Event)>> {
     })
 }
 
-/// What a client makes of these updates.
+/// Decodes updates as a client would.
 fn read(updates: Vec<Value>) -> (Folded, Option<Plan>) {
     let (mut folded, mut plan) = (Folded::default(), None);
     for update in updates {
-        match update["sessionUpdate"] == "plan" {
-            true => plan = decode_plan(&update).ok().map(|read| read.plan),
-            false => folded.take("session", &update),
+        if update["sessionUpdate"] == "plan" {
+            plan = decode_plan(&update).ok().map(|read| read.plan);
+        } else {
+            folded.take("session", &update);
         }
     }
     (folded, plan)
@@ -52,15 +53,17 @@ fn check(call: &ToolCall, updates: Vec<Value>) -> Result<(), TestCaseError> {
     let [again] = folded.calls.as_slice() else {
         return Err(TestCaseError::fail("not one call"));
     };
-    prop_assert_eq!(Said::of(again), Said::of(call));
+    prop_assert_eq!(V1Call::of(again), V1Call::of(call));
     prop_assert_eq!(plan.as_ref(), call.plan().map(|plan| &**plan));
     Ok(())
 }
 
 fn any_dialect() -> impl Strategy<Value = Dialect> {
-    prop::sample::select(vec![Printing::Text, Printing::Terminal]).prop_map(|printing| Dialect {
-        printing,
-        ..Dialect::default()
+    prop::sample::select(vec![OutputFormat::Text, OutputFormat::Terminal]).prop_map(|printing| {
+        Dialect {
+            printing,
+            ..Dialect::default()
+        }
     })
 }
 
@@ -68,7 +71,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
-    fn what_is_told_step_by_step_is_the_same_call(story in any_story(), dialect in any_dialect()) {
+    fn updates_sent_step_by_step_decode_to_the_same_call(story in any_story(), dialect in any_dialect()) {
         let updates = story.iter().flat_map(|(call, event)| encode(call, event, &dialect));
         let updates = updates.map(|update| update.to_value()).collect();
         let (call, _) = story.last().expect("it was announced");
@@ -76,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_told_at_once_is_the_same_call(story in any_story(), dialect in any_dialect()) {
+    fn a_snapshot_decodes_to_the_same_call(story in any_story(), dialect in any_dialect()) {
         let (call, _) = story.last().expect("it was announced");
         let updates = snapshot(call, &dialect).map(|update| update.to_value()).collect();
         check(call, updates)?;

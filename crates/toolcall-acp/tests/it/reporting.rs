@@ -1,7 +1,7 @@
-//! What reaches a client when tools are fast, loud and many, and the client is slow.
-//! Time is paused; what single calls look like is told by the stories.
+//! What a client receives when tools are fast and print much, and the client is slow.
+//! Time is paused; the golden tests check single calls.
 
-mod desk;
+mod fixture;
 mod flood;
 mod pace;
 mod random;

@@ -1,5 +1,5 @@
 //! Every JSON example of the five documents that this project started from.
-//! It must not mend an example: what is wrong with one is named, and nothing else may be.
+//! It must not correct an example: the index names every finding, and there is no other.
 
 mod index;
 
@@ -16,7 +16,7 @@ use toolcall_acp::v1::decode::{announce, decode, decode_plan};
 use toolcall_acp::v1::{Dialect, snapshot};
 
 use crate::fold::Folded;
-use crate::said::Said;
+use crate::v1_call::V1Call;
 
 use index::Example::*;
 use index::INDEX;
@@ -26,7 +26,7 @@ fn seed(name: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The update of an example, in its envelope or out of it.
+/// Returns the update of an example, with or without its JSON-RPC envelope.
 fn update(name: &str) -> Value {
     let mut seed = seed(name);
     let params = if seed["params"].is_object() {
@@ -42,7 +42,7 @@ fn rules(findings: &[Finding]) -> Vec<Rule> {
     findings.iter().map(|finding| finding.rule).collect()
 }
 
-/// A plain call of this id, to hang examples on.
+/// Returns the announcement of a plain call with this id, for examples that update a call.
 fn begin(id: &Value) -> Value {
     json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "Call", "status": "pending"})
 }
@@ -56,7 +56,7 @@ fn fold(reports: &[Value]) -> Folded {
     folded
 }
 
-/// What a call says on the wire.
+/// Encodes a whole call.
 fn reencode(call: &ToolCall) -> Vec<Value> {
     let dialect = Dialect::default();
     let updates = snapshot(call, &dialect);
@@ -83,13 +83,13 @@ fn every_example_is_what_the_index_says() {
             Plan => assert_eq!(decode_plan(&update(name)).unwrap().findings, [], "{name}"),
             Item(wrong) => is_item(name, &seed, wrong),
             Location => is_location(&seed),
-            Message => tells_of_no_call(name, &seed),
+            Message => reports_no_call(name, &seed),
             Definition => registers(&seed),
             Input(tool) => assert!(seed.is_object() && infers(tool, &seed), "{name}"),
             Properties => {
                 registers(&json!({"name": "tool", "description": "", "inputSchema": seed}))
             }
-            Foreign => is_passed_over(name, &seed),
+            Foreign => is_ignored(name, &seed),
         }
     }
 }
@@ -104,16 +104,20 @@ fn is_report(name: &str, report: &Value, wrong: &[Rule]) {
     } else {
         &reports[..]
     };
-    let findings = match is_first {
-        true => announce(report).unwrap().findings,
-        false => decode(&fold(&reports[..1]).calls[0], report).findings,
+    let findings = if is_first {
+        announce(report).unwrap().findings
+    } else {
+        decode(&fold(&reports[..1]).calls[0], report).findings
     };
     assert_eq!(rules(&findings), wrong, "{name}");
     if wrong.is_empty() {
         let call = fold(reports).calls.remove(0);
         let again = fold(&reencode(&call)).calls.remove(0);
-        let (again, meant) = (Said::of(&again), Said::of(&call));
-        assert_eq!(again, meant, "{name} means the same when it is said again");
+        let (again, meant) = (V1Call::of(&again), V1Call::of(&call));
+        assert_eq!(
+            again, meant,
+            "{name} is the same call after encoding and decoding"
+        );
     }
 }
 
@@ -131,12 +135,12 @@ fn is_location(location: &Value) {
     assert_eq!(first.announced.sketch().locations, [place]);
 }
 
-fn tells_of_no_call(name: &str, message: &Value) {
+fn reports_no_call(name: &str, message: &Value) {
     assert_eq!(message["jsonrpc"], "2.0", "{name}");
-    is_passed_over(name, message);
+    is_ignored(name, message);
 }
 
-fn is_passed_over(name: &str, message: &Value) {
+fn is_ignored(name: &str, message: &Value) {
     let direction = Direction::FromClient;
     assert_eq!(lint([Frame { direction, message }]), [], "{name}");
 }
@@ -151,7 +155,7 @@ fn registers(definition: &Value) {
     registry.add_any(tool).unwrap();
 }
 
-/// Whether the input says more of the call than the tool's name alone.
+/// Whether the title says more with the input than with the tool's name alone.
 fn infers(tool: &str, input: &Value) -> bool {
     title_of(tool, input) != title_of(tool, &json!({}))
 }
@@ -191,7 +195,7 @@ fn inputs_say_what_their_calls_would_do() {
     assert!(!jsonschema::is_valid(schema, &seed("002-input-web-search")));
 }
 
-/// Folds examples in order and shows what their call comes to.
+/// Applies examples in order and shows the final state of their call.
 fn check<const N: usize>(names: [&str; N], expected: Expect) {
     let folded = fold(&names.map(update));
     let call = &folded.calls[0];

@@ -1,5 +1,5 @@
-//! Recordings of real agents: what is wrong with them, and what their calls come to.
-//! It must not judge an agent: the snapshots say what it sent.
+//! Recordings of real agents: their findings, and how their calls end.
+//! It must not rate an agent: the snapshots show what it sent.
 
 use expect_test::{Expect, expect};
 use serde_json::Value;

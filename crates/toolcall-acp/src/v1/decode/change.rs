@@ -1,15 +1,15 @@
-//! Changes of files that v1 has no shape for, as we mark them on a text item.
-//! It must not guess: a mark that cannot be read leaves the text as it is.
+//! Decodes file changes that v1 cannot express, from the `_meta` that our encoder puts on a text item.
+//! It must not guess: if the `_meta` cannot be read, the text is kept as it is.
 
 use serde_json::{Map, Value};
 use toolcall::{Change, FileBody, FileEdit};
 
+use super::locations;
 use super::members::{count, text};
-use super::places;
 use crate::finding::{Findings, Rule};
 use crate::meta;
 
-/// The change that a mark tells; a mark that cannot be read is noted.
+/// Decodes a change. Adds a finding if it cannot be read.
 pub(super) fn read(mark: &Value, findings: &mut Findings) -> Option<FileEdit> {
     let edit = mark.as_object().and_then(|map| edit(map, findings));
     if edit.is_none() {
@@ -27,7 +27,7 @@ fn edit(map: &Map<String, Value>, findings: &mut Findings) -> Option<FileEdit> {
     let change = match text(map, "how", findings)? {
         "moved" => {
             let to = text(map, "to", findings)?;
-            places::check(to, findings);
+            locations::check(to, findings);
             Change::Moved { to: to.into() }
         }
         "added" => Change::Added { after },
@@ -35,7 +35,7 @@ fn edit(map: &Map<String, Value>, findings: &mut Findings) -> Option<FileEdit> {
         "deleted" => Change::Deleted { before },
         _ => return None,
     };
-    places::check(path, findings);
+    locations::check(path, findings);
     Some(FileEdit {
         path: path.into(),
         change,
@@ -44,15 +44,13 @@ fn edit(map: &Map<String, Value>, findings: &mut Findings) -> Option<FileEdit> {
 
 fn body(map: &Map<String, Value>, key: &str, findings: &mut Findings) -> FileBody {
     let bytes = count(map, key, findings).unwrap_or_default();
-    match map.contains_key("files") {
-        true => FileBody::Folder {
-            files: count(map, "files", findings).unwrap_or_default(),
-            bytes,
-            digest: None,
-        },
-        false => FileBody::Binary {
-            bytes,
-            digest: None,
-        },
+    let digest = None;
+    if !map.contains_key("files") {
+        return FileBody::Binary { bytes, digest };
+    }
+    FileBody::Folder {
+        files: count(map, "files", findings).unwrap_or_default(),
+        bytes,
+        digest,
     }
 }

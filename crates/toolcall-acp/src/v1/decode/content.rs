@@ -1,25 +1,25 @@
-//! The items of `content`, one by one.
-//! It must not lose one in silence: what cannot be read is noted.
+//! Decodes the items of `content`, one by one.
+//! It must not drop an item silently: one that cannot be read becomes a finding.
 
 use serde_json::{Map, Value};
 use toolcall::{Blob, Content, FileBody, FileEdit, Link, Resource, ResourceBody};
 
 use super::members::{count, present, text};
-use super::{change, output, places};
+use super::{change, locations, output};
 use crate::decode::Items;
 use crate::finding::{Findings, Rule, quoted, type_of};
 use crate::meta;
 
 /// One item.
-enum Item {
-    Shown(Content),
-    /// What the call printed.
+enum DecodedItem {
+    Content(Content),
+    /// The call's output.
     Output(String),
-    /// Something of our own making that stands elsewhere, too.
-    Ours,
+    /// An item that our encoder generated from other fields.
+    Generated,
 }
 
-/// Reads a list of items.
+/// Decodes a list of items.
 pub(super) fn read(list: &[Value], findings: &mut Findings) -> Items {
     let mut items = Items {
         count: list.len(),
@@ -27,9 +27,9 @@ pub(super) fn read(list: &[Value], findings: &mut Findings) -> Items {
     };
     for (index, value) in list.iter().enumerate() {
         match item(value, index, findings) {
-            Ok(Item::Shown(content)) => items.content.push(content),
-            Ok(Item::Output(text)) => items.output.get_or_insert_default().push_str(&text),
-            Ok(Item::Ours) => {}
+            Ok(DecodedItem::Content(content)) => items.content.push(content),
+            Ok(DecodedItem::Output(text)) => items.output.get_or_insert_default().push_str(&text),
+            Ok(DecodedItem::Generated) => {}
             Err(why) => findings.note(Rule::ContentShape, || {
                 format!("content item {index} was left out: {why}")
             }),
@@ -38,18 +38,18 @@ pub(super) fn read(list: &[Value], findings: &mut Findings) -> Items {
     items
 }
 
-fn item(value: &Value, index: usize, findings: &mut Findings) -> Result<Item, String> {
+fn item(value: &Value, index: usize, findings: &mut Findings) -> Result<DecodedItem, String> {
     let map = object(value)?;
     match type_name(map)? {
         "content" => wrapped(map, findings),
-        "diff" => diff(map, findings).map(|edit| Item::Shown(edit.into())),
-        "terminal" => terminal(map).map(Item::Shown),
+        "diff" => diff(map, findings).map(|edit| DecodedItem::Content(edit.into())),
+        "terminal" => terminal(map).map(DecodedItem::Content),
         bare @ ("text" | "image" | "audio" | "resource" | "resource_link") => {
             let content = block(map, findings)?;
             findings.note(Rule::ContentShape, || {
                 format!("content item {index} is a bare `{bare}`; wrap it as `content`")
             });
-            Ok(Item::Shown(content))
+            Ok(DecodedItem::Content(content))
         }
         other => Err(format!("v1 has no content item of type {}", quoted(other))),
     }
@@ -65,8 +65,8 @@ fn type_name(map: &Map<String, Value>) -> Result<&str, String> {
     name.ok_or_else(|| "it has no `type`".to_owned())
 }
 
-/// A content block within its item: what it is may stand in the `_meta` of either.
-fn wrapped(item: &Map<String, Value>, findings: &mut Findings) -> Result<Item, String> {
+/// Decodes a content block within its item. The `_meta` of either may say what it is.
+fn wrapped(item: &Map<String, Value>, findings: &mut Findings) -> Result<DecodedItem, String> {
     let inner = item.get("content").unwrap_or(&Value::Null);
     let inner = object(inner).map_err(|why| format!("in its `content`, {why}"))?;
     let marks = [item, inner].map(|map| map.get("_meta"));
@@ -77,12 +77,14 @@ fn wrapped(item: &Map<String, Value>, findings: &mut Findings) -> Result<Item, S
     };
     let content = block(inner, findings)?;
     match (mark(meta::PART).and_then(Value::as_str), &content) {
-        (Some("reason" | "progress" | "note" | "none"), _) => return Ok(Item::Ours),
-        (Some("output"), Content::Text(text)) => return Ok(Item::Output(output::printed(text))),
+        (Some("reason" | "progress" | "note" | "none"), _) => return Ok(DecodedItem::Generated),
+        (Some("output"), Content::Text(text)) => {
+            return Ok(DecodedItem::Output(output::printed(text)));
+        }
         (Some(_) | None, _) => {}
     }
     let edit = mark(meta::CHANGE).and_then(|mark| change::read(mark, findings));
-    Ok(Item::Shown(edit.map_or(content, Content::Edit)))
+    Ok(DecodedItem::Content(edit.map_or(content, Content::Edit)))
 }
 
 fn block(map: &Map<String, Value>, findings: &mut Findings) -> Result<Content, String> {
@@ -135,7 +137,7 @@ fn diff(map: &Map<String, Value>, findings: &mut Findings) -> Result<FileEdit, S
         None => None,
     };
     let after = required(map, "newText")?;
-    places::check(path, findings);
+    locations::check(path, findings);
     let mark = map.get("_meta").and_then(|meta| meta.get(meta::CHANGE));
     Ok(match (mark.and_then(Value::as_str), before) {
         (Some("deleted"), before) => {

@@ -1,4 +1,4 @@
-//! How a call ended that did not complete: as we say it in `_meta`, else as its content tells.
+//! Decodes how a call failed: from our `_meta` if it is there, otherwise from the content.
 //! It must not drop a text that is more than a reason.
 
 use std::sync::Arc;
@@ -8,19 +8,23 @@ use serde_json::{Map, Value};
 use toolcall::text::clean_block;
 use toolcall::{Canceller, Content, Ending, Exit, ToolCall};
 
-use super::extras::told_exit;
 use super::members::{count, object, text};
+use super::metadata::reported_exit;
 use super::output::unfenced;
-use crate::decode::Report;
+use crate::decode::ReportedFields;
 use crate::finding::{Findings, Rule, quoted};
 use crate::meta;
 use crate::v1::signal;
 
-/// In bytes. What is longer than that is a result, of which the reason is the beginning.
-const LONGEST_REASON: usize = 4096;
+/// The longest reason, in bytes. A longer text is a result, and the reason is its beginning.
+const MAX_REASON_LENGTH: usize = 4096;
 
-/// The ending of a call whose status is `failed`. A text that is its reason is taken out of the content.
-pub(super) fn failed(call: &ToolCall, report: &mut Report<'_>, findings: &mut Findings) -> Ending {
+/// Returns the ending of a call with the status `failed`. Removes the text of the reason from the content.
+pub(super) fn failed(
+    call: &ToolCall,
+    report: &mut ReportedFields<'_>,
+    findings: &mut Findings,
+) -> Ending {
     if let Some(exact) = report.meta.and_then(|meta| exact(meta, findings)) {
         return exact;
     }
@@ -28,7 +32,7 @@ pub(super) fn failed(call: &ToolCall, report: &mut Report<'_>, findings: &mut Fi
     let reason = content
         .and_then(reason_in)
         .or_else(|| reason_of(report.output?))
-        .or_else(|| told_exit(report).or(call.exit()).map(exit_reason));
+        .or_else(|| reported_exit(report).or(call.exit()).map(exit_reason));
     Ending::failed(reason.unwrap_or_else(|| "failed".into()))
 }
 
@@ -39,20 +43,20 @@ fn exit_reason(exit: Exit) -> Arc<str> {
     }
 }
 
-/// The ending that we wrote ourselves.
+/// Decodes the ending that our own encoder wrote.
 fn exact(meta: &Map<String, Value>, findings: &mut Findings) -> Option<Ending> {
-    let told = object(meta, meta::ENDING, findings)?;
-    let reason = text(told, "reason", findings).unwrap_or("no reason was given");
-    let how = text(told, "how", findings)?;
+    let reported = object(meta, meta::ENDING, findings)?;
+    let reason = text(reported, "reason", findings).unwrap_or("no reason was given");
+    let how = text(reported, "how", findings)?;
     Some(match how {
         "failed" => Ending::failed(reason),
         "denied" => Ending::denied(reason),
         "interrupted" => Ending::interrupted(reason),
         "cancelled" => Ending::Cancelled {
-            by: canceller(told, findings),
+            by: canceller(reported, findings),
         },
         "timed_out" => Ending::TimedOut {
-            after: Duration::from_millis(count(told, "after_ms", findings).unwrap_or_default()),
+            after: Duration::from_millis(count(reported, "after_ms", findings).unwrap_or_default()),
         },
         other => {
             findings.note(Rule::BadField, || format!("no call ends {}", quoted(other)));
@@ -61,8 +65,8 @@ fn exact(meta: &Map<String, Value>, findings: &mut Findings) -> Option<Ending> {
     })
 }
 
-fn canceller(told: &Map<String, Value>, findings: &mut Findings) -> Canceller {
-    match text(told, "by", findings) {
+fn canceller(reported: &Map<String, Value>, findings: &mut Findings) -> Canceller {
+    match text(reported, "by", findings) {
         Some("turn") => Canceller::Turn,
         Some("engine") => Canceller::Engine,
         Some("parent") => Canceller::Parent,
@@ -70,7 +74,7 @@ fn canceller(told: &Map<String, Value>, findings: &mut Findings) -> Canceller {
     }
 }
 
-/// The first text, which stays where it is if it says more than fits into a reason.
+/// Returns the first text as a reason. The text is removed unless it is longer than a reason.
 fn reason_in(content: &mut Vec<Content>) -> Option<Arc<str>> {
     let text = |item: &Content| match item {
         Content::Text(text) if !text.trim().is_empty() => Some(text.clone()),
@@ -92,14 +96,14 @@ fn reason_in(content: &mut Vec<Content>) -> Option<Arc<str>> {
 }
 
 fn reason_of(output: &Value) -> Option<Arc<str>> {
-    let told = output.as_str().or_else(|| output.get("error")?.as_str())?;
-    (!told.trim().is_empty()).then(|| reason(told).0)
+    let reported = output.as_str().or_else(|| output.get("error")?.as_str())?;
+    (!reported.trim().is_empty()).then(|| reason(reported).0)
 }
 
-/// The reason that a text gives, and whether it is all of the text.
+/// Returns the reason in a text, and whether it is the whole text.
 fn reason(text: &str) -> (Arc<str>, bool) {
     let text = text.trim();
-    let end = text.floor_char_boundary(LONGEST_REASON);
+    let end = text.floor_char_boundary(MAX_REASON_LENGTH);
     let shown = clean_block(&text[..end]);
     let is_whole = shown == text;
     (shown.into(), is_whole)

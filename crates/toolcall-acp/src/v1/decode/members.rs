@@ -1,11 +1,11 @@
-//! Members of a JSON object, read by type; null counts as missing.
-//! It must not pass over a value of the wrong type in silence.
+//! Reads members of a JSON object by type; null counts as missing.
+//! It must not ignore a value of the wrong type silently.
 
 use serde_json::{Map, Value};
 
 use crate::finding::Findings;
 
-/// A member that is text.
+/// Returns a member that is a string.
 pub(super) fn text<'a>(
     map: &'a Map<String, Value>,
     key: &str,
@@ -19,7 +19,7 @@ pub(super) fn text<'a>(
     text
 }
 
-/// A member that is a list.
+/// Returns a member that is a list.
 pub(super) fn list<'a>(
     map: &'a Map<String, Value>,
     key: &str,
@@ -33,7 +33,7 @@ pub(super) fn list<'a>(
     list.map(Vec::as_slice)
 }
 
-/// A member that is an object.
+/// Returns a member that is an object.
 pub(super) fn object<'a>(
     map: &'a Map<String, Value>,
     key: &str,
@@ -47,7 +47,7 @@ pub(super) fn object<'a>(
     object
 }
 
-/// A member that is a number.
+/// Returns a member that is a number.
 pub(super) fn number(map: &Map<String, Value>, key: &str, findings: &mut Findings) -> Option<f64> {
     let value = present(map, key)?;
     let number = value.as_f64();
@@ -57,7 +57,7 @@ pub(super) fn number(map: &Map<String, Value>, key: &str, findings: &mut Finding
     number
 }
 
-/// A member that is a whole number and not negative.
+/// Returns a member that is a whole number and not negative.
 pub(super) fn count(map: &Map<String, Value>, key: &str, findings: &mut Findings) -> Option<u64> {
     let value = present(map, key)?;
     let count = value.as_u64();
@@ -67,7 +67,7 @@ pub(super) fn count(map: &Map<String, Value>, key: &str, findings: &mut Findings
     count
 }
 
-/// A member that is there and not null.
+/// Returns a member that is present and not null.
 pub(super) fn present<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
     map.get(key).filter(|value| !value.is_null())
 }

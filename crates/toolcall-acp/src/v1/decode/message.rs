@@ -1,15 +1,15 @@
-//! Whole messages of a v1 stream: which of them concern calls, and how.
-//! It must not judge their order; a linter and a wrapper do.
+//! Decodes whole messages of a v1 stream, as far as they concern calls.
+//! It must not check their order; the linter does.
 
 use serde_json::Value;
 
+use super::call_members::CallMembers;
 use super::decode_plan;
-use super::fields::Fields;
 use super::report;
 use crate::decode::{Body, CallReport, Direction, Message};
 use crate::finding::{Finding, Findings, Rule, quoted};
 
-/// Reads a message.
+/// Decodes a message.
 pub(crate) fn message(direction: Direction, message: &Value) -> Message<'_> {
     let params = &message["params"];
     let session = params["sessionId"].as_str().unwrap_or_default();
@@ -56,7 +56,7 @@ fn unknown(message: String) -> Body<'static> {
 }
 
 fn call_report(update: &Value) -> Result<CallReport<'_>, Finding> {
-    let fields = Fields::of(update)?;
+    let fields = CallMembers::of(update)?;
     let call = fields.id()?;
     let mut findings = Findings::about(&call);
     let report = report::read(&fields, &mut findings);
@@ -68,7 +68,7 @@ fn call_report(update: &Value) -> Result<CallReport<'_>, Finding> {
     })
 }
 
-/// The ids of the options that allow.
+/// Returns the ids of the options that allow.
 fn allowing(options: &Value) -> Vec<String> {
     let options = options.as_array().into_iter().flatten();
     let allows = |option: &&Value| {
@@ -79,7 +79,7 @@ fn allowing(options: &Value) -> Vec<String> {
     options.filter(allows).filter_map(id).collect()
 }
 
-/// The option that an answer chooses. A cancel, an error and anything unknown choose none.
+/// Returns the option that an answer chooses. A cancel, an error and anything unknown choose none.
 fn chosen(result: &Value) -> Option<&str> {
     let outcome = &result["outcome"];
     outcome["optionId"]

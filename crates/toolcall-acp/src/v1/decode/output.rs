@@ -1,5 +1,5 @@
-//! Printed output: taken out of its fence, or out of a terminal that the client does not own.
-//! It must not take text for output that is not marked as such.
+//! Decodes output: from a code fence, or from a terminal that the agent fills.
+//! It must not treat text as output unless it is marked as such.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use serde_json::{Map, Value};
 use toolcall::{Output, ToolCall};
 
 use super::members::{object, text};
-use crate::decode::Report;
+use crate::decode::ReportedFields;
 use crate::finding::Findings;
 use crate::meta;
 
-/// The same as Zed's `terminal_output`, under the name that Codex has for it.
+/// Codex's name for Zed's `terminal_output`.
 pub(super) const TERMINAL_OUTPUT_DELTA: &str = "terminal_output_delta";
 
-/// What stands in the fence of a code block; a text without one is the output itself.
+/// Returns the text inside a code fence; a text without a fence is the output itself.
 pub(super) fn printed(block: &str) -> String {
     unfenced(block).unwrap_or(block).to_owned()
 }
 
-/// The lines between a fence of backticks and the same fence at the end.
+/// Returns the lines between an opening fence and its closing fence.
 pub(super) fn unfenced(block: &str) -> Option<&str> {
     let (first, rest) = block.split_once('\n')?;
     let ticks = first.len() - first.trim_start_matches('`').len();
@@ -30,7 +30,7 @@ pub(super) fn unfenced(block: &str) -> Option<&str> {
     (ticks >= 3 && !first[ticks..].contains('`') && closes).then_some(inner)
 }
 
-/// What a terminal of the agent's own printed, as this report tells.
+/// Returns the output in this report for a terminal that the agent fills.
 pub(super) fn from_terminal(
     meta: Option<&Map<String, Value>>,
     findings: &mut Findings,
@@ -40,19 +40,19 @@ pub(super) fn from_terminal(
     printed.map(str::to_owned)
 }
 
-/// The output that a call ends with: as the ending tells it, else what is known with what came last.
+/// Returns the final output of a call: as the last report has it, otherwise the known output with `last`.
 pub(super) fn at_the_end(
     call: &ToolCall,
-    report: &Report<'_>,
+    report: &ReportedFields<'_>,
     last: Option<String>,
 ) -> Arc<Output> {
-    let told = report
+    let reported = report
         .content
         .as_ref()
         .and_then(|items| items.output.as_ref());
-    if let Some(told) = told {
+    if let Some(reported) = reported {
         let mut output = Output::new(call.output().budget());
-        output.push(told.as_bytes());
+        output.push(reported.as_bytes());
         return Arc::new(output);
     }
     let mut output = call.output().clone();

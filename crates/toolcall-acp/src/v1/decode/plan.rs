@@ -1,4 +1,4 @@
-//! A reported plan.
+//! Decodes a plan.
 //! It must not refuse a whole plan for one bad entry.
 
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use super::members::present;
 use crate::decode::DecodedPlan;
 use crate::finding::{Finding, Findings, Rule, quoted, type_of};
 
-/// Reads a `plan`, which replaces the session's whole plan.
+/// Decodes a `plan`, which replaces the session's whole plan.
 pub fn decode_plan(update: &Value) -> Result<DecodedPlan, Finding> {
     let refused = |rule, message: String| Err(Finding::new(rule, None, message));
     match update.get("sessionUpdate") {
@@ -66,18 +66,18 @@ const PRIORITIES: [(&str, Priority); 3] = [
     ("low", Priority::Low),
 ];
 
-/// The value of a member, or its default and a finding.
+/// Returns the value of a member, or its default with a finding.
 fn one_of<T: Copy + Default>(
     map: &Map<String, Value>,
     key: &str,
     known: &[(&str, T)],
     findings: &mut Findings,
 ) -> T {
-    let told = present(map, key);
-    let name = told.and_then(Value::as_str);
+    let reported = present(map, key);
+    let name = reported.and_then(Value::as_str);
     let found = known.iter().find(|(known, _)| Some(*known) == name);
     if found.is_none() {
-        findings.note(Rule::BadPlan, || match (name, told) {
+        findings.note(Rule::BadPlan, || match (name, reported) {
             (Some(name), _) => format!("a plan has no {key} {}", quoted(name)),
             (None, Some(other)) => format!("a {key} is {}, not a string", type_of(other)),
             (None, None) => format!("an entry has no `{key}`"),

@@ -1,35 +1,35 @@
-//! What one report says of a call, member by member, with what is wrong with it noted.
-//! It must not know the call: what a report means is for others to say.
+//! Decodes the members of one report, with findings about them.
+//! It must not know the call; `events.rs` turns the report into events.
 
 use serde_json::{Map, Value};
 use toolcall::Kind;
 use toolcall::text::{clean_command, clean_line};
 
+use super::call_members::{CallMembers, MembersLocation};
 use super::content;
-use super::fields::{Fields, Place};
+use super::locations;
 use super::members::{list, object, present, text};
-use super::places;
-use crate::decode::{Report, ReportedStatus};
+use crate::decode::{ReportedFields, ReportedStatus};
 use crate::finding::{Findings, Rule, quoted};
 
-/// Generous, since some agents tell a command in the title and nowhere else.
-const LONGEST_TITLE: usize = 4096;
-const LONGEST_NAME: usize = 200;
+/// The longest title. It is generous, because some agents put the command only into the title.
+const MAX_TITLE_LENGTH: usize = 4096;
+const MAX_NAME_LENGTH: usize = 200;
 
-/// Reads what there is.
-pub(super) fn read<'a>(fields: &Fields<'a>, findings: &mut Findings) -> Report<'a> {
+/// Decodes the members that are present.
+pub(super) fn read<'a>(fields: &CallMembers<'a>, findings: &mut Findings) -> ReportedFields<'a> {
     let map = fields.map;
-    if fields.place == Place::Nested {
+    if fields.place == MembersLocation::Nested {
         findings.note(
             Rule::NestedToolCall,
             || "the call stands in `update.toolCall`; its members belong into `update`",
         );
     }
-    Report {
+    ReportedFields {
         title: title(map, findings),
         name: name(map, findings),
         kind: kind(map, findings),
-        locations: list(map, "locations", findings).map(|list| places::read(list, findings)),
+        locations: list(map, "locations", findings).map(|list| locations::read(list, findings)),
         input: present(map, "rawInput"),
         output: present(map, "rawOutput"),
         status: status(map, findings),
@@ -39,9 +39,9 @@ pub(super) fn read<'a>(fields: &Fields<'a>, findings: &mut Findings) -> Report<'
     }
 }
 
-/// Foreign titles are shown like our own: on one line, with nothing hidden in it.
+/// Cleans a title like our own: one line, without hidden characters.
 fn title(map: &Map<String, Value>, findings: &mut Findings) -> Option<String> {
-    let title = clean_command(text(map, "title", findings)?, LONGEST_TITLE);
+    let title = clean_command(text(map, "title", findings)?, MAX_TITLE_LENGTH);
     let is_blank = title.trim().is_empty();
     if is_blank {
         findings.note(Rule::NoTitle, || "the title is blank");
@@ -50,7 +50,7 @@ fn title(map: &Map<String, Value>, findings: &mut Findings) -> Option<String> {
 }
 
 fn name(map: &Map<String, Value>, findings: &mut Findings) -> Option<String> {
-    let name = clean_line(text(map, "name", findings)?, LONGEST_NAME);
+    let name = clean_line(text(map, "name", findings)?, MAX_NAME_LENGTH);
     (!name.trim().is_empty()).then_some(name)
 }
 
@@ -66,17 +66,17 @@ fn kind(map: &Map<String, Value>, findings: &mut Findings) -> Option<Kind> {
 }
 
 fn status<'a>(map: &'a Map<String, Value>, findings: &mut Findings) -> Option<ReportedStatus<'a>> {
-    let told = match text(map, "status", findings)? {
+    let reported = match text(map, "status", findings)? {
         "pending" => ReportedStatus::Pending,
         "in_progress" => ReportedStatus::InProgress,
         "completed" => ReportedStatus::Completed,
         "failed" => ReportedStatus::Failed,
         unknown => ReportedStatus::Unknown(unknown),
     };
-    if let ReportedStatus::Unknown(name) = told {
+    if let ReportedStatus::Unknown(name) = reported {
         findings.note(Rule::UnknownStatus, || {
             format!("v1 has no status {}", quoted(name))
         });
     }
-    Some(told)
+    Some(reported)
 }

@@ -1,5 +1,5 @@
-//! Reports and the events that they stand for, as short stories.
-//! It must not test the fold, only that every event has its place in it.
+//! Reports and the events that they are decoded to.
+//! It must not test how a call applies events, only that it accepts them.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -12,10 +12,10 @@ use super::*;
 
 mod content;
 mod ending;
-mod extras;
+mod metadata;
 mod plan;
 
-/// Folds reports of the call `c`, beginning with a plain announcement, and shows what each stands for.
+/// Applies reports of the call `c` after a plain announcement, and shows the events of each.
 fn check<const N: usize>(reports: [Value; N], expected: Expect) {
     let begin = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T"});
     check_from(&mut call(&begin), &reports, expected);

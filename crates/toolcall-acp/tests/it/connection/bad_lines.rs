@@ -1,20 +1,20 @@
-//! Every sort of bad line, with the exact line it is answered with.
-//! After each, the connection lives: a ping is answered.
+//! Every kind of bad line, with the exact response.
+//! After each, the connection still works: a ping is answered.
 
 use toolcall_acp::transport::Limits;
 
-use crate::connection::support::{Far, Ping, connected, narrowly_connected};
+use crate::connection::support::{Ping, RemotePeer, connected, narrowly_connected};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":"ping","method":"_ping"}"#;
 const PONG: &str = r#"{"jsonrpc":"2.0","id":"ping","result":"pong"}"#;
 
-/// What is said in answer to this, before a ping is answered.
-async fn replies(far: &mut Far, line: &[u8]) -> Vec<String> {
-    far.say(line).await;
-    far.say(PING).await;
+/// Returns the responses to this line, before the response to a ping.
+async fn replies(remote: &mut RemotePeer, line: &[u8]) -> Vec<String> {
+    remote.send(line).await;
+    remote.send(PING).await;
     let mut replies = Vec::new();
     loop {
-        match far.hear().await {
+        match remote.receive().await {
             line if line == PONG => return replies,
             line => replies.push(line),
         }
@@ -22,10 +22,14 @@ async fn replies(far: &mut Far, line: &[u8]) -> Vec<String> {
 }
 
 async fn check(line: impl AsRef<[u8]>, expected: &[&str]) {
-    let (_peer, transport, mut far) = connected();
+    let (_peer, transport, mut remote) = connected();
     tokio::spawn(transport.run(Ping));
     let shown = String::from_utf8_lossy(line.as_ref()).into_owned();
-    assert_eq!(replies(&mut far, line.as_ref()).await, expected, "{shown}");
+    assert_eq!(
+        replies(&mut remote, line.as_ref()).await,
+        expected,
+        "{shown}"
+    );
 }
 
 fn error(id: &str, code: i64, message: &str) -> String {
@@ -107,19 +111,19 @@ async fn lines_that_are_too_long() {
         line: 100,
         ..Limits::default()
     };
-    let (_peer, transport, mut far) = narrowly_connected(1000, limits);
+    let (_peer, transport, mut remote) = narrowly_connected(1000, limits);
     tokio::spawn(transport.run(Ping));
     let text = "x".repeat(100_000);
     let message = "parse error: the line is longer than 100 bytes";
     let line = format!(r#"{{"jsonrpc":"2.0","id":3,"method":"m","params":["{text}"]}}"#);
     assert_eq!(
-        replies(&mut far, line.as_bytes()).await,
+        replies(&mut remote, line.as_bytes()).await,
         [error("3", -32700, message)]
     );
-    let reply = replies(&mut far, text.as_bytes()).await;
+    let reply = replies(&mut remote, text.as_bytes()).await;
     assert_eq!(reply, [error("null", -32700, message)]);
     let response = format!(r#"{{"jsonrpc":"2.0","id":3,"result":["{text}"]}}"#);
-    assert_eq!(replies(&mut far, response.as_bytes()).await, [""; 0]);
+    assert_eq!(replies(&mut remote, response.as_bytes()).await, [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -244,14 +248,14 @@ async fn what_is_no_line_is_skipped_and_lines_may_end_as_on_windows() {
 
 #[tokio::test(start_paused = true)]
 async fn a_last_line_without_its_end_is_a_line() {
-    let (peer, transport, mut far) = narrowly_connected(1000, Limits::default());
+    let (peer, transport, mut remote) = narrowly_connected(1000, Limits::default());
     tokio::spawn(transport.run_alone());
-    far.say("{}\nnot the end").await;
-    far.hang_up();
+    remote.send("{}\nnot the end").await;
+    remote.close();
     peer.gone().await;
     peer.lane().close();
     let neither = "invalid request: `jsonrpc` must be \"2.0\"";
     let last = "parse error: expected ident at byte 2, near `not the end`";
     let replies = [error("null", -32600, neither), error("null", -32700, last)];
-    assert_eq!(far.hear_out().await, replies);
+    assert_eq!(remote.receive_all().await, replies);
 }

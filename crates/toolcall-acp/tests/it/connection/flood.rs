@@ -1,5 +1,5 @@
-//! Peers that say too much, or do not listen: memory stays within bounds.
-//! What is measured is what was pending, never how long it took.
+//! Peers that send too much or do not read: memory stays within limits.
+//! The tests measure pending bytes, never time.
 
 use std::io;
 use std::pin::Pin;
@@ -24,71 +24,73 @@ const NARROW: Limits = Limits {
 
 #[tokio::test(start_paused = true)]
 async fn a_flood_of_bad_lines_that_nobody_listens_to_stops_itself() {
-    let (peer, transport, mut far) = narrowly_connected(1000, NARROW);
+    let (peer, transport, mut remote) = narrowly_connected(1000, NARROW);
     tokio::spawn(transport.run_alone());
     let flood = tokio::spawn(async move {
         for _ in 0..1000 {
-            far.say("bad").await;
+            remote.send("bad").await;
         }
-        far
+        remote
     });
     settle().await;
     assert!(!flood.is_finished(), "its lines are not read any more");
-    assert!(peer.lane().counters().deepest < 2200);
+    assert!(peer.lane().counters().max_pending < 2200);
 }
 
 #[tokio::test(start_paused = true)]
 async fn answers_that_nobody_listens_to_stop_the_reading() {
-    let (peer, transport, mut far) = narrowly_connected(1000, NARROW);
+    let (peer, transport, mut remote) = narrowly_connected(1000, NARROW);
     tokio::spawn(transport.run(Ping));
     let flood = tokio::spawn(async move {
         for id in 0..1000 {
             let call = json!({"jsonrpc": "2.0", "id": id, "method": "_ping", "params": ["text"]});
-            far.say(call.to_string()).await;
+            remote.send(call.to_string()).await;
         }
-        far
+        remote
     });
     settle().await;
     assert!(!flood.is_finished(), "its lines are not read any more");
-    assert!(peer.lane().counters().deepest < 2200);
+    assert!(peer.lane().counters().max_pending < 2200);
 }
 
 #[tokio::test(start_paused = true)]
 async fn more_requests_than_can_be_held_are_refused_until_one_is_answered() {
-    let (_peer, transport, mut far) = narrowly_connected(10_000, NARROW);
+    let (_peer, transport, mut remote) = narrowly_connected(10_000, NARROW);
     let (mut requests, _connection) = holding(transport);
     for id in 1..=4 {
-        far.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"_hold"}}"#))
+        remote
+            .send(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"_hold"}}"#))
             .await;
     }
     let refused = "3 requests are not answered yet; try again later";
     let refused =
         format!(r#"{{"jsonrpc":"2.0","id":4,"error":{{"code":-32000,"message":"{refused}"}}}}"#);
-    assert_eq!(far.hear().await, refused);
+    assert_eq!(remote.receive().await, refused);
     let first = requests.recv().await.unwrap();
     first.respond(Ok(&json!("done"))).await;
     assert_eq!(
-        far.hear().await,
+        remote.receive().await,
         r#"{"jsonrpc":"2.0","id":1,"result":"done"}"#
     );
-    far.say(r#"{"jsonrpc":"2.0","id":4,"method":"_hold"}"#)
+    remote
+        .send(r#"{"jsonrpc":"2.0","id":4,"method":"_hold"}"#)
         .await;
     for id in [2, 3, 4] {
         let request = requests.recv().await.unwrap();
         request.respond(Ok(&json!(id))).await;
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{id}}}"#);
-        assert_eq!(far.hear().await, answer);
+        assert_eq!(remote.receive().await, answer);
     }
 }
 
-/// Gives this line again and again, as fast as it is read, and counts the bytes.
-struct Torrent {
+/// Returns a line again and again, as fast as it is read, and counts the bytes.
+struct RepeatingReader {
     line: Vec<u8>,
     left: usize,
     given: Arc<AtomicUsize>,
 }
 
-impl AsyncRead for Torrent {
+impl AsyncRead for RepeatingReader {
     fn poll_read(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
@@ -104,14 +106,14 @@ impl AsyncRead for Torrent {
 }
 
 /// Counts notifications, and how many bytes were read before each.
-struct Counting {
+struct CountingHandler {
     line: usize,
     given: Arc<AtomicUsize>,
     handled: Arc<AtomicUsize>,
     deepest: Arc<AtomicUsize>,
 }
 
-impl Dispatch for Counting {
+impl Dispatch for CountingHandler {
     fn request(&self, _: &str, _: Option<&RawValue>, _: Responder) -> Handled {
         Handled::Later
     }
@@ -129,18 +131,18 @@ async fn good_lines_do_not_pile_up_before_their_handler() {
     let line = format!("{line}\n").into_bytes();
     let given = Arc::new(AtomicUsize::new(0));
     let (handled, deepest) = (Arc::default(), Arc::default());
-    let counting = Counting {
+    let counting = CountingHandler {
         line: line.len(),
         given: given.clone(),
         handled: Arc::clone(&handled),
         deepest: Arc::clone(&deepest),
     };
-    let torrent = Torrent {
+    let reader = RepeatingReader {
         line,
         left: 20_000,
         given,
     };
-    let (_peer, transport) = connect(torrent, io::Cursor::new(Vec::new()), Limits::default());
+    let (_peer, transport) = connect(reader, io::Cursor::new(Vec::new()), Limits::default());
     transport.run(counting).await.unwrap();
     assert_eq!(handled.load(Ordering::Relaxed), 20_000);
     let deepest = deepest.load(Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Requests and notifications of the peer, and how they are answered.
-//! What handles them cannot hurt the connection, and each request is answered exactly once.
+//! How the peer's requests and notifications are handled and answered.
+//! A handler cannot break the connection, and each request is answered exactly once.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,10 +10,10 @@ use toolcall_acp::peer::RpcError;
 
 use crate::connection::support::{connected, holding};
 
-/// Answers in every way there is.
-struct Answers(Arc<Mutex<Vec<String>>>);
+/// A handler that answers in every possible way and records notifications.
+struct RecordingHandler(Arc<Mutex<Vec<String>>>);
 
-impl Dispatch for Answers {
+impl Dispatch for RecordingHandler {
     fn request(&self, method: &str, params: Option<&RawValue>, to: Responder) -> Handled {
         match method {
             "_echo" => Handled::Now(to.reply(&params)),
@@ -32,10 +32,10 @@ impl Dispatch for Answers {
 }
 
 async fn check(call: &str, expected: &str) {
-    let (_peer, transport, mut far) = connected();
-    tokio::spawn(transport.run(Answers(Arc::default())));
-    far.say(call).await;
-    assert_eq!(far.hear().await, expected);
+    let (_peer, transport, mut remote) = connected();
+    tokio::spawn(transport.run(RecordingHandler(Arc::default())));
+    remote.send(call).await;
+    assert_eq!(remote.receive().await, expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -78,45 +78,50 @@ async fn a_request_whose_handler_panics_or_drops_it_is_answered_all_the_same() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_notification_is_heard_and_not_answered() {
-    let (_peer, transport, mut far) = connected();
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    tokio::spawn(transport.run(Answers(heard.clone())));
-    far.say(r#"{"jsonrpc":"2.0","method":"_tell","params":[1]}"#)
+async fn a_notification_is_handled_and_not_answered() {
+    let (_peer, transport, mut remote) = connected();
+    let received = Arc::new(Mutex::new(Vec::new()));
+    tokio::spawn(transport.run(RecordingHandler(received.clone())));
+    remote
+        .send(r#"{"jsonrpc":"2.0","method":"_tell","params":[1]}"#)
         .await;
-    far.say(r#"{"jsonrpc":"2.0","method":"_panic"}"#).await;
-    far.say(r#"{"jsonrpc":"2.0","id":1,"method":"_echo"}"#)
+    remote.send(r#"{"jsonrpc":"2.0","method":"_panic"}"#).await;
+    remote
+        .send(r#"{"jsonrpc":"2.0","id":1,"method":"_echo"}"#)
         .await;
     assert_eq!(
-        far.hear().await,
+        remote.receive().await,
         r#"{"jsonrpc":"2.0","id":1,"result":null}"#
     );
-    assert_eq!(*heard.lock().unwrap(), ["_tell [1]", "_panic nothing"]);
+    assert_eq!(*received.lock().unwrap(), ["_tell [1]", "_panic nothing"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_withdrawn_request_is_cancelled_and_still_answered() {
-    let (_peer, transport, mut far) = connected();
+    let (_peer, transport, mut remote) = connected();
     let (mut requests, _connection) = holding(transport);
-    far.say(r#"{"jsonrpc":"2.0","id":"a","method":"_hold"}"#)
+    remote
+        .send(r#"{"jsonrpc":"2.0","id":"a","method":"_hold"}"#)
         .await;
     let held = requests.recv().await.unwrap();
-    far.say(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"b"}}"#)
+    remote
+        .send(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"b"}}"#)
         .await;
-    far.say(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"a"}}"#)
+    remote
+        .send(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"a"}}"#)
         .await;
     held.cancelled().await;
     held.respond::<()>(Err(&RpcError::request_cancelled()))
         .await;
     assert_eq!(
-        far.hear().await,
+        remote.receive().await,
         r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32800,"message":"Request cancelled"}}"#
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_id_in_use_is_refused_until_it_is_answered() {
-    let (_peer, transport, mut far) = connected();
+    let (_peer, transport, mut remote) = connected();
     let (mut requests, _connection) = holding(transport);
     let hold = r#"{"jsonrpc":"2.0","id":"a\u0062","method":"_hold"}"#;
     let refused = |id: &str| {
@@ -124,18 +129,19 @@ async fn an_id_in_use_is_refused_until_it_is_answered() {
         let message = serde_json::to_string(&message).unwrap();
         format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-32600,"message":{message}}}}}"#)
     };
-    far.say(hold).await;
+    remote.send(hold).await;
     let mut held = requests.recv().await.unwrap();
-    far.say(hold).await;
-    assert_eq!(far.hear().await, refused(r#""a\u0062""#));
-    far.say(r#"{"jsonrpc":"2.0","id":"ab","method":"_other"}"#)
+    remote.send(hold).await;
+    assert_eq!(remote.receive().await, refused(r#""a\u0062""#));
+    remote
+        .send(r#"{"jsonrpc":"2.0","id":"ab","method":"_other"}"#)
         .await;
-    assert_eq!(far.hear().await, refused(r#""ab""#));
+    assert_eq!(remote.receive().await, refused(r#""ab""#));
     for result in [1, 2] {
         held.respond(Ok(&json!(result))).await;
         let answer = format!(r#"{{"jsonrpc":"2.0","id":"a\u0062","result":{result}}}"#);
-        assert_eq!(far.hear().await, answer);
-        far.say(hold).await;
+        assert_eq!(remote.receive().await, answer);
+        remote.send(hold).await;
         held = requests.recv().await.unwrap();
     }
 }

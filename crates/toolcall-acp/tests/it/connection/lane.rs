@@ -1,5 +1,5 @@
-//! The lane by itself: whole lines, in order, within its bound, until it is closed.
-//! No line here is JSON: the lane does not care.
+//! The lane by itself: whole lines, in order, within its limit, until it is closed.
+//! The lines are not JSON, because the lane does not parse them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -17,21 +17,21 @@ fn put(lane: &Lane, line: &str) -> Result<usize, TrySendError> {
 }
 
 /// Closes the lane and returns what was in it.
-async fn drained(lane: &Lane, outlet: LaneReader) -> String {
+async fn drained(lane: &Lane, lane_reader: LaneReader) -> String {
     lane.close();
     let mut written = Vec::new();
-    outlet.drain(&mut written).await.unwrap();
+    lane_reader.drain(&mut written).await.unwrap();
     String::from_utf8(written).unwrap()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_full_lane_refuses_without_writing() {
-    let (lane, outlet) = Lane::new(5);
+    let (lane, lane_reader) = Lane::new(5);
     assert_eq!(put(&lane, "123"), Ok(4));
     assert_eq!(put(&lane, "a line may reach past the bound"), Ok(32));
     assert_eq!(lane.try_send(|_| panic!("called")), Err(TrySendError::Full));
     assert_eq!(
-        drained(&lane, outlet).await,
+        drained(&lane, lane_reader).await,
         "123\na line may reach past the bound\n"
     );
     assert_eq!(
@@ -41,7 +41,7 @@ async fn a_full_lane_refuses_without_writing() {
     let counters = LaneCounters {
         lines: 2,
         bytes: 36,
-        deepest: 36,
+        max_pending: 36,
         writes: 1,
     };
     assert_eq!(lane.counters(), counters);
@@ -49,18 +49,18 @@ async fn a_full_lane_refuses_without_writing() {
 
 #[tokio::test(start_paused = true)]
 async fn an_urgent_line_goes_although_the_lane_is_full() {
-    let (lane, outlet) = Lane::new(1);
+    let (lane, lane_reader) = Lane::new(1);
     put(&lane, "full").unwrap();
     let urgent =
         |line: &str| lane.send_urgent(|pending| pending.extend_from_slice(line.as_bytes()));
     assert_eq!(urgent("urgent"), Ok(7));
-    assert_eq!(drained(&lane, outlet).await, "full\nurgent\n");
+    assert_eq!(drained(&lane, lane_reader).await, "full\nurgent\n");
     assert_eq!(urgent("late"), Err(Closed));
 }
 
 #[tokio::test(start_paused = true)]
-async fn closing_keeps_what_is_pending_and_tells_who_waits() {
-    let (lane, outlet) = Lane::new(1);
+async fn closing_keeps_what_is_pending_and_wakes_waiters() {
+    let (lane, lane_reader) = Lane::new(1);
     put(&lane, "full").unwrap();
     let (first, second) = (lane.clone(), lane.clone());
     let waiting = tokio::spawn(async move { first.send(b"too late").await });
@@ -70,14 +70,14 @@ async fn closing_keeps_what_is_pending_and_tells_who_waits() {
     assert_eq!(waiting.await.unwrap(), Err(Closed));
     assert_eq!(looking.await.unwrap(), Err(Closed));
     assert!(lane.is_closed());
-    assert_eq!(drained(&lane, outlet).await, "full\n");
+    assert_eq!(drained(&lane, lane_reader).await, "full\n");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_writer_that_fails_closes_the_lane_and_tells_who_waits() {
-    let (lane, outlet) = Lane::new(1);
+async fn a_writer_that_fails_closes_the_lane_and_wakes_waiters() {
+    let (lane, lane_reader) = Lane::new(1);
     let (writer, reader) = duplex(4);
-    let draining = tokio::spawn(outlet.drain(writer));
+    let draining = tokio::spawn(lane_reader.drain(writer));
     put(&lane, "longer than the pipe").unwrap();
     settle().await;
     put(&lane, "full").unwrap();
@@ -92,19 +92,19 @@ async fn a_writer_that_fails_closes_the_lane_and_tells_who_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_outlet_that_is_dropped_closes_the_lane() {
-    let (lane, outlet) = Lane::new(1);
+async fn a_lane_reader_that_is_dropped_closes_the_lane() {
+    let (lane, lane_reader) = Lane::new(1);
     put(&lane, "full").unwrap();
     let mut waiting = pin!(lane.send(b"waits"));
     assert_eq!(poll_once(&mut waiting).await, Poll::Pending);
-    drop(outlet);
+    drop(lane_reader);
     assert_eq!(waiting.await, Err(Closed));
     assert!(lane.is_closed());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_line_is_written_whole_or_not_at_all() {
-    let (lane, outlet) = Lane::new(100);
+    let (lane, lane_reader) = Lane::new(100);
     put(&lane, "before").unwrap();
     let panicked = catch_unwind(AssertUnwindSafe(|| {
         lane.try_send(|pending| {
@@ -116,24 +116,27 @@ async fn a_line_is_written_whole_or_not_at_all() {
     assert_eq!(put(&lane, ""), Ok(0));
     assert_eq!(put(&lane, "{\n  \"a\": 1\n}"), Ok(13));
     assert_eq!(lane.counters().lines, 2);
-    assert_eq!(drained(&lane, outlet).await, "before\n{   \"a\": 1 }\n");
+    assert_eq!(
+        drained(&lane, lane_reader).await,
+        "before\n{   \"a\": 1 }\n"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn many_lines_go_in_one_write() {
-    let (lane, outlet) = Lane::new(10_000);
+    let (lane, lane_reader) = Lane::new(10_000);
     for _ in 0..1000 {
         put(&lane, "a line").unwrap();
     }
-    drained(&lane, outlet).await;
+    drained(&lane, lane_reader).await;
     assert_eq!(lane.counters().writes, 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_line_is_flushed_when_nothing_follows() {
-    let (lane, outlet) = Lane::new(100);
+    let (lane, lane_reader) = Lane::new(100);
     let (writer, reader) = duplex(100);
-    tokio::spawn(outlet.drain(tokio::io::BufWriter::new(writer)));
+    tokio::spawn(lane_reader.drain(tokio::io::BufWriter::new(writer)));
     put(&lane, "nothing follows").unwrap();
     let mut lines = BufReader::new(reader).lines();
     let line = lines.next_line().await.unwrap();
@@ -142,18 +145,18 @@ async fn a_line_is_flushed_when_nothing_follows() {
 
 #[tokio::test(start_paused = true)]
 async fn who_waits_goes_first_and_in_order() {
-    let (lane, outlet) = Lane::new(1);
+    let (lane, lane_reader) = Lane::new(1);
     put(&lane, "full").unwrap();
     let mut first = pin!(lane.send(b"first"));
     let mut second = pin!(lane.send(b"second"));
     assert_eq!(poll_once(&mut first).await, Poll::Pending);
     assert_eq!(poll_once(&mut second).await, Poll::Pending);
     let (writer, mut reader) = duplex(100);
-    tokio::spawn(outlet.drain(writer));
+    tokio::spawn(lane_reader.drain(writer));
     settle().await;
-    // The lane is empty now, but it is not the turn of whoever comes along.
+    // The lane is empty now, but a new sender must wait for those who wait already.
     assert_eq!(put(&lane, "pushy"), Err(TrySendError::Full));
-    // Nor of the second.
+    // The second must wait, too.
     assert_eq!(poll_once(&mut second).await, Poll::Pending);
     first.await.unwrap();
     second.await.unwrap();
@@ -167,14 +170,14 @@ async fn who_waits_goes_first_and_in_order() {
 
 #[tokio::test(start_paused = true)]
 async fn who_found_room_may_use_it_although_others_wait() {
-    let (lane, outlet) = Lane::new(10);
+    let (lane, lane_reader) = Lane::new(10);
     put(&lane, "0123456789").unwrap();
     let mut looking = pin!(lane.room());
     let mut waiting = pin!(lane.send(b"waits"));
     assert_eq!(poll_once(&mut looking).await, Poll::Pending);
     assert_eq!(poll_once(&mut waiting).await, Poll::Pending);
     let (writer, mut reader) = duplex(100);
-    tokio::spawn(outlet.drain(writer));
+    tokio::spawn(lane_reader.drain(writer));
     settle().await;
     assert_eq!(looking.await, Ok(()));
     assert_eq!(put(&lane, "one"), Ok(4));
@@ -188,16 +191,16 @@ async fn who_found_room_may_use_it_although_others_wait() {
 
 #[tokio::test(start_paused = true)]
 async fn who_stops_waiting_sends_nothing_and_holds_up_nobody() {
-    let (lane, outlet) = Lane::new(1);
+    let (lane, lane_reader) = Lane::new(1);
     put(&lane, "full").unwrap();
     let mut first = Box::pin(lane.send(b"first"));
     let mut second = pin!(lane.send(b"second"));
     assert_eq!(poll_once(&mut first).await, Poll::Pending);
     assert_eq!(poll_once(&mut second).await, Poll::Pending);
     let (writer, mut reader) = duplex(100);
-    tokio::spawn(outlet.drain(writer));
+    tokio::spawn(lane_reader.drain(writer));
     settle().await;
-    // It was told that there is room, and does not want it any more.
+    // It was woken because there is room, and is dropped before it uses it.
     drop(first);
     second.await.unwrap();
     lane.close();
@@ -208,9 +211,9 @@ async fn who_stops_waiting_sends_nothing_and_holds_up_nobody() {
 
 #[tokio::test(start_paused = true)]
 async fn a_producer_that_always_has_more_starves_nobody() {
-    let (lane, outlet) = Lane::new(1000);
+    let (lane, lane_reader) = Lane::new(1000);
     let (writer, reader) = duplex(100);
-    tokio::spawn(outlet.drain(writer));
+    tokio::spawn(lane_reader.drain(writer));
     let greedy = lane.clone();
     tokio::spawn(async move {
         while greedy.room().await.is_ok() {
@@ -226,16 +229,16 @@ async fn a_producer_that_always_has_more_starves_nobody() {
     while lines.next_line().await.unwrap().unwrap() != "modest" {
         before += 1;
     }
-    // What was in the pipe, in the hands of the writer, and pending; and one turn of the greedy,
-    // who waited first. No second turn.
+    // The lines in the pipe, in the writer and pending, and one turn of the greedy producer, which waited
+    // first. It has no second turn.
     assert!(before <= 650, "{before} lines went first");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_reader_that_stops_reading_bounds_the_lane_and_stops_the_producers() {
-    let (lane, outlet) = Lane::new(1000);
+    let (lane, lane_reader) = Lane::new(1000);
     let (writer, reader) = duplex(100);
-    tokio::spawn(outlet.drain(writer));
+    tokio::spawn(lane_reader.drain(writer));
     let producers: Vec<_> = (0..16)
         .map(|number| {
             let lane = lane.clone();
@@ -257,21 +260,23 @@ async fn a_reader_that_stops_reading_bounds_the_lane_and_stops_the_producers() {
     for _ in 0..16_000 {
         lines.next_line().await.unwrap().unwrap();
     }
-    let LaneCounters { lines, deepest, .. } = lane.counters();
+    let LaneCounters {
+        lines, max_pending, ..
+    } = lane.counters();
     assert_eq!(lines, 16_000);
     assert!(
-        deepest < 1000 + "15 999\n".len(),
-        "{deepest} bytes were pending"
+        max_pending < 1000 + "15 999\n".len(),
+        "{max_pending} bytes were pending"
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn producers_that_wait_for_each_other_still_share_their_writes() {
-    let (lane, outlet) = Lane::new(10_000);
-    let draining = tokio::spawn(outlet.drain(tokio::io::sink()));
+    let (lane, lane_reader) = Lane::new(10_000);
+    let draining = tokio::spawn(lane_reader.drain(tokio::io::sink()));
     let producers = (0..16).map(|number| {
         let lengths = vec![100; 1000];
-        tokio::spawn(produce(lane.clone(), number, Manner::Waits, lengths))
+        tokio::spawn(produce(lane.clone(), number, SendMethod::Waits, lengths))
     });
     for producer in producers.collect::<Vec<_>>() {
         producer.await.unwrap();
@@ -284,30 +289,30 @@ async fn producers_that_wait_for_each_other_still_share_their_writes() {
 
 #[tokio::test(start_paused = true)]
 async fn a_small_lane_that_is_full_does_not_wait_for_more() {
-    let (lane, outlet) = Lane::new(100);
+    let (lane, lane_reader) = Lane::new(100);
     let start = tokio::time::Instant::now();
-    let lines = collect(lane, outlet, vec![(Manner::Waits, vec![10; 1000])]).await;
+    let lines = collect(lane, lane_reader, vec![(SendMethod::Waits, vec![10; 1000])]).await;
     assert_eq!(lines.len(), 1000);
     let waited = start.elapsed();
     assert!(waited <= Duration::from_millis(2), "it waited {waited:?}");
 }
 
-/// How a producer writes its lines.
+/// How a producer sends its lines.
 #[derive(Clone, Copy, Debug)]
-enum Manner {
+enum SendMethod {
     Waits,
     Tries,
     Urges,
 }
 
-async fn produce(lane: Lane, number: usize, manner: Manner, lengths: Vec<usize>) {
+async fn produce(lane: Lane, number: usize, method: SendMethod, lengths: Vec<usize>) {
     for (at, length) in lengths.into_iter().enumerate() {
         let line = format!("{number} {at} {}", "x".repeat(length));
         let write = |pending: &mut Vec<u8>| pending.extend_from_slice(line.as_bytes());
-        match manner {
-            Manner::Waits => lane.send(line.as_bytes()).await.unwrap(),
-            Manner::Urges => drop(lane.send_urgent(write).unwrap()),
-            Manner::Tries => {
+        match method {
+            SendMethod::Waits => lane.send(line.as_bytes()).await.unwrap(),
+            SendMethod::Urges => drop(lane.send_urgent(write).unwrap()),
+            SendMethod::Tries => {
                 while lane.try_send(write).is_err() {
                     lane.room().await.unwrap();
                 }
@@ -316,17 +321,17 @@ async fn produce(lane: Lane, number: usize, manner: Manner, lengths: Vec<usize>)
     }
 }
 
-/// The lines of each producer, as they came out.
+/// Returns the lines of each producer, as they were received.
 async fn collect(
     lane: Lane,
-    outlet: LaneReader,
-    producers: Vec<(Manner, Vec<usize>)>,
+    lane_reader: LaneReader,
+    producers: Vec<(SendMethod, Vec<usize>)>,
 ) -> Vec<String> {
     let (writer, reader) = duplex(64);
-    tokio::spawn(outlet.drain(writer));
+    tokio::spawn(lane_reader.drain(writer));
     let producing = producers.into_iter().enumerate();
-    let producing = producing.map(|(number, (manner, lengths))| {
-        tokio::spawn(produce(lane.clone(), number, manner, lengths))
+    let producing = producing.map(|(number, (method, lengths))| {
+        tokio::spawn(produce(lane.clone(), number, method, lengths))
     });
     let producing: Vec<_> = producing.collect();
     tokio::spawn(async move {
@@ -349,7 +354,7 @@ proptest! {
     #[test]
     fn producers_side_by_side_tear_no_line_and_keep_their_order(
         producers in prop::collection::vec((
-            prop::sample::select(vec![Manner::Waits, Manner::Tries, Manner::Urges]),
+            prop::sample::select(vec![SendMethod::Waits, SendMethod::Tries, SendMethod::Urges]),
             prop::collection::vec(0..200_usize, 0..60),
         ), 16),
         capacity in 1..2000_usize,
@@ -358,8 +363,8 @@ proptest! {
             .worker_threads(4)
             .enable_time()
             .build();
-        let (lane, outlet) = Lane::new(capacity);
-        let lines = runtime.unwrap().block_on(collect(lane, outlet, producers.clone()));
+        let (lane, lane_reader) = Lane::new(capacity);
+        let lines = runtime.unwrap().block_on(collect(lane, lane_reader, producers.clone()));
         let mut rest: Vec<_> = producers.iter().map(|(_, lengths)| lengths.iter().enumerate()).collect();
         for line in lines {
             let number: usize = line.split(' ').next().unwrap().parse().unwrap();

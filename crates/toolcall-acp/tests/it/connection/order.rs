@@ -1,5 +1,5 @@
-//! One queue, one order: no answer overtakes what was said before it.
-//! That holds whether the peer listens or not.
+//! One queue, one order: no response overtakes an earlier line.
+//! That holds whether the peer reads or not.
 
 use serde_json::json;
 use toolcall_acp::transport::Limits;
@@ -16,9 +16,9 @@ fn response(id: usize) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_does_not_overtake_updates_sent_before_it() {
-    let (peer, transport, mut far) = connected();
+    let (peer, transport, mut remote) = connected();
     let (mut requests, _connection) = holding(transport);
-    far.say(request(1)).await;
+    remote.send(request(1)).await;
     let request = requests.recv().await.unwrap();
     let updates: Vec<_> = (0..100).map(|number| format!("update {number}")).collect();
     for update in &updates {
@@ -27,9 +27,9 @@ async fn an_answer_does_not_overtake_updates_sent_before_it() {
     }
     request.respond(Ok(&json!(null))).await;
     for update in &updates {
-        assert_eq!(far.hear().await, *update);
+        assert_eq!(remote.receive().await, *update);
     }
-    assert_eq!(far.hear().await, response(1));
+    assert_eq!(remote.receive().await, response(1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -38,9 +38,9 @@ async fn an_answer_waits_behind_updates_that_wait_for_room() {
         lane: 50,
         ..Limits::default()
     };
-    let (peer, transport, mut far) = narrowly_connected(200, limits);
+    let (peer, transport, mut remote) = narrowly_connected(200, limits);
     let (mut requests, _connection) = holding(transport);
-    far.say(request(1)).await;
+    remote.send(request(1)).await;
     let request = requests.recv().await.unwrap();
     let reporter = peer.clone();
     tokio::spawn(async move {
@@ -57,19 +57,19 @@ async fn an_answer_waits_behind_updates_that_wait_for_room() {
     );
     for number in 0..100 {
         let update = json!({"jsonrpc": "2.0", "method": "_update", "params": {"number": number}});
-        let heard: serde_json::Value = serde_json::from_str(&far.hear().await).unwrap();
-        assert_eq!(heard, update);
+        let received: serde_json::Value = serde_json::from_str(&remote.receive().await).unwrap();
+        assert_eq!(received, update);
     }
-    assert_eq!(far.hear().await, response(1));
-    assert!(peer.lane().counters().deepest < 50 + 100);
+    assert_eq!(remote.receive().await, response(1));
+    assert!(peer.lane().counters().max_pending < 50 + 100);
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_answer_comes_after_what_was_said_before_it_and_in_order() {
-    let (peer, transport, mut far) = connected();
+    let (peer, transport, mut remote) = connected();
     let (mut requests, _connection) = holding(transport);
     for id in 0..50 {
-        far.say(request(id)).await;
+        remote.send(request(id)).await;
     }
     for id in 0..50 {
         let request = requests.recv().await.unwrap();
@@ -79,15 +79,20 @@ async fn every_answer_comes_after_what_was_said_before_it_and_in_order() {
             .unwrap();
         request.respond(Ok(&json!(null))).await;
     }
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for _ in 0..100 {
-        heard.push(far.hear().await);
+        received.push(remote.receive().await);
     }
-    let place = |line: &str| heard.iter().position(|heard| heard == line).unwrap();
+    let place = |line: &str| {
+        received
+            .iter()
+            .position(|received| received == line)
+            .unwrap()
+    };
     let answers: Vec<_> = (0..50).map(|id| place(&response(id))).collect();
     assert!(answers.is_sorted());
     for (id, answer) in answers.into_iter().enumerate() {
-        assert!(place(&format!("before {id}")) < answer, "{heard:?}");
+        assert!(place(&format!("before {id}")) < answer, "{received:?}");
     }
 }
 
@@ -97,9 +102,9 @@ async fn an_answer_waits_for_room_without_being_lost() {
         lane: 10,
         ..Limits::default()
     };
-    let (peer, transport, mut far) = narrowly_connected(100, limits);
+    let (peer, transport, mut remote) = narrowly_connected(100, limits);
     let (mut requests, _connection) = holding(transport);
-    far.say(request(1)).await;
+    remote.send(request(1)).await;
     let request = requests.recv().await.unwrap();
     let filler = "x".repeat(300);
     for _ in 0..2 {
@@ -109,7 +114,7 @@ async fn an_answer_waits_for_room_without_being_lost() {
     tokio::spawn(async move { request.respond(Ok(&json!(null))).await });
     settle().await;
     assert_eq!(peer.lane().counters().lines, 2);
-    assert_eq!(far.hear().await, filler);
-    assert_eq!(far.hear().await, filler);
-    assert_eq!(far.hear().await, response(1));
+    assert_eq!(remote.receive().await, filler);
+    assert_eq!(remote.receive().await, filler);
+    assert_eq!(remote.receive().await, response(1));
 }

@@ -1,5 +1,5 @@
 //! Requests to the peer: answered, refused, withdrawn, or left without an answer.
-//! Each comes to exactly one of these.
+//! Each request has exactly one of these outcomes.
 
 use std::pin::pin;
 use std::task::Poll;
@@ -9,20 +9,22 @@ use toolcall_acp::lane::Closed;
 use toolcall_acp::peer::{Peer, PeerError, RpcError};
 use toolcall_acp::transport::Limits;
 
-use crate::connection::support::{Far, narrowly_connected, poll_once, running_alone, settle};
+use crate::connection::support::{
+    RemotePeer, narrowly_connected, poll_once, running_alone, settle,
+};
 
 fn asked(peer: &Peer) -> tokio::task::JoinHandle<Result<Value, PeerError>> {
     let peer = peer.clone();
     tokio::spawn(async move { peer.request("_ask", &json!({"what": 1})).await })
 }
 
-/// What is asked, answered with this.
+/// Sends a request and answers it with this line. Returns its outcome.
 async fn answered(answer: &str) -> Result<Value, PeerError> {
-    let (peer, mut far) = running_alone();
+    let (peer, mut remote) = running_alone();
     let asking = asked(&peer);
     let request = r#"{"jsonrpc":"2.0","id":"toolcall-1","method":"_ask","params":{"what":1}}"#;
-    assert_eq!(far.hear().await, request);
-    far.say(answer).await;
+    assert_eq!(remote.receive().await, request);
+    remote.send(answer).await;
     asking.await.unwrap()
 }
 
@@ -64,14 +66,14 @@ async fn an_answer_that_is_none_does_not_leave_anybody_waiting() {
 
 #[tokio::test(start_paused = true)]
 async fn answers_find_their_request_in_any_order() {
-    let (peer, mut far) = running_alone();
+    let (peer, mut remote) = running_alone();
     let asking: Vec<_> = (0..10).map(|_| asked(&peer)).collect();
     for _ in 0..10 {
-        far.hear().await;
+        remote.receive().await;
     }
     for id in (1..=10).rev() {
         let answer = json!({"jsonrpc": "2.0", "id": format!("toolcall-{id}"), "result": id});
-        far.say(answer.to_string()).await;
+        remote.send(answer.to_string()).await;
     }
     for (at, asking) in asking.into_iter().enumerate() {
         assert_eq!(asking.await.unwrap(), Ok(json!(at + 1)));
@@ -80,38 +82,40 @@ async fn answers_find_their_request_in_any_order() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_dropped_is_withdrawn_and_its_late_answer_dropped() {
-    let (peer, mut far) = running_alone();
+    let (peer, mut remote) = running_alone();
     let asking = asked(&peer);
-    far.hear().await;
+    remote.receive().await;
     asking.abort();
     let withdrawn =
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"toolcall-1"}}"#;
-    assert_eq!(far.hear().await, withdrawn);
-    far.say(r#"{"jsonrpc":"2.0","id":"toolcall-1","result":"late"}"#)
+    assert_eq!(remote.receive().await, withdrawn);
+    remote
+        .send(r#"{"jsonrpc":"2.0","id":"toolcall-1","result":"late"}"#)
         .await;
-    assert_alive(&peer, &mut far).await;
+    assert_alive(&peer, &mut remote).await;
 }
 
-async fn assert_alive(peer: &Peer, far: &mut Far) {
+async fn assert_alive(peer: &Peer, remote: &mut RemotePeer) {
     peer.notify("_alive", &json!([])).await.unwrap();
     assert_eq!(
-        far.hear().await,
+        remote.receive().await,
         r#"{"jsonrpc":"2.0","method":"_alive","params":[]}"#
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_answered_is_not_withdrawn() {
-    let (peer, mut far) = running_alone();
+    let (peer, mut remote) = running_alone();
     let ask = json!({});
     let mut asking = Box::pin(peer.request("_ask", &ask));
     assert_eq!(poll_once(&mut asking).await, Poll::Pending);
-    far.hear().await;
-    far.say(r#"{"jsonrpc":"2.0","id":"toolcall-1","result":1}"#)
+    remote.receive().await;
+    remote
+        .send(r#"{"jsonrpc":"2.0","id":"toolcall-1","result":1}"#)
         .await;
     settle().await;
     drop(asking);
-    assert_alive(&peer, &mut far).await;
+    assert_alive(&peer, &mut remote).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,27 +124,27 @@ async fn a_request_that_is_dropped_before_it_was_sent_sends_nothing() {
         lane: 1,
         ..Limits::default()
     };
-    let (peer, transport, mut far) = narrowly_connected(1000, limits);
+    let (peer, transport, mut remote) = narrowly_connected(1000, limits);
     peer.lane().send(b"full").await.unwrap();
     let ask = json!({});
     let mut asking = Box::pin(peer.request("_ask", &ask));
     assert_eq!(poll_once(&mut asking).await, Poll::Pending);
     drop(asking);
     tokio::spawn(transport.run_alone());
-    assert_eq!(far.hear().await, "full");
-    assert_alive(&peer, &mut far).await;
+    assert_eq!(remote.receive().await, "full");
+    assert_alive(&peer, &mut remote).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_end_of_input_ends_every_request() {
-    let (peer, mut far) = running_alone();
+    let (peer, mut remote) = running_alone();
     let asking = asked(&peer);
-    far.hear().await;
-    far.hang_up();
+    remote.receive().await;
+    remote.close();
     assert_eq!(asking.await.unwrap(), Err(PeerError::Gone));
     assert_eq!(peer.request("_ask", &json!({})).await, Err(PeerError::Gone));
-    // What goes out still does.
-    assert_alive(&peer, &mut far).await;
+    // Lines to the peer are still sent.
+    assert_alive(&peer, &mut remote).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -149,34 +153,34 @@ async fn more_requests_than_can_wait_wait_for_a_place() {
         requests: 2,
         ..Limits::default()
     };
-    let (peer, transport, mut far) = narrowly_connected(1000, limits);
+    let (peer, transport, mut remote) = narrowly_connected(1000, limits);
     tokio::spawn(transport.run_alone());
     let mut asking: Vec<_> = (0..3).map(|_| asked(&peer)).collect();
-    far.hear().await;
-    far.hear().await;
+    remote.receive().await;
+    remote.receive().await;
     settle().await;
     assert_eq!(peer.lane().counters().lines, 2);
     asking.remove(0).abort();
-    let heard = [far.hear().await, far.hear().await];
-    assert!(heard[0].contains("$/cancel_request"), "{heard:?}");
-    assert!(heard[1].contains(r#""id":"toolcall-3""#), "{heard:?}");
+    let received = [remote.receive().await, remote.receive().await];
+    assert!(received[0].contains("$/cancel_request"), "{received:?}");
+    assert!(received[1].contains(r#""id":"toolcall-3""#), "{received:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_waits_for_a_place_is_told_that_none_will_come() {
+async fn a_request_waiting_for_its_turn_fails_when_the_connection_ends() {
     let limits = Limits {
         requests: 1,
         ..Limits::default()
     };
-    let (peer, transport, mut far) = narrowly_connected(1000, limits);
+    let (peer, transport, mut remote) = narrowly_connected(1000, limits);
     tokio::spawn(transport.run_alone());
     let params = json!({});
-    // It keeps its place, as nobody asks for its answer.
+    // It still counts as unanswered, because its future is not polled.
     let mut first = pin!(peer.request("_ask", &params));
     assert_eq!(poll_once(&mut first).await, Poll::Pending);
     let second = asked(&peer);
     settle().await;
-    far.hang_up();
+    remote.close();
     assert_eq!(second.await.unwrap(), Err(PeerError::Gone));
 }
 
@@ -186,29 +190,30 @@ async fn a_request_nobody_waits_for_goes_at_once_and_its_answer_is_dropped() {
         lane: 1,
         ..Limits::default()
     };
-    let (peer, transport, mut far) = narrowly_connected(1000, limits);
+    let (peer, transport, mut remote) = narrowly_connected(1000, limits);
     peer.lane().send(b"full").await.unwrap();
     assert_eq!(
         peer.request_and_forget("_release", &json!({"id": 1})),
         Ok(())
     );
     tokio::spawn(transport.run_alone());
-    assert_eq!(far.hear().await, "full");
+    assert_eq!(remote.receive().await, "full");
     let release = r#"{"jsonrpc":"2.0","id":"toolcall-1","method":"_release","params":{"id":1}}"#;
-    assert_eq!(far.hear().await, release);
-    far.say(r#"{"jsonrpc":"2.0","id":"toolcall-1","result":null}"#)
+    assert_eq!(remote.receive().await, release);
+    remote
+        .send(r#"{"jsonrpc":"2.0","id":"toolcall-1","result":null}"#)
         .await;
-    assert_alive(&peer, &mut far).await;
+    assert_alive(&peer, &mut remote).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn parameters_that_cannot_be_written_send_nothing() {
-    let (peer, mut far) = running_alone();
+    let (peer, mut remote) = running_alone();
     let bad = std::collections::HashMap::from([(vec![1], "a list is no name")]);
     assert_eq!(peer.request("_ask", &bad).await, Err(PeerError::Malformed));
     assert_eq!(peer.notify("_tell", &bad).await, Ok::<(), Closed>(()));
     assert_eq!(peer.request_and_forget("_ask", &bad), Ok(()));
-    assert_alive(&peer, &mut far).await;
+    assert_alive(&peer, &mut remote).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -216,7 +221,7 @@ async fn a_peer_can_be_used_from_any_thread() {
     fn moves<T: Send>(future: T) -> T {
         future
     }
-    let (peer, _far) = running_alone();
+    let (peer, _remote) = running_alone();
     let params = json!({});
     let mut asking = pin!(moves(peer.request("_ask", &params)));
     assert_eq!(poll_once(&mut asking).await, Poll::Pending);

@@ -1,5 +1,5 @@
-//! A peer to test connections with: it says and hears lines.
-//! It asserts nothing about what they say.
+//! A remote peer for tests of connections: it sends and receives lines.
+//! It asserts nothing about their content.
 
 use std::future::Future;
 use std::io;
@@ -14,74 +14,74 @@ use toolcall_acp::dispatch::{Dispatch, Handled, Responder};
 use toolcall_acp::peer::{Peer, RpcError};
 use toolcall_acp::transport::{Limits, Transport, connect};
 
-/// How much lies in the pipes of a test that does not care.
-const ROOMY: usize = 1024 * 1024;
+/// The pipe size for tests that do not depend on it.
+const LARGE_PIPE: usize = 1024 * 1024;
 
 /// The other end of a connection.
-pub(crate) struct Far {
-    mouth: Option<DuplexStream>,
-    ears: Lines<BufReader<DuplexStream>>,
+pub(crate) struct RemotePeer {
+    writer: Option<DuplexStream>,
+    reader: Lines<BufReader<DuplexStream>>,
 }
 
-impl Far {
-    /// Says these lines.
-    pub(crate) async fn say(&mut self, lines: impl AsRef<[u8]>) {
-        let mouth = self.mouth.as_mut().expect("it did not hang up");
-        mouth.write_all(lines.as_ref()).await.unwrap();
-        mouth.write_all(b"\n").await.unwrap();
+impl RemotePeer {
+    /// Sends these lines.
+    pub(crate) async fn send(&mut self, lines: impl AsRef<[u8]>) {
+        let writer = self.writer.as_mut().expect("an open writer");
+        writer.write_all(lines.as_ref()).await.unwrap();
+        writer.write_all(b"\n").await.unwrap();
     }
 
-    /// The next line.
-    pub(crate) async fn hear(&mut self) -> String {
-        let line = self.ears.next_line().await.unwrap();
-        line.expect("the other side says something")
+    /// Returns the next line.
+    pub(crate) async fn receive(&mut self) -> String {
+        let line = self.reader.next_line().await.unwrap();
+        line.expect("a line")
     }
 
-    /// Every line until the other side hangs up.
-    pub(crate) async fn hear_out(&mut self) -> Vec<String> {
+    /// Returns every line until the other side closes the connection.
+    pub(crate) async fn receive_all(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
-        while let Some(line) = self.ears.next_line().await.unwrap() {
+        while let Some(line) = self.reader.next_line().await.unwrap() {
             lines.push(line);
         }
         lines
     }
 
-    /// Listens no more, but may still speak.
-    pub(crate) fn stop_listening(self) -> impl Sized {
-        self.mouth
+    /// Stops reading, and keeps the sending half open.
+    pub(crate) fn stop_reading(self) -> impl Sized {
+        self.writer
     }
 
-    /// Says nothing any more.
-    pub(crate) fn hang_up(&mut self) {
-        self.mouth = None;
+    /// Closes the sending half.
+    pub(crate) fn close(&mut self) {
+        self.writer = None;
     }
 }
 
-/// A connection and its other end.
-pub(crate) fn connected() -> (Peer, Transport, Far) {
-    narrowly_connected(ROOMY, Limits::default())
+/// Returns a connection and its other end.
+pub(crate) fn connected() -> (Peer, Transport, RemotePeer) {
+    narrowly_connected(LARGE_PIPE, Limits::default())
 }
 
-/// A connection through pipes of this many bytes, and its other end.
-pub(crate) fn narrowly_connected(pipe: usize, limits: Limits) -> (Peer, Transport, Far) {
-    let (mouth, reader) = tokio::io::duplex(pipe);
-    let (writer, ears) = tokio::io::duplex(pipe);
+/// Returns a connection through pipes of this many bytes, and its other end.
+pub(crate) fn narrowly_connected(pipe: usize, limits: Limits) -> (Peer, Transport, RemotePeer) {
+    let (remote_writer, reader) = tokio::io::duplex(pipe);
+    let (writer, remote_reader) = tokio::io::duplex(pipe);
     let (peer, transport) = connect(reader, writer, limits);
-    let far = Far {
-        mouth: Some(mouth),
-        ears: BufReader::new(ears).lines(),
+    let remote = RemotePeer {
+        writer: Some(remote_writer),
+        reader: BufReader::new(remote_reader).lines(),
     };
-    (peer, transport, far)
+    (peer, transport, remote)
 }
 
-/// A connection that runs without a handler, and its other end.
-pub(crate) fn running_alone() -> (Peer, Far) {
-    let (peer, transport, far) = connected();
+/// Returns a connection that runs without a handler, and its other end.
+pub(crate) fn running_alone() -> (Peer, RemotePeer) {
+    let (peer, transport, remote) = connected();
     tokio::spawn(transport.run_alone());
-    (peer, far)
+    (peer, remote)
 }
 
-/// Answers `_ping` and refuses everything else.
+/// A handler that answers `_ping` and refuses everything else.
 pub(crate) struct Ping;
 
 impl Dispatch for Ping {
@@ -93,10 +93,10 @@ impl Dispatch for Ping {
     }
 }
 
-/// Hands out the responders of every request.
-struct Holding(mpsc::Sender<Responder>);
+/// A handler that passes every responder to the test.
+struct HoldingHandler(mpsc::Sender<Responder>);
 
-impl Dispatch for Holding {
+impl Dispatch for HoldingHandler {
     fn request(&self, _: &str, _: Option<&RawValue>, to: Responder) -> Handled {
         self.0
             .try_send(to)
@@ -105,12 +105,15 @@ impl Dispatch for Holding {
     }
 }
 
-/// Runs a connection. Requests come out here, to be answered or not.
+/// Runs a connection. Returns the responders to its requests.
 pub(crate) fn holding(
     transport: Transport,
 ) -> (mpsc::Receiver<Responder>, JoinHandle<io::Result<()>>) {
     let (sender, requests) = mpsc::channel(100);
-    (requests, tokio::spawn(transport.run(Holding(sender))))
+    (
+        requests,
+        tokio::spawn(transport.run(HoldingHandler(sender))),
+    )
 }
 
 /// Lets every task that can run do so.
@@ -120,7 +123,7 @@ pub(crate) async fn settle() {
     }
 }
 
-/// Polls once.
+/// Polls a future once.
 pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     let mut future = std::pin::Pin::new(future);
     std::future::poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await

@@ -1,4 +1,4 @@
-//! The agent of a story: the least one, which adds nothing to what the library says.
+//! The agent of the golden tests: a `SimpleAgent`, which adds nothing to the library's own lines.
 
 use std::io;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use toolcall_acp::service::CommandPlacement;
 use toolcall_acp::transport::Transport;
 use toolcall_acp::{ClientConnection, Prompt, SimpleAgent, StopReason, serve};
 
-use crate::golden::stage::{Model, Open};
+use crate::golden::harness::{Model, OpenEngine};
 
-/// Serves a client until it is gone.
+/// Serves a client until its connection ends.
 pub(crate) async fn serve_with(
     client: ClientConnection,
     transport: Transport,
     commands: CommandPlacement,
-    open: Open,
+    open: OpenEngine,
     model: Model,
 ) -> io::Result<()> {
     let answer = move |prompt: Arc<Prompt>, _: Vec<Content>| -> BoxFuture<'static, StopReason> {

@@ -1,27 +1,27 @@
-//! What is checked of every story: the rules, the schema, the replay, and the lines to the letter.
-//! It plays nothing.
+//! The checks of every golden test: the rules, the schema, the replay, and the exact lines.
+//! It runs no agent.
 
 use expect_test::expect_file;
 use toolcall::{SessionId, Store, ToolCall, replay};
 use toolcall_acp::TraceContext;
 use toolcall_acp::lint::{Direction, Frame, lint};
-use toolcall_acp::v1::{Dialect, Printing, snapshot};
+use toolcall_acp::v1::{Dialect, OutputFormat, snapshot};
 
+use crate::golden::client_state::ClientState;
+use crate::golden::harness::Wire;
 use crate::golden::line::{Line, Side};
-use crate::golden::merged::Known;
-use crate::golden::stage::Wire;
 use crate::golden::{replaying, rules, schema};
 
 impl Wire {
-    /// Checks everything, and the lines against the golden of this name.
+    /// Checks everything, and compares the lines with the golden file of this name.
     pub(crate) fn check(&self, name: &str) {
-        self.check_told(name);
-        let differences = replaying::differences(self.live(), self.told_again());
+        self.check_lines(name);
+        let differences = replaying::differences(self.live(), self.replayed_state());
         assert_eq!(differences, [""; 0], "{name}");
     }
 
-    /// Checks all but the replay, for a session that nothing was stored of.
-    pub(crate) fn check_told(&self, name: &str) {
+    /// Checks all but the replay, for a session that was not stored.
+    pub(crate) fn check_lines(&self, name: &str) {
         expect_file![format!("wires/{name}.wire")].assert_eq(&self.transcript());
         assert_eq!(rules::findings(&self.lines), [""; 0], "{name}");
         assert_eq!(self.linted(), [""; 0], "{name}");
@@ -36,7 +36,7 @@ impl Wire {
         lines.collect()
     }
 
-    /// What our own linter finds.
+    /// Returns the findings of our own linter.
     fn linted(&self) -> Vec<String> {
         let frames = self.lines.iter().map(|line| Frame {
             direction: match line.side {
@@ -49,14 +49,14 @@ impl Wire {
         findings.map(|finding| format!("{finding:?}")).collect()
     }
 
-    fn said(&self) -> impl Iterator<Item = &Line> {
+    fn agent_lines(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(|line| line.side == Side::Agent)
     }
 
-    /// What the client knows in the end.
-    pub(crate) fn live(&self) -> Known {
-        let mut known = Known::default();
-        for line in self.said() {
+    /// Returns what the client knows in the end.
+    pub(crate) fn live(&self) -> ClientState {
+        let mut known = ClientState::default();
+        for line in self.agent_lines() {
             let params = &line.json["params"];
             known.update(&params["update"]);
             known.merge(&params["toolCall"]);
@@ -64,30 +64,31 @@ impl Wire {
         known
     }
 
-    /// The calls as they were stored.
+    /// Returns the stored calls.
     pub(crate) fn stored(&self) -> Vec<ToolCall> {
         let records = self.store.load(&SessionId::new("s1"));
         replay(&records.expect("records"))
     }
 
-    /// What the client would know from a replay of the stored session.
-    fn told_again(&self) -> Known {
+    /// Returns what the client would know from a replay of the stored session.
+    fn replayed_state(&self) -> ClientState {
         let dialect = Dialect {
             printing: self.printing(),
             trace: TraceContext::default(),
         };
-        let (mut known, calls) = (Known::default(), self.stored());
+        let (mut known, calls) = (ClientState::default(), self.stored());
         for update in calls.iter().flat_map(|call| snapshot(call, &dialect)) {
             known.update(&update.to_value());
         }
         known
     }
 
-    fn printing(&self) -> Printing {
+    fn printing(&self) -> OutputFormat {
         let offers = &self.lines[0].json["params"]["clientCapabilities"];
-        match offers["_meta"]["terminal_output"] == true {
-            true => Printing::Terminal,
-            false => Printing::Text,
+        if offers["_meta"]["terminal_output"] == true {
+            OutputFormat::Terminal
+        } else {
+            OutputFormat::Text
         }
     }
 }

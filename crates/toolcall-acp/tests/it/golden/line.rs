@@ -1,9 +1,9 @@
-//! One line of a wire, and who wrote it.
+//! One line of a connection, and who wrote it.
 //! Values only.
 
 use serde_json::Value;
 
-/// The id of the prompt, whose answer ends a story.
+/// The id of the prompt, whose response ends a test.
 pub(crate) const PROMPT: u64 = 3;
 
 /// Who wrote a line.
@@ -13,7 +13,7 @@ pub(crate) enum Side {
     Client,
 }
 
-/// One line, as it was written and as JSON.
+/// One line, as text and as JSON.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) side: Side,

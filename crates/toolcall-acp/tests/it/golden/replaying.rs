@@ -1,15 +1,15 @@
-//! Whether a session that is told again ends in the state that it was told in live.
-//! The few exceptions are listed here, each with its reason.
+//! Compares the client's state after a replay with its state after the live session.
+//! The few allowed differences are listed here, each with its reason.
 
 use serde_json::{Map, Value};
 
-use crate::golden::merged::Known;
+use crate::golden::client_state::ClientState;
 
-/// Nobody asked for these in a later session: the trace is that of the live turn.
+/// Keys of the live turn's trace context, which a replay does not have.
 const OF_THE_TURN: [&str; 3] = ["traceparent", "tracestate", "baggage"];
 
-/// Every difference that is no exception.
-pub(crate) fn differences(live: Known, again: Known) -> Vec<String> {
+/// Returns every difference that is not allowed.
+pub(crate) fn differences(live: ClientState, again: ClientState) -> Vec<String> {
     let mut differences = Vec::new();
     if live.plan != again.plan {
         differences.push(format!("plan: {:?} became {:?}", live.plan, again.plan));
@@ -45,10 +45,10 @@ fn except(live: &mut Map<String, Value>, again: &mut Map<String, Value>) {
         if let Some(meta) = call.get_mut("_meta").and_then(Value::as_object_mut) {
             OF_THE_TURN.iter().for_each(|key| drop(meta.remove(*key)));
         }
-        // A first report need not say that there are no files.
+        // A first report may omit an empty list of locations.
         call.retain(|field, value| field != "locations" || *value != Value::Array(Vec::new()));
     }
-    // It went with its session: what it showed is told as other output is.
+    // The client's terminal ended with its session, so its output is replayed like other output.
     if shows_terminal_of_client(live) && !shows_terminal_of_client(again) {
         for call in [&mut *live, &mut *again] {
             call.remove("content");
@@ -60,7 +60,8 @@ fn except(live: &mut Map<String, Value>, again: &mut Map<String, Value>) {
     gaps(live, again);
 }
 
-/// Live, a terminal of ours was told more than is kept: what is told again begins and ends so.
+/// Allows a gap: a live terminal received more output than is stored. The replayed output must have the
+/// same start and end.
 fn gaps(live: &mut Map<String, Value>, again: &mut Map<String, Value>) {
     const GAP: &str = " bytes left out …\r\n";
     let [live, again] = [live, again].map(|call| call.get_mut("_meta"));
@@ -71,11 +72,11 @@ fn gaps(live: &mut Map<String, Value>, again: &mut Map<String, Value>) {
     let (Some(was), Some(is)) = (live.pointer(at).cloned(), again.pointer_mut(at)) else {
         return;
     };
-    let (was, told) = (
+    let (was, reported) = (
         was.as_str().unwrap_or_default(),
         is.as_str().unwrap_or_default(),
     );
-    let Some((head, tail)) = told.split_once(GAP) else {
+    let Some((head, tail)) = reported.split_once(GAP) else {
         return;
     };
     let head = head.split('\u{1b}').next().unwrap_or_default();
@@ -84,7 +85,7 @@ fn gaps(live: &mut Map<String, Value>, again: &mut Map<String, Value>) {
     }
 }
 
-/// A terminal that is neither the call's own by Zed's extension nor gone.
+/// Whether the call shows a terminal of the client, not one that the agent fills.
 fn shows_terminal_of_client(call: &Map<String, Value>) -> bool {
     let has_info = |id: &Value| {
         let meta = call.get("_meta").and_then(|meta| meta.get("terminal_info"));

@@ -1,33 +1,33 @@
-//! What holds on every wire, whatever the story: the life of a call as its client sees it.
-//! It reads lines and says what is wrong with them; it knows no story.
+//! The rules that hold for every stream of lines: the lifecycle of a call as the client sees it.
+//! It checks lines without knowing the test they come from.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use toolcall::text::clean_block;
 
+use crate::golden::client_state::ClientState;
 use crate::golden::line::{Line, PROMPT, Side};
-use crate::golden::merged::Known;
 
-/// Everything that is wrong with these lines.
+/// Returns everything that is wrong with these lines.
 pub(crate) fn findings(lines: &[Line]) -> Vec<String> {
-    let mut reading = Reading::default();
+    let mut checker = RuleChecker::default();
     for (at, line) in lines.iter().enumerate() {
-        reading.at = at + 1;
+        checker.at = at + 1;
         match line.side {
-            Side::Agent => reading.agent(&line.json),
-            Side::Client => reading.client(&line.json),
+            Side::Agent => checker.agent(&line.json),
+            Side::Client => checker.client(&line.json),
         }
     }
-    reading.end();
-    reading.findings
+    checker.end();
+    checker.findings
 }
 
-/// What was read so far.
+/// The state of the check after the lines so far.
 #[derive(Default)]
-struct Reading {
+struct RuleChecker {
     at: usize,
-    known: Known,
+    known: ClientState,
     offers: Value,
     announced: BTreeSet<String>,
     started: BTreeSet<String>,
@@ -39,7 +39,7 @@ struct Reading {
     findings: Vec<String>,
 }
 
-impl Reading {
+impl RuleChecker {
     fn find(&mut self, what: impl std::fmt::Display) {
         self.findings.push(format!("line {}: {what}", self.at));
     }
@@ -79,7 +79,7 @@ impl Reading {
         self.offered(method);
     }
 
-    /// The client is asked only for what it said it has.
+    /// Checks that the client offered a method before it is called.
     fn offered(&mut self, method: &str) {
         if method == "elicitation/create" {
             let is_offered = self.offers.pointer("/elicitation/form").is_some();
@@ -134,9 +134,9 @@ impl Reading {
         let (is_open, has_ended) = (self.announced.contains(call), self.ended.contains(call));
         self.expect(
             is_open,
-            format_args!("{call} is told before it is announced"),
+            format_args!("{call} is updated before it is announced"),
         );
-        self.expect(!has_ended, format_args!("{call} is told after its end"));
+        self.expect(!has_ended, format_args!("{call} is updated after its end"));
         self.repeat(call, update);
         match update["status"].as_str() {
             None => {}
@@ -146,14 +146,15 @@ impl Reading {
         }
     }
 
-    /// A tool may show the same thing twice; a status alone, or a terminal, is no reason to.
+    /// Checks that content is not repeated with a mere status or for a terminal. Only a tool may show the
+    /// same content twice.
     fn repeat(&mut self, call: &str, update: &Value) {
         let content = update.get("content");
         let is_told = content.is_some() && self.known.get(call, "content") == content;
         let is_terminal = |content: &Value| content[0]["type"] == "terminal";
         let is_needless = update["status"] == "in_progress" || content.is_some_and(is_terminal);
         let is_news = !(is_told && is_needless);
-        self.expect(is_news, format_args!("{call} tells the same content again"));
+        self.expect(is_news, format_args!("{call} sends the same content again"));
     }
 
     fn finish(&mut self, call: &str, status: &str, update: &Value) {
@@ -169,9 +170,9 @@ impl Reading {
         self.ended.insert(call.to_owned());
     }
 
-    /// Announced before, not ended, and every command and diff is there to be seen.
-    fn permission(&mut self, told: &Value) {
-        let call = id_of(told).unwrap_or_default();
+    /// Checks a permission request: its call is open, and it shows every command and diff.
+    fn permission(&mut self, reported: &Value) {
+        let call = id_of(reported).unwrap_or_default();
         let is_open = self.announced.contains(call) && !self.ended.contains(call);
         self.expect(
             is_open,
@@ -179,21 +180,21 @@ impl Reading {
         );
         let known = self.known.get(call, "content").cloned().unwrap_or_default();
         for diff in diffs(&known) {
-            let is_repeated = diffs(&told["content"]).any(|shown| shown == diff);
+            let is_repeated = diffs(&reported["content"]).any(|shown| shown == diff);
             self.expect(is_repeated, format_args!("{call} hides a diff"));
         }
-        if let Some(command) = told["rawInput"]["command"].as_str() {
-            let is_seen = told["content"]
+        if let Some(command) = reported["rawInput"]["command"].as_str() {
+            let is_seen = reported["content"]
                 .to_string()
                 .contains(&as_json(&clean_block(command)));
             self.expect(is_seen, format_args!("{call} hides its command"));
         }
-        self.paths(told);
-        self.known.merge(told);
+        self.paths(reported);
+        self.known.merge(reported);
     }
 
-    fn paths(&mut self, told: &Value) {
-        let items = ["locations", "content"].map(|field| told[field].as_array());
+    fn paths(&mut self, reported: &Value) {
+        let items = ["locations", "content"].map(|field| reported[field].as_array());
         for item in items.into_iter().flatten().flatten() {
             let is_absolute = item["path"]
                 .as_str()
@@ -226,8 +227,8 @@ impl Reading {
     }
 }
 
-fn id_of(told: &Value) -> Option<&str> {
-    told["toolCallId"].as_str()
+fn id_of(reported: &Value) -> Option<&str> {
+    reported["toolCallId"].as_str()
 }
 
 fn diffs(content: &Value) -> impl Iterator<Item = &Value> {
@@ -235,7 +236,7 @@ fn diffs(content: &Value) -> impl Iterator<Item = &Value> {
     items.filter(|item| item["type"] == "diff")
 }
 
-/// As it stands between the quotes.
+/// Returns a text as JSON, without the quotes.
 fn as_json(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     quoted.trim_matches('"').to_owned()

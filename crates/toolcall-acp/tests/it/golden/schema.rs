@@ -1,5 +1,5 @@
-//! Whether the agent's lines are what the schema of v1 says, by the SDK's own types.
-//! It judges the shape of single lines; their order is not its business.
+//! Validates the agent's lines against the schema of v1, with the SDK's own types.
+//! It checks single lines, not their order.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -18,14 +18,14 @@ use serde_json::Value;
 
 use crate::golden::line::{Line, Side};
 
-/// How one sort of message is judged.
-struct Shape {
+/// The schema of one kind of message.
+struct MessageSchema {
     validator: Validator,
-    /// Reads it into the SDK's type and writes it again.
+    /// Parses a message into the SDK's type and serializes it again.
     through_type: fn(&Value) -> Result<Value, String>,
 }
 
-impl Shape {
+impl MessageSchema {
     fn of<T: JsonSchema + Serialize + DeserializeOwned>() -> Self {
         let schema = schema_for!(T).to_value();
         Self {
@@ -55,7 +55,7 @@ impl Shape {
     }
 }
 
-/// How many items each list has. The SDK drops malformed ones without a word.
+/// Returns the length of each list. The SDK drops malformed items silently.
 fn items(message: &Value) -> Vec<(&'static str, usize)> {
     const LISTS: [&str; 10] = [
         "/update/content",
@@ -82,36 +82,63 @@ fn items(message: &Value) -> Vec<(&'static str, usize)> {
         .collect()
 }
 
-/// By method, and responses by the method they answer.
-static SHAPES: LazyLock<HashMap<&'static str, Shape>> = LazyLock::new(|| {
+/// The schemas by method, and those of responses by the method of their request.
+static SCHEMAS: LazyLock<HashMap<&'static str, MessageSchema>> = LazyLock::new(|| {
     HashMap::from([
-        ("session/update", Shape::of::<SessionNotification>()),
+        ("session/update", MessageSchema::of::<SessionNotification>()),
         (
             "session/request_permission",
-            Shape::of::<RequestPermissionRequest>(),
+            MessageSchema::of::<RequestPermissionRequest>(),
         ),
         (
             "elicitation/create",
-            Shape::of::<CreateElicitationRequest>(),
+            MessageSchema::of::<CreateElicitationRequest>(),
         ),
-        ("fs/read_text_file", Shape::of::<ReadTextFileRequest>()),
-        ("fs/write_text_file", Shape::of::<WriteTextFileRequest>()),
-        ("terminal/create", Shape::of::<CreateTerminalRequest>()),
-        ("terminal/output", Shape::of::<TerminalOutputRequest>()),
+        (
+            "fs/read_text_file",
+            MessageSchema::of::<ReadTextFileRequest>(),
+        ),
+        (
+            "fs/write_text_file",
+            MessageSchema::of::<WriteTextFileRequest>(),
+        ),
+        (
+            "terminal/create",
+            MessageSchema::of::<CreateTerminalRequest>(),
+        ),
+        (
+            "terminal/output",
+            MessageSchema::of::<TerminalOutputRequest>(),
+        ),
         (
             "terminal/wait_for_exit",
-            Shape::of::<WaitForTerminalExitRequest>(),
+            MessageSchema::of::<WaitForTerminalExitRequest>(),
         ),
-        ("terminal/kill", Shape::of::<KillTerminalRequest>()),
-        ("terminal/release", Shape::of::<ReleaseTerminalRequest>()),
-        ("$/cancel_request", Shape::of::<CancelRequestNotification>()),
-        ("answer to initialize", Shape::of::<InitializeResponse>()),
-        ("answer to session/new", Shape::of::<NewSessionResponse>()),
-        ("answer to session/prompt", Shape::of::<PromptResponse>()),
+        ("terminal/kill", MessageSchema::of::<KillTerminalRequest>()),
+        (
+            "terminal/release",
+            MessageSchema::of::<ReleaseTerminalRequest>(),
+        ),
+        (
+            "$/cancel_request",
+            MessageSchema::of::<CancelRequestNotification>(),
+        ),
+        (
+            "answer to initialize",
+            MessageSchema::of::<InitializeResponse>(),
+        ),
+        (
+            "answer to session/new",
+            MessageSchema::of::<NewSessionResponse>(),
+        ),
+        (
+            "answer to session/prompt",
+            MessageSchema::of::<PromptResponse>(),
+        ),
     ])
 });
 
-/// Everything that is wrong with the shape of the agent's lines.
+/// Returns everything that is wrong with single lines of the agent.
 pub(crate) fn findings(lines: &[Line]) -> Vec<String> {
     let asked = |id: &Value| {
         let asks = |line: &&Line| line.side == Side::Client && line.json["id"] == *id;
@@ -126,7 +153,7 @@ pub(crate) fn findings(lines: &[Line]) -> Vec<String> {
         .enumerate()
         .filter(|(_, line)| line.side == Side::Agent);
     said.flat_map(|(at, line)| {
-        let found = judge(&line.json, asked(&line.json["id"]));
+        let found = validate(&line.json, asked(&line.json["id"]));
         found
             .into_iter()
             .map(move |what| format!("line {}: {what}", at + 1))
@@ -134,7 +161,7 @@ pub(crate) fn findings(lines: &[Line]) -> Vec<String> {
     .collect()
 }
 
-fn judge(line: &Value, asked: Option<&str>) -> Vec<String> {
+fn validate(line: &Value, asked: Option<&str>) -> Vec<String> {
     let (name, message) = match (line["method"].as_str(), asked) {
         (Some(method), _) => (method.to_owned(), &line["params"]),
         (None, _) if line.get("error").is_some() => return Vec::new(),
@@ -144,7 +171,7 @@ fn judge(line: &Value, asked: Option<&str>) -> Vec<String> {
             &line["result"],
         ),
     };
-    match SHAPES.get(name.as_str()) {
+    match SCHEMAS.get(name.as_str()) {
         Some(shape) => shape.findings(message),
         None => vec![format!("`{name}` is not known")],
     }

@@ -1,55 +1,55 @@
-//! What scripted clients say: yes, no, a file, a terminal, stop.
-//! Each reacts to one line; none remembers.
+//! Replies of scripted clients: yes, no, a file, a terminal, cancel.
+//! Each reacts to one line and keeps no state.
 
 use serde_json::{Value, json};
 
-use crate::golden::stage::Out;
+use crate::golden::harness::ClientReplies;
 
 /// Answers nothing.
-pub(crate) fn silent(_line: &Value, _out: &mut Out) {}
+pub(crate) fn silent(_line: &Value, _out: &mut ClientReplies) {}
 
-/// Says yes to everything, once.
-pub(crate) fn allows(line: &Value, out: &mut Out) {
+/// Allows every call once.
+pub(crate) fn allows(line: &Value, out: &mut ClientReplies) {
     if asks(line) {
         out.answer(line, chosen("allow-once"));
     }
 }
 
-/// Says no to everything, once.
-pub(crate) fn refuses(line: &Value, out: &mut Out) {
+/// Rejects every call once.
+pub(crate) fn refuses(line: &Value, out: &mut ClientReplies) {
     if asks(line) {
         out.answer(line, chosen("reject-once"));
     }
 }
 
-/// Whether it asks for permission.
+/// Whether a line asks for permission.
 pub(crate) fn asks(line: &Value) -> bool {
     line["method"] == "session/request_permission"
 }
 
-/// Whether it asks for permission for this call.
+/// Whether a line asks for permission for this call.
 pub(crate) fn asks_about(line: &Value, call: &str) -> bool {
     asks(line) && line["params"]["toolCall"]["toolCallId"] == call
 }
 
-/// Whether it tells that this call has this status now.
-pub(crate) fn tells(line: &Value, call: &str, status: &str) -> bool {
+/// Whether a line reports this status of this call.
+pub(crate) fn reports_status(line: &Value, call: &str, status: &str) -> bool {
     let update = &line["params"]["update"];
     update["toolCallId"] == call && update["status"] == status
 }
 
-/// The answer that chooses this option.
+/// Returns the answer that chooses this option.
 pub(crate) fn chosen(option: &str) -> Value {
     json!({"outcome": {"outcome": "selected", "optionId": option}})
 }
 
-/// `session/cancel`.
-pub(crate) fn cancel(out: &mut Out) {
+/// Sends `session/cancel`.
+pub(crate) fn cancel(out: &mut ClientReplies) {
     out.notify("session/cancel", json!({"sessionId": "s1"}));
 }
 
-/// Serves `terminal/*`: a command that prints this and exits so.
-pub(crate) fn terminal(line: &Value, out: &mut Out, prints: &str, exit: &Value) {
+/// Serves `terminal/*` with a command that prints `prints` and exits with `exit`.
+pub(crate) fn terminal(line: &Value, out: &mut ClientReplies, prints: &str, exit: &Value) {
     let result = match line["method"].as_str() {
         Some("terminal/create") => json!({"terminalId": "term-1"}),
         Some("terminal/wait_for_exit") => exit.clone(),

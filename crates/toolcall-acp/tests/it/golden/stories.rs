@@ -1,5 +1,5 @@
-//! The stories, by what they are about.
-//! Each plays once and is checked whole.
+//! The golden tests, by subject.
+//! Each runs once, and all of its lines are checked.
 
 mod cancelling;
 mod commands;

@@ -1,5 +1,5 @@
-//! The tools of the stories, written as a guest would write them.
-//! They touch nothing but the machine in memory.
+//! The tools of the golden tests, written as another crate would write them.
+//! They touch only the host in memory.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Tool for ReadFile {
     }
 }
 
-/// Replaces a text in a file, shown as a diff first.
+/// Replaces a text in a file, after showing the diff.
 struct EditFile;
 
 #[derive(Deserialize, JsonSchema)]
@@ -69,7 +69,7 @@ async fn apply_all(scope: &RunContext) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// The file tools, and these.
+/// Returns a registry with the file tools and these.
 pub(crate) fn tools<const N: usize>(others: [CustomTool; N]) -> Registry {
     let mut registry = Registry::new();
     registry
@@ -83,7 +83,7 @@ pub(crate) fn tools<const N: usize>(others: [CustomTool; N]) -> Registry {
     registry
 }
 
-/// Does what the closure does, and touches nothing.
+/// Creates a tool that runs the closure and touches nothing.
 pub(crate) fn tool<F, Fut, R>(name: &'static str, run: F) -> CustomTool
 where
     F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
@@ -95,7 +95,7 @@ where
     tool.preparing(move |_| Ok(Intent::new(Kind::Other, name)))
 }
 
-/// Makes exactly these edits.
+/// Creates a tool that makes exactly these edits.
 pub(crate) fn changing(name: &'static str, kind: Kind, edits: Vec<FileEdit>) -> CustomTool {
     let definition = Definition::new(name, "For a story", json!({"type": "object"}));
     let tool = CustomTool::new(
@@ -108,7 +108,7 @@ pub(crate) fn changing(name: &'static str, kind: Kind, edits: Vec<FileEdit>) -> 
     })
 }
 
-/// Runs the command of its input. One with a `;` is not understood.
+/// Creates a tool that runs the command of its input. A command with a `;` is not understood.
 pub(crate) fn shell() -> CustomTool {
     let schema = json!({"properties": {"command": {"type": "string"}}, "required": ["command"]});
     let mut definition = Definition::new("run", "Runs a command", schema);
@@ -130,16 +130,17 @@ fn command(input: &Value) -> Command {
     let text = input["command"].as_str().unwrap_or_default();
     let argv = text.split(' ').map(str::to_owned).collect();
     let part = Part::new(argv, "/w");
-    match text.contains(';') {
-        true => Command::unread(text, "/w"),
-        false => Command {
-            reading: Reading::Understood(vec![part]),
-            ..Command::unread(text, "/w")
-        },
+    let unread = Command::unread(text, "/w");
+    if text.contains(';') {
+        return unread;
+    }
+    Command {
+        reading: Reading::Understood(vec![part]),
+        ..unread
     }
 }
 
-/// Runs until it is stopped, and then takes its leave.
+/// Creates a tool that runs until it is stopped.
 pub(crate) fn endless(name: &'static str) -> CustomTool {
     tool(name, |_, scope| async move {
         scope.cancelled().await;

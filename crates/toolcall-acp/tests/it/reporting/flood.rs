@@ -1,5 +1,5 @@
-//! Tools that print far more than anybody reads: the wire stays small, its ends stay right.
-//! Both ways in which a client is told output of ours are tried.
+//! Tools that print very much: few bytes are sent, and the start and end of the output are right.
+//! Both output formats are tested.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,34 +11,37 @@ use toolcall::*;
 
 use crate::golden::line::Line;
 use crate::golden::rules;
-use crate::reporting::desk::{Desk, Manners, bytes, known, only, with_terminals, work};
+use crate::reporting::fixture::{
+    ClientBehavior, SessionFixture, bytes, known, only, with_terminals, work,
+};
 
 const MEGABYTES: usize = 50;
 const MOST_ON_THE_WIRE: usize = 4 * 1024 * 1024;
 const FIRST: &str = "the first line\n";
 const LAST: &str = "the last line\n";
 
-/// Lines of text, so many bytes in all.
+/// Returns lines of text, about this many bytes in all.
 fn piece(bytes: usize) -> String {
     let line = "0123456789 the quick brown fox jumps over the lazy dog, again\n";
     line.repeat(bytes / line.len())
 }
 
-/// Prints it all in so many pieces, with a pause after each.
+/// Prints everything in this many pieces, with a pause after each.
 async fn print_all(scope: &RunContext, pieces: usize, pause: Duration) {
     let piece = piece(MEGABYTES * 1024 * 1024 / pieces);
     scope.print(FIRST);
     for _ in 0..pieces {
         scope.print(&piece);
-        match pause.is_zero() {
-            true => yield_now().await,
-            false => sleep(pause).await,
+        if pause.is_zero() {
+            yield_now().await;
+        } else {
+            sleep(pause).await;
         }
     }
     scope.print(LAST);
 }
 
-async fn flood(manners: Manners, pieces: usize, pause: Duration) -> Vec<Line> {
+async fn flood(behavior: ClientBehavior, pieces: usize, pause: Duration) -> Vec<Line> {
     let tools = only(
         Kind::Execute,
         move |_: Arc<Value>, scope: RunContext| async move {
@@ -46,10 +49,10 @@ async fn flood(manners: Manners, pieces: usize, pause: Duration) -> Vec<Line> {
             Ok(())
         },
     );
-    let desk = Desk::open(tools, manners, |engine| engine);
-    let outcome = desk.session.engine().run(work()).await;
+    let fixture = SessionFixture::open(tools, behavior, |engine| engine);
+    let outcome = fixture.session.engine().run(work()).await;
     assert_eq!(outcome.ending(), &Ending::Completed);
-    let lines = desk.finish().await;
+    let lines = fixture.finish().await;
     assert_eq!(rules::findings(&lines), [""; 0]);
     lines
 }
@@ -60,7 +63,7 @@ fn check_small(lines: &[Line]) {
 }
 
 async fn check_text(pieces: usize, pause: Duration) {
-    let lines = flood(Manners::default(), pieces, pause).await;
+    let lines = flood(ClientBehavior::default(), pieces, pause).await;
     check_small(&lines);
     let known = known(&lines);
     let content = known.get("call-1", "content").expect("content");
@@ -80,10 +83,10 @@ async fn check_terminal(pieces: usize, pause: Duration) {
     check_small(&lines);
     let known = known(&lines);
     let meta = known.get("call-1", "_meta").expect("meta");
-    let told = meta["terminal_output"]["data"].as_str().expect("chunks");
-    assert!(told.starts_with(FIRST), "{}", &told[..60]);
-    assert!(told.ends_with(LAST), "no end");
-    assert!(told.contains("bytes left out"), "no gap");
+    let reported = meta["terminal_output"]["data"].as_str().expect("chunks");
+    assert!(reported.starts_with(FIRST), "{}", &reported[..60]);
+    assert!(reported.ends_with(LAST), "no end");
+    assert!(reported.contains("bytes left out"), "no gap");
 }
 
 #[tokio::test(start_paused = true)]
@@ -106,8 +109,8 @@ async fn fifty_megabytes_in_ten_minutes_in_a_terminal() {
     check_terminal(6_000, Duration::from_millis(100)).await;
 }
 
-/// Prints the parts, each after the one before was told.
-async fn told_in_parts(parts: Vec<Vec<u8>>) -> Vec<String> {
+/// Prints the parts, each after the previous one was reported. Returns the reported chunks.
+async fn reported_in_parts(parts: Vec<Vec<u8>>) -> Vec<String> {
     let tools = only(Kind::Execute, move |_: Arc<Value>, scope: RunContext| {
         let parts = parts.clone();
         async move {
@@ -118,9 +121,9 @@ async fn told_in_parts(parts: Vec<Vec<u8>>) -> Vec<String> {
             Ok(())
         }
     });
-    let desk = Desk::open(tools, with_terminals(), |engine| engine);
-    desk.session.engine().run(work()).await;
-    let lines = desk.finish().await;
+    let fixture = SessionFixture::open(tools, with_terminals(), |engine| engine);
+    fixture.session.engine().run(work()).await;
+    let lines = fixture.finish().await;
     let chunk = |line: &Line| {
         let data = line
             .json
@@ -146,13 +149,13 @@ async fn characters_and_colours_arrive_whole_wherever_they_are_split() {
     let all = COLOURED.as_bytes();
     for at in 1..all.len() {
         let (first, second) = all.split_at(at);
-        check_whole(&told_in_parts(vec![first.to_vec(), second.to_vec()]).await);
+        check_whole(&reported_in_parts(vec![first.to_vec(), second.to_vec()]).await);
     }
     let single = all.iter().map(|byte| vec![*byte]).collect();
-    check_whole(&told_in_parts(single).await);
+    check_whole(&reported_in_parts(single).await);
 }
 
-/// Plans keep the pace of what grows; the last one is always told.
+/// Plans are sent at the pace of growing content; the last one is always sent.
 #[tokio::test(start_paused = true)]
 async fn plans_do_not_break_the_budget() {
     let tools = only(
@@ -173,9 +176,9 @@ async fn plans_do_not_break_the_budget() {
             Ok("done")
         },
     );
-    let desk = Desk::open(tools, Manners::default(), |engine| engine);
-    desk.session.engine().run(work()).await;
-    let lines = desk.finish().await;
+    let fixture = SessionFixture::open(tools, ClientBehavior::default(), |engine| engine);
+    fixture.session.engine().run(work()).await;
+    let lines = fixture.finish().await;
     check_small(&lines);
     let updates = || lines.iter().map(|line| &line.json["params"]["update"]);
     let plans: Vec<_> = updates()

@@ -1,5 +1,5 @@
-//! Tools that do anything, and clients that read at any speed: the rules hold on the wire.
-//! What a shrunk failure shows becomes a story.
+//! Random tools, and clients that read at any speed: the rules hold for every line.
+//! A failure that is found here becomes a golden test.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use tokio::time::sleep;
 use toolcall::*;
 
 use crate::golden::rules;
-use crate::reporting::desk::{Desk, Manners};
+use crate::reporting::fixture::{ClientBehavior, SessionFixture};
 
-/// One thing a tool does.
+/// One action of a tool.
 #[derive(Clone, Debug)]
-enum Step {
+enum ToolStep {
     Print(String),
     Progress(u8),
     Show(String),
@@ -25,43 +25,48 @@ enum Step {
 
 /// How a tool ends.
 #[derive(Clone, Copy, Debug)]
-enum End {
+enum ToolEnd {
     Completes,
     Fails,
     Panics,
     Hangs,
 }
 
-/// A call: what it states, does and comes to.
+/// A call: its intent, its steps and its ending.
 #[derive(Clone, Debug)]
-struct Act {
+struct ScriptedCall {
     kind: Kind,
     is_asked: bool,
-    steps: Vec<Step>,
-    end: End,
-    /// How long after the call before it begins.
+    steps: Vec<ToolStep>,
+    end: ToolEnd,
+    /// The delay after the previous call, in milliseconds.
     after: u16,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = ToolStep> {
     prop_oneof![
-        "[a-z\u{1b}`é\n]{1,200}".prop_map(Step::Print),
-        (0..500_usize).prop_map(|lines| Step::Print("line\n".repeat(lines))),
-        any::<u8>().prop_map(Step::Progress),
-        "[a-z]{0,20}".prop_map(Step::Show),
-        any::<u8>().prop_map(Step::Note),
-        (0..4_u8).prop_map(Step::Plan),
-        (0..400_u16).prop_map(Step::Wait),
+        "[a-z\u{1b}`é\n]{1,200}".prop_map(ToolStep::Print),
+        (0..500_usize).prop_map(|lines| ToolStep::Print("line\n".repeat(lines))),
+        any::<u8>().prop_map(ToolStep::Progress),
+        "[a-z]{0,20}".prop_map(ToolStep::Show),
+        any::<u8>().prop_map(ToolStep::Note),
+        (0..4_u8).prop_map(ToolStep::Plan),
+        (0..400_u16).prop_map(ToolStep::Wait),
     ]
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn call_script() -> impl Strategy<Value = ScriptedCall> {
     let kind = prop_oneof![Just(Kind::Execute), Just(Kind::Other)];
-    let ends = [End::Completes, End::Fails, End::Panics, End::Hangs];
+    let ends = [
+        ToolEnd::Completes,
+        ToolEnd::Fails,
+        ToolEnd::Panics,
+        ToolEnd::Hangs,
+    ];
     let end = proptest::sample::select(ends.to_vec());
     let steps = proptest::collection::vec(step(), 0..12);
     (kind, any::<bool>(), steps, end, 0..300_u16).prop_map(|(kind, is_asked, steps, end, after)| {
-        Act {
+        ScriptedCall {
             kind,
             is_asked,
             steps,
@@ -71,7 +76,7 @@ fn act() -> impl Strategy<Value = Act> {
     })
 }
 
-fn manners() -> impl Strategy<Value = Manners> {
+fn behavior() -> impl Strategy<Value = ClientBehavior> {
     let offers = prop_oneof![
         Just(json!({})),
         Just(json!({"_meta": {"terminal_output": true}})),
@@ -83,29 +88,29 @@ fn manners() -> impl Strategy<Value = Manners> {
         Just(json!({"outcome": "perhaps"})),
     ]);
     let pause = prop_oneof![Just(0), 0..50_u64].prop_map(Duration::from_millis);
-    (offers, answer, pause).prop_map(|(offers, answer, pause)| Manners {
+    (offers, answer, pause).prop_map(|(offers, answer, pause)| ClientBehavior {
         offers,
         pause,
         answer,
     })
 }
 
-async fn perform(act: Act, scope: RunContext) -> Result<&'static str, ToolError> {
-    for step in act.steps {
+async fn perform(call_script: ScriptedCall, scope: RunContext) -> Result<&'static str, ToolError> {
+    for step in call_script.steps {
         match step {
-            Step::Print(text) => scope.print(text),
-            Step::Progress(at) => scope.progress(Progress::at(at.into()).of(255.0)),
-            Step::Show(text) => scope.show(text),
-            Step::Note(value) => scope.note("example.com/note", json!(value))?,
-            Step::Plan(steps) => scope.plan(plan(steps)),
-            Step::Wait(millis) => sleep(Duration::from_millis(millis.into())).await,
+            ToolStep::Print(text) => scope.print(text),
+            ToolStep::Progress(at) => scope.progress(Progress::at(at.into()).of(255.0)),
+            ToolStep::Show(text) => scope.show(text),
+            ToolStep::Note(value) => scope.note("example.com/note", json!(value))?,
+            ToolStep::Plan(steps) => scope.plan(plan(steps)),
+            ToolStep::Wait(millis) => sleep(Duration::from_millis(millis.into())).await,
         }
     }
-    match act.end {
-        End::Completes => Ok("done"),
-        End::Fails => Err(ToolError::new("it failed")),
-        End::Panics => panic!("as it was told"),
-        End::Hangs => std::future::pending().await,
+    match call_script.end {
+        ToolEnd::Completes => Ok("done"),
+        ToolEnd::Fails => Err(ToolError::new("it failed")),
+        ToolEnd::Panics => panic!("on purpose"),
+        ToolEnd::Hangs => std::future::pending().await,
     }
 }
 
@@ -120,37 +125,37 @@ fn plan(steps: u8) -> Plan {
     }
 }
 
-fn tool(name: String, act: Act) -> CustomTool {
+fn tool(name: String, call_script: ScriptedCall) -> CustomTool {
     let mut definition = Definition::new(name.as_str(), "For a test", json!({"type": "object"}));
-    definition.kind = Some(act.kind);
-    let (kind, is_asked) = (act.kind, act.is_asked);
-    let run = move |_: Arc<Value>, scope: RunContext| perform(act.clone(), scope);
+    definition.kind = Some(call_script.kind);
+    let (kind, is_asked) = (call_script.kind, call_script.is_asked);
+    let run = move |_: Arc<Value>, scope: RunContext| perform(call_script.clone(), scope);
     CustomTool::new(definition, run).preparing(move |_| {
         let intent = Intent::new(kind, name.clone());
-        Ok(match is_asked {
-            true => intent.touching(Touch::Reaches("example.com".into())),
-            false => intent,
-        })
+        if !is_asked {
+            return Ok(intent);
+        }
+        Ok(intent.touching(Touch::Reaches("example.com".into())))
     })
 }
 
-/// Plays the calls, cancels what hangs, and says what is wrong with the wire.
-async fn findings(acts: Vec<Act>, manners: Manners) -> Vec<String> {
+/// Runs the calls, cancels those that hang, and returns what is wrong with the lines.
+async fn findings(call_scripts: Vec<ScriptedCall>, behavior: ClientBehavior) -> Vec<String> {
     let mut tools = Registry::new();
-    for (number, act) in acts.iter().enumerate() {
-        let tool = tool(format!("tool{number}"), act.clone());
+    for (number, call_script) in call_scripts.iter().enumerate() {
+        let tool = tool(format!("tool{number}"), call_script.clone());
         tools.add_any(Arc::new(tool)).expect("a tool");
     }
-    let desk = Desk::open(tools, manners, |engine| engine);
-    let turn = desk.session.engine().turn();
-    for (number, act) in acts.iter().enumerate() {
-        sleep(Duration::from_millis(act.after.into())).await;
+    let fixture = SessionFixture::open(tools, behavior, |engine| engine);
+    let turn = fixture.session.engine().turn();
+    for (number, call_script) in call_scripts.iter().enumerate() {
+        sleep(Duration::from_millis(call_script.after.into())).await;
         turn.call(ToolRequest::new(format!("tool{number}"), json!({})))
             .await;
     }
     sleep(Duration::from_secs(2)).await;
     turn.close().await;
-    rules::findings(&desk.finish().await)
+    rules::findings(&fixture.finish().await)
 }
 
 proptest! {
@@ -158,15 +163,15 @@ proptest! {
 
     #[test]
     fn the_rules_hold_whatever_happens(
-        acts in proptest::collection::vec(act(), 1..6),
-        manners in manners(),
+        call_scripts in proptest::collection::vec(call_script(), 1..6),
+        behavior in behavior(),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)
             .build()
             .expect("a runtime");
-        let findings = runtime.block_on(findings(acts, manners));
+        let findings = runtime.block_on(findings(call_scripts, behavior));
         prop_assert_eq!(findings, [""; 0]);
     }
 }

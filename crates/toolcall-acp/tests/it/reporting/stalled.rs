@@ -1,4 +1,4 @@
-//! A client that stops reading stops new calls, and costs no memory; when it reads again, all is told.
+//! A client that stops reading stops new calls and fills no memory; when it reads again, it receives everything.
 //! Nothing is lost and nothing is out of order.
 
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use tokio::time::sleep;
 use toolcall::*;
 
 use crate::golden::rules;
-use crate::reporting::desk::{Desk, LANE, Manners, only, work};
+use crate::reporting::fixture::{ClientBehavior, LANE, SessionFixture, only, work};
 
 const CALLS: usize = 200;
 const UNREPORTED: usize = 8;
-/// What one call tells at most at once.
+/// The most bytes that one call reports at once.
 const LONGEST: usize = 24 * 1024;
 
 fn limits() -> Limits {
@@ -25,7 +25,7 @@ fn limits() -> Limits {
     }
 }
 
-/// Ends with much to read, and counts how often it was begun.
+/// Creates a tool with a long result, which counts its calls.
 fn verbose(begun: &Arc<AtomicUsize>) -> Registry {
     let begun = begun.clone();
     only(Kind::Other, move |_: Arc<Value>, scope: RunContext| {
@@ -52,11 +52,11 @@ async fn call_all(session: Arc<toolcall_acp::Session>) {
 #[tokio::test(start_paused = true)]
 async fn a_client_that_stops_reading_stops_new_calls() {
     let begun = Arc::default();
-    let desk = Desk::open(verbose(&begun), Manners::default(), |engine| {
+    let fixture = SessionFixture::open(verbose(&begun), ClientBehavior::default(), |engine| {
         engine.limits(limits())
     });
-    desk.reads.send_replace(false);
-    let calling = tokio::spawn(call_all(desk.session.clone()));
+    fixture.reads.send_replace(false);
+    let calling = tokio::spawn(call_all(fixture.session.clone()));
     sleep(Duration::from_secs(600)).await;
     let stalled = begun.load(Ordering::Relaxed);
     assert!(stalled < CALLS / 2, "{stalled} calls were begun");
@@ -66,14 +66,14 @@ async fn a_client_that_stops_reading_stops_new_calls() {
         stalled,
         "it goes on all the same"
     );
-    let deepest = desk.client.counters().deepest;
+    let deepest = fixture.client.counters().max_pending;
     assert!(deepest <= LANE + LONGEST, "{deepest} bytes wait");
-    assert!(desk.session.reports().counters().deepest <= UNREPORTED);
+    assert!(fixture.session.reports().counters().max_waiting <= UNREPORTED);
 
-    desk.reads.send_replace(true);
+    fixture.reads.send_replace(true);
     calling.await.expect("every call ends");
-    let deepest = desk.client.counters().deepest;
-    let lines = desk.finish().await;
+    let deepest = fixture.client.counters().max_pending;
+    let lines = fixture.finish().await;
     assert_eq!(rules::findings(&lines), [""; 0]);
     let ends =
         |line: &&crate::golden::line::Line| line.json["params"]["update"]["status"] == "completed";
@@ -82,13 +82,13 @@ async fn a_client_that_stops_reading_stops_new_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_hangs_up_ends_nothing_but_the_telling() {
+async fn a_client_that_hangs_up_ends_only_the_reporting() {
     let begun = Arc::default();
-    let desk = Desk::open(verbose(&begun), Manners::default(), |engine| {
+    let fixture = SessionFixture::open(verbose(&begun), ClientBehavior::default(), |engine| {
         engine.limits(limits())
     });
-    desk.client.peer().lane().close();
-    let calling = tokio::spawn(call_all(desk.session.clone()));
+    fixture.client.peer().lane().close();
+    let calling = tokio::spawn(call_all(fixture.session.clone()));
     calling.await.expect("every call ends");
     assert_eq!(begun.load(Ordering::Relaxed), CALLS);
 }

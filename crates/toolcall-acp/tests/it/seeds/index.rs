@@ -1,9 +1,9 @@
-//! SessionSelector examples there are, and what each of them is.
-//! A list: what an example must come to is said elsewhere.
+//! The index of the examples, with the kind of each.
+//! A list: the tests check the examples.
 
 use toolcall_acp::finding::Rule;
 
-/// What an example is, and what is wrong with it.
+/// The kind of an example, with its expected findings.
 pub(crate) enum Example {
     /// A `session/update` about a call, with or without its JSON-RPC envelope.
     Report(&'static [Rule]),
@@ -13,15 +13,15 @@ pub(crate) enum Example {
     Item(&'static [Rule]),
     /// A place in a file.
     Location,
-    /// A message that tells of no call by itself.
+    /// A message that reports no call by itself.
     Message,
-    /// A tool, as a model is told of it.
+    /// The definition of a tool.
     Definition,
     /// The input of the tool of this name.
     Input(&'static str),
     /// The properties of a tool's input.
     Properties,
-    /// Params or settings that v1 does not have; their parts are looked at one by one.
+    /// Parameters or settings that v1 does not have; other tests check their parts.
     Foreign,
 }
 
@@ -29,8 +29,7 @@ use Example::*;
 
 const BARE: &[Rule] = &[Rule::ContentShape];
 
-/// Every example by the name of its file: the document's number and what it shows. Those that are
-/// part of a code sample (`registered`, `custom`, `sent`, `nested`) are written out as JSON.
+/// Every example by its file name: the document's number and what it shows. Those from a code sample (`registered`, `custom`, `sent`, `nested`) are written out as JSON.
 pub(crate) const INDEX: &[(&str, Example)] = &[
     ("000-reading-started", Report(&[])),
     ("000-reading-completed", Report(BARE)),

@@ -1,5 +1,5 @@
-//! Content of every shape, and what becomes of it.
-//! It must not look further than the content.
+//! Content items of every type, and what they are decoded to.
+//! It must not test other fields.
 
 use expect_test::expect;
 use serde_json::{Value, json};

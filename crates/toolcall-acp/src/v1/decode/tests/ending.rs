@@ -1,5 +1,5 @@
-//! Endings, their reasons and what is left after them.
-//! It must not look further than the last reports.
+//! Endings, their reasons and their results.
+//! It must not test earlier reports.
 
 use expect_test::expect;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
 //! Plans, good and bad.
-//! It must not look at calls.
+//! It must not test calls.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};

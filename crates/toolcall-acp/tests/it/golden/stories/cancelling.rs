@@ -1,19 +1,19 @@
-//! Stories about stopping: the turn, one call, a prompt withdrawn, while asking and while running.
-//! Whatever is stopped is told before the prompt is answered.
+//! Golden tests of cancelling: the turn, one call, a withdrawn prompt, while asking and while running.
+//! Every cancelled call is reported before the prompt is answered.
 
 use serde_json::{Value, json};
 use toolcall::*;
 
+use crate::golden::harness::{ClientReplies, Story};
 use crate::golden::line::PROMPT;
-use crate::golden::script::{asks, cancel, tells, terminal};
-use crate::golden::stage::{Out, Story};
+use crate::golden::script::{asks, cancel, reports_status, terminal};
 use crate::golden::tools::{call, edit, endless, run, shell, tools};
 
 #[tokio::test(start_paused = true)]
 async fn cancelled_while_asking() {
     let host = MemoryHost::default().with_file("/w/a.rs", "old");
     let story = Story::new(tools([])).host(host);
-    let client = |line: &Value, out: &mut Out| {
+    let client = |line: &Value, out: &mut ClientReplies| {
         if asks(line) {
             cancel(out);
             out.answer(line, json!({"outcome": {"outcome": "cancelled"}}));
@@ -26,12 +26,12 @@ async fn cancelled_while_asking() {
     wire.await.check("cancelled_while_asking");
 }
 
-/// The answer may overtake the notification that it goes with.
+/// The answer may arrive before its `session/cancel`.
 #[tokio::test(start_paused = true)]
 async fn a_question_answered_with_cancelled_cancels_the_turn() {
     let host = MemoryHost::default().with_file("/w/a.rs", "old");
     let story = Story::new(tools([])).host(host);
-    let client = |line: &Value, out: &mut Out| {
+    let client = |line: &Value, out: &mut ClientReplies| {
         if asks(line) {
             out.answer(line, json!({"outcome": {"outcome": "cancelled"}}));
             cancel(out);
@@ -47,8 +47,8 @@ async fn a_question_answered_with_cancelled_cancels_the_turn() {
 #[tokio::test(start_paused = true)]
 async fn cancelled_while_running() {
     let story = Story::new(tools([endless("watch")]));
-    let client = |line: &Value, out: &mut Out| {
-        if tells(line, "call-1", "in_progress") {
+    let client = |line: &Value, out: &mut ClientReplies| {
+        if reports_status(line, "call-1", "in_progress") {
             cancel(out);
         }
     };
@@ -61,17 +61,17 @@ async fn cancelled_while_running() {
 #[tokio::test(start_paused = true)]
 async fn one_call_is_cancelled_and_the_other_goes_on() {
     let story = Story::new(tools([endless("watch"), endless("guard")]));
-    let stop = |out: &mut Out, call: &str, id: u64| {
+    let stop = |out: &mut ClientReplies, call: &str, id: u64| {
         let params = json!({"sessionId": "s1", "toolCallId": call});
         out.send(
             json!({"jsonrpc": "2.0", "id": id, "method": "_toolcall/cancel", "params": params}),
         );
     };
-    let client = move |line: &Value, out: &mut Out| {
-        if tells(line, "call-2", "in_progress") {
+    let client = move |line: &Value, out: &mut ClientReplies| {
+        if reports_status(line, "call-2", "in_progress") {
             stop(out, "call-1", 10);
         }
-        if tells(line, "call-1", "failed") {
+        if reports_status(line, "call-1", "failed") {
             stop(out, "call-1", 11);
             stop(out, "call-2", 12);
         }
@@ -87,8 +87,8 @@ async fn one_call_is_cancelled_and_the_other_goes_on() {
 #[tokio::test(start_paused = true)]
 async fn a_prompt_is_withdrawn() {
     let story = Story::new(tools([endless("watch")]));
-    let client = |line: &Value, out: &mut Out| {
-        if tells(line, "call-1", "in_progress") {
+    let client = |line: &Value, out: &mut ClientReplies| {
+        if reports_status(line, "call-1", "in_progress") {
             out.notify("$/cancel_request", json!({"requestId": PROMPT}));
         }
     };
@@ -103,7 +103,7 @@ async fn a_terminal_is_killed_and_released() {
     let story = Story::new(tools([shell()]))
         .offering(json!({"terminal": true}))
         .engine(|engine| engine.policy(AllowAll));
-    let client = |line: &Value, out: &mut Out| match line["method"].as_str() {
+    let client = |line: &Value, out: &mut ClientReplies| match line["method"].as_str() {
         Some("terminal/wait_for_exit") => cancel(out),
         _ => terminal(
             line,
@@ -118,13 +118,13 @@ async fn a_terminal_is_killed_and_released() {
     wire.await.check("terminal_killed");
 }
 
-/// The client makes the terminal although it has cancelled: it is gone before the prompt is answered.
+/// The client creates the terminal after it cancelled: it is released before the prompt is answered.
 #[tokio::test(start_paused = true)]
 async fn a_terminal_that_opens_after_a_cancel_is_released_before_the_answer() {
     let story = Story::new(tools([shell()]))
         .offering(json!({"terminal": true}))
         .engine(|engine| engine.policy(AllowAll));
-    let client = |line: &Value, out: &mut Out| match line["method"].as_str() {
+    let client = |line: &Value, out: &mut ClientReplies| match line["method"].as_str() {
         Some("terminal/create") => {
             cancel(out);
             out.answer(line, json!({"terminalId": "term-1"}));
@@ -149,12 +149,12 @@ async fn a_terminal_that_opens_too_late_is_released() {
         .offering(json!({"terminal": true}))
         .engine(|engine| engine.policy(AllowAll));
     let mut creating: Option<Value> = None;
-    let client = move |line: &Value, out: &mut Out| match line["method"].as_str() {
+    let client = move |line: &Value, out: &mut ClientReplies| match line["method"].as_str() {
         Some("terminal/create") => {
             creating = Some(line.clone());
             cancel(out);
         }
-        _ if tells(line, "call-1", "failed") => {
+        _ if reports_status(line, "call-1", "failed") => {
             let creating = creating.as_ref().expect("a terminal");
             out.answer(creating, json!({"terminalId": "term-1"}));
         }
@@ -169,8 +169,8 @@ async fn a_terminal_that_opens_too_late_is_released() {
 #[tokio::test(start_paused = true)]
 async fn a_client_that_leaves_ends_the_calls() {
     let story = Story::new(tools([endless("watch")]));
-    let client = |line: &Value, out: &mut Out| {
-        if tells(line, "call-1", "in_progress") {
+    let client = |line: &Value, out: &mut ClientReplies| {
+        if reports_status(line, "call-1", "in_progress") {
             out.hang_up();
         }
     };

@@ -1,12 +1,12 @@
-//! Stories about commands and what they print, in each of the three ways a client may be shown it.
-//! The budget for output is small, so that the stories are.
+//! Golden tests of commands and their output, in each of the three ways a client may show it.
+//! The budget for output is small, so that the golden files are.
 
 use serde_json::{Value, json};
 use toolcall::*;
 use toolcall_acp::service::CommandPlacement;
 
+use crate::golden::harness::{ClientReplies, Story};
 use crate::golden::script::{allows, silent, terminal};
-use crate::golden::stage::{Out, Story};
 use crate::golden::tools::{run, shell, tools};
 
 const COUNT: &str = "seq 40";
@@ -50,7 +50,7 @@ async fn long_output_goes_into_a_terminal_of_ours() {
 
 #[tokio::test(start_paused = true)]
 async fn long_output_stays_in_the_clients_terminal() {
-    let client = |line: &Value, out: &mut Out| {
+    let client = |line: &Value, out: &mut ClientReplies| {
         terminal(
             line,
             out,
@@ -66,7 +66,7 @@ async fn long_output_stays_in_the_clients_terminal() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_with_both_terminals_shows_its_own() {
-    let client = |line: &Value, out: &mut Out| {
+    let client = |line: &Value, out: &mut ClientReplies| {
         terminal(
             line,
             out,
@@ -82,8 +82,8 @@ async fn a_client_with_both_terminals_shows_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_text_that_a_person_approved_runs_in_the_clients_shell() {
-    let client = |line: &Value, out: &mut Out| {
+async fn a_text_that_the_user_approved_runs_in_the_clients_shell() {
+    let client = |line: &Value, out: &mut ClientReplies| {
         allows(line, out);
         terminal(line, out, "1\n2\n", &json!({"exitCode": 0, "signal": null}));
     };
@@ -123,7 +123,8 @@ async fn commands_end_in_a_terminal_of_ours() {
 }
 
 async fn check_client_exit(exit: Value, name: &str) {
-    let client = move |line: &Value, out: &mut Out| terminal(line, out, "no rule\n", &exit);
+    let client =
+        move |line: &Value, out: &mut ClientReplies| terminal(line, out, "no rule\n", &exit);
     let wire = story(json!({"terminal": true})).play(client, |prompt| async move {
         prompt.call(run("make")).await;
     });
@@ -146,7 +147,7 @@ async fn a_command_in_the_clients_terminal_is_killed_by_a_signal() {
 
 #[tokio::test(start_paused = true)]
 async fn a_terminal_that_cannot_be_made_fails_the_call() {
-    let client = |line: &Value, out: &mut Out| {
+    let client = |line: &Value, out: &mut ClientReplies| {
         if line["method"] == "terminal/create" {
             let error = json!({"code": -32603, "message": "no more terminals"});
             out.send(json!({"jsonrpc": "2.0", "id": line["id"], "error": error}));
@@ -159,8 +160,8 @@ async fn a_terminal_that_cannot_be_made_fails_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_kept_only_the_end_of_the_output_is_told_of() {
-    let client = |line: &Value, out: &mut Out| {
+async fn output_that_the_client_truncated_is_marked() {
+    let client = |line: &Value, out: &mut ClientReplies| {
         let exit = json!({"exitCode": 0, "signal": null});
         if line["method"] == "terminal/output" {
             out.answer(

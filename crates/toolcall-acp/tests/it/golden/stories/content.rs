@@ -1,5 +1,5 @@
-//! Stories about what calls show: images, links, progress, plans, other calls, inputs as they are written.
-//! CommandPlacement and files have stories of their own.
+//! Golden tests of content: images, links, progress, plans, nested calls, streamed inputs.
+//! Commands and files have their own tests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolcall::*;
 
+use crate::golden::harness::{ClientReplies, Story};
 use crate::golden::script::{allows, asks_about, chosen, silent, terminal};
-use crate::golden::stage::{Out, Story};
 use crate::golden::tools::{call, edit, endless, read, run, shell, tool, tools};
 
 fn project() -> MemoryHost {
@@ -60,7 +60,7 @@ async fn sound_resources_and_links_are_shown() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn progress_is_told() {
+async fn progress_is_reported() {
     let index = tool("index", |_, scope| async move {
         for done in [0.0, 1.0, 2.0] {
             scope.progress(Progress::at(done).of(4.0).saying("indexing"));
@@ -194,13 +194,14 @@ async fn a_tool_that_says_nothing_of_itself_is_asked_about_with_its_input() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stored_session_is_told_again() {
+async fn a_stored_session_is_replayed() {
     let story = Story::new(tools([endless("watch"), shell()])).host(project());
     let story = story.offering(json!({"terminal": true}));
-    let client = |line: &Value, out: &mut Out| {
-        match asks_about(line, "call-2") {
-            true => out.answer(line, chosen("reject-once")),
-            false => allows(line, out),
+    let client = |line: &Value, out: &mut ClientReplies| {
+        if asks_about(line, "call-2") {
+            out.answer(line, chosen("reject-once"));
+        } else {
+            allows(line, out);
         }
         let exit = json!({"exitCode": 0, "signal": null});
         terminal(line, out, "printed into a terminal\n", &exit);
@@ -217,5 +218,5 @@ async fn a_stored_session_is_told_again() {
         let calls = calls.clone();
         async move { prompt.session().replay(&calls).await.expect("a client") }
     });
-    again.await.check_told("replay");
+    again.await.check_lines("replay");
 }

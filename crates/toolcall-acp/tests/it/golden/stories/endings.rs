@@ -1,13 +1,13 @@
-//! Stories about calls that end badly: too late, in a panic, unknown, with an input that does not fit.
-//! Each has its one ending, with the reason to read.
+//! Golden tests of calls that fail: timeout, panic, unknown tool, invalid input.
+//! Each call has one ending with its reason.
 
 use std::time::Duration;
 
 use serde_json::json;
 use toolcall::*;
 
+use crate::golden::harness::Story;
 use crate::golden::script::silent;
-use crate::golden::stage::Story;
 use crate::golden::tools::{call, endless, read, tool, tools};
 
 #[tokio::test(start_paused = true)]

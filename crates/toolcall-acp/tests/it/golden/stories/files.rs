@@ -1,11 +1,11 @@
-//! Stories about files: read, edited, deleted, moved, on disk and in the client's buffers.
-//! Who is asked and how is told elsewhere.
+//! Golden tests of files: read, edited, deleted, moved, on disk and in the client's buffers.
+//! `permission.rs` tests the questions.
 
 use serde_json::{Value, json};
 use toolcall::*;
 
+use crate::golden::harness::{ClientReplies, Story};
 use crate::golden::script::{allows, asks, chosen, refuses, silent};
-use crate::golden::stage::{Out, Story};
 use crate::golden::tools::{call, changing, edit, read, tools};
 
 fn project() -> MemoryHost {
@@ -43,7 +43,7 @@ async fn an_edit_is_refused() {
 #[tokio::test(start_paused = true)]
 async fn an_edit_is_refused_with_a_reason() {
     let story = Story::new(tools([])).host(project());
-    let client = |line: &Value, out: &mut Out| {
+    let client = |line: &Value, out: &mut ClientReplies| {
         if asks(line) {
             let mut answer = chosen("reject-once");
             answer["_meta"] = json!({"toolcall/reason": "not on a Friday"});
@@ -119,8 +119,8 @@ fn buffers() -> Value {
     json!({"fs": {"readTextFile": true, "writeTextFile": true}})
 }
 
-/// A client with one unsaved buffer, which reads as the texts one after the other.
-fn with_buffer(texts: &'static [&'static str]) -> impl FnMut(&Value, &mut Out) {
+/// Returns a client with one unsaved buffer, which reads as these texts one after the other.
+fn with_buffer(texts: &'static [&'static str]) -> impl FnMut(&Value, &mut ClientReplies) {
     let mut reads = 0;
     move |line, out| match line["method"].as_str() {
         Some("fs/read_text_file") => {
@@ -156,7 +156,7 @@ async fn a_buffer_that_changed_since_it_was_shown_stays() {
 #[tokio::test(start_paused = true)]
 async fn a_file_that_only_the_client_could_have_is_missing() {
     let story = Story::new(tools([])).host(project()).offering(buffers());
-    let client = |line: &Value, out: &mut Out| {
+    let client = |line: &Value, out: &mut ClientReplies| {
         if line["method"] == "fs/read_text_file" {
             let error = json!({"code": -32002, "message": "Resource not found"});
             out.send(json!({"jsonrpc": "2.0", "id": line["id"], "error": error}));
@@ -168,14 +168,14 @@ async fn a_file_that_only_the_client_could_have_is_missing() {
     wire.await.check("missing_in_the_client");
 }
 
-/// Many clients have no code of their own for it.
+/// Many clients have no special error code for a missing file.
 #[tokio::test(start_paused = true)]
 async fn a_new_file_is_made_whatever_the_client_says_of_one_that_is_missing() {
     let added = FileEdit::added("/w/b.rs", "new\n");
     let story = Story::new(tools([changing("write", Kind::Edit, vec![added])]))
         .host(project())
         .offering(buffers());
-    let client = |line: &Value, out: &mut Out| match line["method"].as_str() {
+    let client = |line: &Value, out: &mut ClientReplies| match line["method"].as_str() {
         Some("fs/read_text_file") => {
             let error = json!({"code": -32603, "message": "ENOENT: no such file or directory"});
             out.send(json!({"jsonrpc": "2.0", "id": line["id"], "error": error}));

@@ -1,14 +1,14 @@
-//! Stories about forms of a tool's server: filled in, declined, not shown, withdrawn.
-//! The call stays in progress whatever is answered.
+//! Golden tests of forms: filled in, declined, not shown, withdrawn.
+//! The call stays in progress whatever the answer is.
 
 use serde_json::{Value, json};
 use toolcall::*;
 
+use crate::golden::harness::{ClientReplies, Story};
 use crate::golden::script::{cancel, silent};
-use crate::golden::stage::{Out, Story};
 use crate::golden::tools::{call, tool, tools};
 
-/// Its server asks where to, and by what.
+/// Creates a tool whose server asks for the destination and the means of travel.
 fn booking() -> CustomTool {
     tool("book", |_, scope| async move {
         scope.progress(Progress::at(1.0).of(2.0).saying("looking for trains"));
@@ -45,7 +45,7 @@ fn story() -> Story {
 }
 
 async fn check_answer(answer: Value, name: &str) {
-    let client = move |line: &Value, out: &mut Out| {
+    let client = move |line: &Value, out: &mut ClientReplies| {
         if shows_form(line) {
             out.answer(line, answer.clone());
         }
@@ -89,7 +89,7 @@ async fn a_client_that_shows_no_forms_is_not_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn a_form_is_withdrawn_when_the_turn_is_cancelled() {
-    let client = |line: &Value, out: &mut Out| {
+    let client = |line: &Value, out: &mut ClientReplies| {
         if shows_form(line) {
             cancel(out);
         }

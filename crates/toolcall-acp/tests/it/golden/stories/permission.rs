@@ -1,11 +1,11 @@
-//! Stories about permission: always, judged again, never answered, answered with what is no answer.
+//! Golden tests of permission: always, evaluated again, never answered, answered with an invalid answer.
 //! Only a chosen option that was offered is a yes.
 
 use serde_json::{Value, json};
 use toolcall::*;
 
-use crate::golden::script::{allows, asks, asks_about, chosen, tells};
-use crate::golden::stage::{Out, Story};
+use crate::golden::harness::{ClientReplies, Story};
+use crate::golden::script::{allows, asks, asks_about, chosen, reports_status};
 use crate::golden::tools::{call, changing, edit, run, shell, tools};
 
 fn project() -> MemoryHost {
@@ -18,7 +18,7 @@ fn project() -> MemoryHost {
 #[tokio::test(start_paused = true)]
 async fn always_is_asked_once() {
     let story = Story::new(tools([shell()])).host(project());
-    let client = |line: &Value, out: &mut Out| {
+    let client = |line: &Value, out: &mut ClientReplies| {
         if asks(line) {
             out.answer(line, chosen("allow-always-1"));
         }
@@ -34,7 +34,7 @@ async fn always_is_asked_once() {
 async fn always_settles_a_question_that_waits() {
     let story = Story::new(tools([shell()])).host(project());
     let mut first: Option<Value> = None;
-    let client = move |line: &Value, out: &mut Out| {
+    let client = move |line: &Value, out: &mut ClientReplies| {
         if asks_about(line, "call-1") {
             first = Some(line.clone());
         }
@@ -52,9 +52,9 @@ async fn always_settles_a_question_that_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn never_is_kept_too() {
+async fn never_is_remembered_too() {
     let story = Story::new(tools([shell()])).host(project());
-    let client = |line: &Value, out: &mut Out| {
+    let client = |line: &Value, out: &mut ClientReplies| {
         if asks(line) {
             out.answer(line, chosen("reject-always"));
         }
@@ -70,13 +70,13 @@ async fn never_is_kept_too() {
 async fn a_question_without_an_answer_holds_up_nobody() {
     let story = Story::new(tools([])).host(project());
     let mut unanswered: Option<Value> = None;
-    let client = move |line: &Value, out: &mut Out| {
+    let client = move |line: &Value, out: &mut ClientReplies| {
         if asks_about(line, "call-1") {
             unanswered = Some(line.clone());
             return;
         }
         allows(line, out);
-        if tells(line, "call-2", "completed") {
+        if reports_status(line, "call-2", "completed") {
             out.answer(
                 unanswered.as_ref().expect("a question"),
                 chosen("reject-once"),
@@ -93,7 +93,7 @@ async fn a_question_without_an_answer_holds_up_nobody() {
 
 async fn check_no_yes(answer: Value, name: &str) {
     let story = Story::new(tools([])).host(project());
-    let client = move |line: &Value, out: &mut Out| {
+    let client = move |line: &Value, out: &mut ClientReplies| {
         if asks(line) {
             out.answer(line, answer.clone());
         }
@@ -118,7 +118,7 @@ async fn an_unknown_option_is_no_yes() {
 #[tokio::test(start_paused = true)]
 async fn an_error_is_no_yes() {
     let story = Story::new(tools([])).host(project());
-    let client = |line: &Value, out: &mut Out| {
+    let client = |line: &Value, out: &mut ClientReplies| {
         if asks(line) {
             let error = json!({"code": -32603, "message": "the window is closed"});
             out.send(json!({"jsonrpc": "2.0", "id": line["id"], "error": error}));

@@ -1,5 +1,5 @@
-//! A stage for stories: a real agent on one end of a pipe, a scripted client on the other, every line kept.
-//! It asserts nothing; what must hold of the lines is said elsewhere.
+//! The harness of the golden tests: a real agent and a scripted client on a pipe, with every line recorded.
+//! It asserts nothing; `check.rs` checks the lines.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,35 +17,35 @@ use toolcall_acp::{ClientConnection, Prompt};
 use crate::golden::agent::serve_with;
 use crate::golden::line::{Line, PROMPT, Side};
 
-/// No story takes so long, by its own clock.
+/// The timeout of a test, in paused time.
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// What answers a prompt.
+/// Answers a prompt in place of a model.
 pub(crate) type Model = Arc<dyn Fn(Arc<Prompt>) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// What opens a session.
-pub(crate) type Open = Box<dyn Fn(SessionContext) -> EngineBuilder + Send + Sync>;
+/// Builds the engine of a session.
+pub(crate) type OpenEngine = Box<dyn Fn(SessionContext) -> EngineBuilder + Send + Sync>;
 
-type Setup = Arc<dyn Fn(EngineBuilder) -> EngineBuilder + Send + Sync>;
+type EngineChange = Arc<dyn Fn(EngineBuilder) -> EngineBuilder + Send + Sync>;
 
-/// What a story is played with.
+/// The setup of a golden test.
 pub(crate) struct Story {
     tools: Arc<Registry>,
     offers: Value,
     prompt_meta: Option<Value>,
     commands: CommandPlacement,
-    setup: Vec<Setup>,
+    setup: Vec<EngineChange>,
 }
 
-/// Everything that went over the wire, and what was stored meanwhile.
+/// Every line that went over the wire, and what was stored meanwhile.
 pub(crate) struct Wire {
     pub(crate) lines: Vec<Line>,
     pub(crate) store: Arc<MemoryStore>,
 }
 
-/// What the client writes in reply to one line.
+/// The messages that the client sends in reply to one line.
 #[derive(Default)]
-pub(crate) struct Out {
+pub(crate) struct ClientReplies {
     messages: Vec<Value>,
     hangs_up: bool,
 }
@@ -61,25 +61,25 @@ impl Story {
         }
     }
 
-    /// The client's capabilities.
+    /// Sets the client's capabilities.
     pub(crate) fn offering(mut self, offers: Value) -> Self {
         self.offers = offers;
         self
     }
 
-    /// The `_meta` of the prompt.
+    /// Sets the `_meta` of the prompt.
     pub(crate) fn prompt_meta(mut self, meta: Value) -> Self {
         self.prompt_meta = Some(meta);
         self
     }
 
-    /// Where commands run.
+    /// Sets where commands run.
     pub(crate) fn commands(mut self, commands: CommandPlacement) -> Self {
         self.commands = commands;
         self
     }
 
-    /// The machine.
+    /// Sets the host.
     pub(crate) fn host(self, host: MemoryHost) -> Self {
         let host: Arc<dyn Host> = Arc::new(host);
         self.engine(move |engine| engine.host(host.clone()))
@@ -94,8 +94,12 @@ impl Story {
         self
     }
 
-    /// Plays it: `client` sees every line of the agent, `model` answers the prompt.
-    pub(crate) async fn play<M, F>(self, mut client: impl FnMut(&Value, &mut Out), model: M) -> Wire
+    /// Runs the test: `client` receives every line of the agent, `model` answers the prompt.
+    pub(crate) async fn play<M, F>(
+        self,
+        mut client: impl FnMut(&Value, &mut ClientReplies),
+        model: M,
+    ) -> Wire
     where
         M: Fn(Arc<Prompt>) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
@@ -104,8 +108,12 @@ impl Story {
         self.play_erased(&mut client, model).await
     }
 
-    /// The same for every story, so that it is compiled once and not fifty times.
-    async fn play_erased(self, client: &mut dyn FnMut(&Value, &mut Out), model: Model) -> Wire {
+    /// Not generic, so that it is compiled once and not fifty times.
+    async fn play_erased(
+        self,
+        client: &mut dyn FnMut(&Value, &mut ClientReplies),
+        model: Model,
+    ) -> Wire {
         let (ours, theirs) = duplex(64 * 1024);
         let (reader, writer) = split(theirs);
         let (peer, transport) = connect(reader, writer, Limits::default());
@@ -122,15 +130,19 @@ impl Story {
         let mut lines = Vec::new();
         let talking = converse(ours, &self.offers, self.prompt_meta, client, &mut lines);
         if timeout(HOUR, talking).await.is_err() {
-            panic!("the story never ends; so far: {:#?}", texts(&lines));
+            panic!("the test never ends; lines: {:#?}", texts(&lines));
         }
         serving.await.expect("no panic").expect("a clean end");
         Wire { lines, store }
     }
 }
 
-/// The engine of a story: ids, time and session are always the same.
-fn opening(registry: Arc<Registry>, setup: Vec<Setup>, store: Arc<MemoryStore>) -> Open {
+/// Builds the engine of a test, with fixed ids, time and session.
+fn opening(
+    registry: Arc<Registry>,
+    setup: Vec<EngineChange>,
+    store: Arc<MemoryStore>,
+) -> OpenEngine {
     Box::new(move |_| {
         let engine = Engine::builder(registry.clone())
             .setting(SessionContext::new(SessionId::new("s1"), "/w"))
@@ -142,37 +154,37 @@ fn opening(registry: Arc<Registry>, setup: Vec<Setup>, store: Arc<MemoryStore>) 
     })
 }
 
-/// Speaks for the client until its prompt is answered and the agent has hung up.
+/// Runs the client until its prompt is answered and the agent has closed the connection.
 async fn converse(
     stream: DuplexStream,
     offers: &Value,
     prompt_meta: Option<Value>,
-    script: &mut dyn FnMut(&Value, &mut Out),
+    script: &mut dyn FnMut(&Value, &mut ClientReplies),
     lines: &mut Vec<Line>,
 ) {
     let (reader, writer) = split(stream);
     let mut reading = BufReader::new(reader).lines();
-    let mut pen = Pen {
+    let mut client = ClientWriter {
         writer: Some(writer),
         lines,
     };
     let hello = json!({"protocolVersion": 1, "clientCapabilities": offers});
-    pen.write(request(1, "initialize", hello)).await;
+    client.write(request(1, "initialize", hello)).await;
     while let Some(text) = reading.next_line().await.expect("text") {
         let json: Value = serde_json::from_str(&text).expect("every line is JSON");
-        pen.lines.push(Line {
+        client.lines.push(Line {
             side: Side::Agent,
             text,
             json: json.clone(),
         });
-        let mut out = Out::default();
+        let mut out = ClientReplies::default();
         go_on(&json, prompt_meta.as_ref(), &mut out);
         script(&json, &mut out);
         for message in out.messages {
-            pen.write(message).await;
+            client.write(message).await;
         }
         if out.hangs_up || is_response_to(&json, PROMPT) {
-            pen.hang_up().await;
+            client.hang_up().await;
         }
     }
 }
@@ -181,8 +193,8 @@ fn texts(lines: &[Line]) -> Vec<&str> {
     lines.iter().map(|line| line.text.as_str()).collect()
 }
 
-/// What every client does: after each answer the next request, up to the prompt.
-fn go_on(line: &Value, prompt_meta: Option<&Value>, out: &mut Out) {
+/// Sends the next request after each response, up to the prompt, as every client does.
+fn go_on(line: &Value, prompt_meta: Option<&Value>, out: &mut ClientReplies) {
     if is_response_to(line, 1) {
         out.send(request(
             2,
@@ -208,13 +220,13 @@ fn request(id: u64, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// Writes and keeps lines. Without a writer the client has hung up.
-struct Pen<'a> {
+/// Writes and records the client's lines. Without a writer the client has closed the connection.
+struct ClientWriter<'a> {
     writer: Option<WriteHalf<DuplexStream>>,
     lines: &'a mut Vec<Line>,
 }
 
-impl Pen<'_> {
+impl ClientWriter<'_> {
     async fn hang_up(&mut self) {
         if let Some(mut writer) = self.writer.take() {
             writer.shutdown().await.expect("an open pipe");
@@ -232,13 +244,13 @@ impl Pen<'_> {
     }
 }
 
-impl Out {
+impl ClientReplies {
     /// Sends any message.
     pub(crate) fn send(&mut self, message: Value) {
         self.messages.push(message);
     }
 
-    /// Says nothing more after this.
+    /// Closes the connection after this reply.
     pub(crate) fn hang_up(&mut self) {
         self.hangs_up = true;
     }

@@ -1,5 +1,5 @@
-//! Paths and locations as agents write them.
-//! A path is kept as it was given; what is wrong with it is noted, never mended here.
+//! Decodes paths and locations.
+//! A path is kept as it was sent; a problem with it becomes a finding and is not corrected.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use toolcall::Location;
 use super::members::present;
 use crate::finding::{Findings, Rule, quoted, type_of};
 
-/// The locations of a list; what is none is noted and left out.
+/// Decodes a list of locations. An item that is not a location is left out, with a finding.
 pub(super) fn read(list: &[Value], findings: &mut Findings) -> Vec<Location> {
     list.iter()
         .filter_map(|item| location(item, findings))
         .collect()
 }
 
-/// Notes what makes a path unfit for an editor.
+/// Adds a finding for a path that an editor cannot open.
 pub(super) fn check(path: &str, findings: &mut Findings) {
     if !is_absolute(path) {
         findings.note(Rule::RelativePath, || {
@@ -65,7 +65,7 @@ fn read_line(value: &Value, findings: &mut Findings) -> Option<u32> {
     line
 }
 
-/// Absolute on the agent's system, which need not be ours.
+/// Whether a path is absolute on the agent's system, which may differ from ours.
 fn is_absolute(path: &str) -> bool {
     let is_windows = match path.as_bytes() {
         [drive, b':', b'/' | b'\\', ..] => drive.is_ascii_alphabetic(),

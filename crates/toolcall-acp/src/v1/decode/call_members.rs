@@ -1,5 +1,5 @@
-//! Where the members of a reported call stand: in the update, or in a `toolCall` within it by mistake.
-//! It finds them and reads none but the id.
+//! Finds the members of a reported call: in the update, or by mistake in a `toolCall` within it.
+//! It reads no member but the id.
 
 use serde_json::{Map, Value};
 use toolcall::CallId;
@@ -10,26 +10,26 @@ use crate::finding::{Finding, Rule, quoted, type_of};
 
 /// The members of one reported call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct CallMembers<'a> {
     /// The members.
     pub(crate) map: &'a Map<String, Value>,
-    /// SessionSelector update it is; none for the `toolCall` of a permission request.
+    /// The name of the update; `None` for the `toolCall` of a permission request.
     pub(crate) update: Option<UpdateName>,
-    /// Where they stand.
-    pub(super) place: Place,
+    /// Where they are.
+    pub(super) place: MembersLocation,
 }
 
-/// Where the members stand.
+/// Where the members of a reported call are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Where they belong.
+pub(super) enum MembersLocation {
+    /// In the update, where they belong.
     Update,
-    /// In an object `toolCall` of their own.
+    /// In a nested object `toolCall`.
     Nested,
 }
 
-impl<'a> Fields<'a> {
-    /// Finds them, or says why this is no report of a call.
+impl<'a> CallMembers<'a> {
+    /// Finds the members, or returns why this is not a report of a call.
     pub(crate) fn of(update: &'a Value) -> Result<Self, Finding> {
         let Value::Object(outer) = update else {
             let message = format!("the update is {}, not an object", type_of(update));
@@ -40,11 +40,11 @@ impl<'a> Fields<'a> {
         Ok(Self {
             map: nested.unwrap_or(outer),
             update,
-            place: nested.map_or(Place::Update, |_| Place::Nested),
+            place: nested.map_or(MembersLocation::Update, |_| MembersLocation::Nested),
         })
     }
 
-    /// The call's id.
+    /// Returns the call's id.
     pub(crate) fn id(&self) -> Result<CallId, Finding> {
         let message = match present(self.map, "toolCallId") {
             Some(Value::String(id)) => return Ok(CallId::new(id.as_str())),

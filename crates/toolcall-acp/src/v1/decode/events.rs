@@ -1,5 +1,5 @@
-//! What a report means for a call: the events it stands for, in the order in which they have a place.
-//! It must not decide anything for anybody: what an agent settled out of sight is said to be unseen.
+//! Turns a report of a call into events, in an order that the call accepts.
+//! It must not invent a decision: a permission that the agent settled elsewhere is recorded as unseen.
 
 use std::sync::Arc;
 
@@ -10,43 +10,47 @@ use toolcall::{
     Status, ToolCall, ToolResult,
 };
 
-use super::extras::{exited, noted, paused, progressed};
+use super::metadata::{exited, noted, paused, progressed};
 use super::{ending, input, output};
-use crate::decode::{RAW_OUTPUT, Report, ReportedStatus};
+use crate::decode::{RAW_OUTPUT, ReportedFields, ReportedStatus};
 use crate::finding::{Findings, Rule};
 
-/// In graphemes.
-const LONGEST_STATUS: usize = 80;
+/// The longest unknown status, in graphemes.
+const MAX_STATUS_LENGTH: usize = 80;
 
-/// What a report stands for.
-pub(super) struct Steps {
-    /// What happened.
+/// The events of a report.
+pub(super) struct DecodedEvents {
+    /// The events, in order.
     pub(super) events: Vec<Event>,
-    /// What was printed, unless the last event has it.
+    /// The output, unless the last event has it.
     pub(super) printed: Option<String>,
 }
 
-/// How the call takes up what the report shows.
+/// The stage of a call, which decides what the content of a report means.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stand {
-    /// It does not run: this is what it would do.
-    Waits,
-    /// It runs, or has a status that counts as running.
-    Acts,
-    /// This report ends it.
-    Ends,
+enum CallStage {
+    /// The call does not run: the content is a preview.
+    Waiting,
+    /// The call runs, or has a status that counts as running.
+    Acting,
+    /// This report ends the call.
+    Ending,
 }
 
-/// Reads a report of a call that has not ended.
-pub(super) fn read(call: &ToolCall, mut report: Report<'_>, findings: &mut Findings) -> Steps {
+/// Turns a report of an open call into events.
+pub(super) fn read(
+    call: &ToolCall,
+    mut report: ReportedFields<'_>,
+    findings: &mut Findings,
+) -> DecodedEvents {
     let start = start(call, report.status, findings);
     let acts = acts(call, &start, report.status);
-    let stand = match (report.is_final(), acts) {
-        (true, _) => Stand::Ends,
-        (false, true) => Stand::Acts,
-        (false, false) => Stand::Waits,
+    let stage = match (report.is_final(), acts) {
+        (true, _) => CallStage::Ending,
+        (false, true) => CallStage::Acting,
+        (false, false) => CallStage::Waiting,
     };
-    let mut events = Vec::from_iter(restated(call, &mut report, stand));
+    let mut events = Vec::from_iter(restated(call, &mut report, stage));
     events.extend(noted(call, &report, findings));
     events.extend(start.iter().cloned());
     events.extend(status_unknown(call, report.status));
@@ -56,17 +60,17 @@ pub(super) fn read(call: &ToolCall, mut report: Report<'_>, findings: &mut Findi
         events.extend(exited(call, &report));
     }
     let mut printed = output::from_terminal(report.meta, findings);
-    match stand {
-        Stand::Waits => printed = printed.and_then(|_| unread(findings)),
-        Stand::Acts => events.extend(showed(call, report)),
-        Stand::Ends => {
+    match stage {
+        CallStage::Waiting => printed = printed.and_then(|_| unread(findings)),
+        CallStage::Acting => events.extend(showed(call, report)),
+        CallStage::Ending => {
             let output = output::at_the_end(call, &report, printed.take());
             leave_out_edits(call, &mut report);
             let ending = ending(call, &mut report, &start, findings);
             events.push(finished(call, report, ending, output));
         }
     }
-    Steps { events, printed }
+    DecodedEvents { events, printed }
 }
 
 fn unread(findings: &mut Findings) -> Option<String> {
@@ -77,7 +81,7 @@ fn unread(findings: &mut Findings) -> Option<String> {
     None
 }
 
-/// What lets the call run, if the report says that it runs or ran.
+/// Returns the events that start the call, if the report says that it runs or ran.
 fn start(
     call: &ToolCall,
     status: Option<ReportedStatus<'_>>,
@@ -124,27 +128,27 @@ fn status_unknown(call: &ToolCall, status: Option<ReportedStatus<'_>>) -> Option
     let Some(ReportedStatus::Unknown(name)) = status else {
         return None;
     };
-    let status = Arc::from(clean_line(name, LONGEST_STATUS));
+    let status = Arc::from(clean_line(name, MAX_STATUS_LENGTH));
     let is_news = call.status() != Status::Unknown(Arc::clone(&status));
     is_news.then_some(Event::StatusUnknown(status))
 }
 
-/// The whole description, if the report changes any of it.
-fn restated(call: &ToolCall, report: &mut Report<'_>, stand: Stand) -> Option<Event> {
+/// Returns the whole description, if the report changes any of it.
+fn restated(call: &ToolCall, report: &mut ReportedFields<'_>, stage: CallStage) -> Option<Event> {
     let title = report.title.take().filter(|title| title != call.title());
     let kind = report.kind.filter(|kind| *kind != call.kind());
     let tool = report.name.take().filter(|name| **name != **call.tool());
     let locations = report.locations.take();
     let locations = locations.filter(|locations| *locations != call.locations());
     let input = report.input.filter(|raw| !is_input(call, raw)).map(input);
-    let preview = preview(call, report, stand);
+    let preview = preview(call, report, stage);
     let is_new = title.is_some() || kind.is_some() || tool.is_some() || locations.is_some();
     if !is_new && input.is_none() && preview.is_none() {
         return None;
     }
-    let told_before = || call.restated_as().and_then(|said| said.tool.clone());
+    let previous = || call.restated_as().and_then(|said| said.tool.clone());
     Some(Event::Restated(Arc::new(Restatement {
-        tool: tool.map(Arc::from).or_else(told_before),
+        tool: tool.map(Arc::from).or_else(previous),
         sketch: Sketch {
             title: title.unwrap_or_else(|| call.title().to_owned()),
             kind: kind.unwrap_or(call.kind()),
@@ -155,9 +159,13 @@ fn restated(call: &ToolCall, report: &mut Report<'_>, stand: Stand) -> Option<Ev
     })))
 }
 
-/// What a call that does not run yet shows is what it would do.
-fn preview(call: &ToolCall, report: &mut Report<'_>, stand: Stand) -> Option<Vec<Content>> {
-    if stand != Stand::Waits {
+/// Returns the content of a call that does not run yet, if it changed.
+fn preview(
+    call: &ToolCall,
+    report: &mut ReportedFields<'_>,
+    stage: CallStage,
+) -> Option<Vec<Content>> {
+    if stage != CallStage::Waiting {
         return None;
     }
     let content = report.content.take()?.content;
@@ -172,14 +180,14 @@ fn is_input(call: &ToolCall, raw: &Value) -> bool {
     }
 }
 
-fn showed(call: &ToolCall, report: Report<'_>) -> Option<Event> {
+fn showed(call: &ToolCall, report: ReportedFields<'_>) -> Option<Event> {
     let mut content = report.content?.content;
     leave_out(call.preview().iter(), &mut content);
     let shown = call.shown().map_or(&[][..], |shown| &**shown);
     (content != shown).then(|| Event::Showed(content.into()))
 }
 
-/// Content is always sent whole, so that what would be done goes before what is done. It is known.
+/// Removes known content from the start. Agents always send the whole content, the preview first.
 fn leave_out<'a>(known: impl Iterator<Item = &'a Content> + Clone, content: &mut Vec<Content>) {
     let count = known.clone().count();
     if content.iter().take(count).eq(known) {
@@ -187,8 +195,8 @@ fn leave_out<'a>(known: impl Iterator<Item = &'a Content> + Clone, content: &mut
     }
 }
 
-/// An edit that was shown before it was made need not be its result, too.
-fn leave_out_edits(call: &ToolCall, report: &mut Report<'_>) {
+/// Removes edits from the result that the preview has already.
+fn leave_out_edits(call: &ToolCall, report: &mut ReportedFields<'_>) {
     let edits = call
         .preview()
         .iter()
@@ -198,10 +206,10 @@ fn leave_out_edits(call: &ToolCall, report: &mut Report<'_>) {
     }
 }
 
-/// How it ended. A text that is the reason is no result any more.
+/// Returns the ending. A text that is the reason is removed from the result.
 fn ending(
     call: &ToolCall,
-    report: &mut Report<'_>,
+    report: &mut ReportedFields<'_>,
     start: &[Event],
     findings: &mut Findings,
 ) -> Ending {
@@ -220,9 +228,14 @@ fn ending(
     }
 }
 
-/// The ending. What was shown last is its result, unless the report has one of its own.
-fn finished(call: &ToolCall, report: Report<'_>, ending: Ending, output: Arc<Output>) -> Event {
-    let told = report.content.map(|items| items.content);
+/// Returns the final event. Its result is the content of the report, or else what was shown last.
+fn finished(
+    call: &ToolCall,
+    report: ReportedFields<'_>,
+    ending: Ending,
+    output: Arc<Output>,
+) -> Event {
+    let reported = report.content.map(|items| items.content);
     let shown = || call.shown().map(|shown| shown.to_vec());
     let structured = match report.output {
         Some(value) => Some(Arc::new(value.clone())),
@@ -231,7 +244,7 @@ fn finished(call: &ToolCall, report: Report<'_>, ending: Ending, output: Arc<Out
     Event::Finished(Arc::new(Finish {
         ending,
         result: ToolResult {
-            content: told.or_else(shown).unwrap_or_default(),
+            content: reported.or_else(shown).unwrap_or_default(),
             structured,
         },
         output,

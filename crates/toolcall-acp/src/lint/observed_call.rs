@@ -1,5 +1,5 @@
-//! What passed by of one call, and what was out of order about it.
-//! It must not hold more than the rules need: an ended call is a few bytes.
+//! The state of one call in a recorded stream, and the rules about its order.
+//! It must not hold more than the rules need: an ended call takes a few bytes.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,42 +8,42 @@ use serde_json::Value;
 use toolcall::text::clean_command;
 use toolcall::{Content, Effect, Kind};
 
-use crate::decode::{Report, ReportedStatus, UpdateName};
+use crate::decode::{ReportedFields, ReportedStatus, UpdateName};
 use crate::finding::{Findings, Rule, quoted};
 
-/// What passed by of one call.
+/// One call of a recorded stream, as far as it was reported.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct ObservedCall {
     place: usize,
     kind: Kind,
     reported: bool,
     announced: bool,
     in_progress: bool,
-    stage: Stage,
-    answer: Answer,
-    /// Whether its content holds anything.
+    stage: ObservedStage,
+    permission: PermissionState,
+    /// Whether it has any content.
     shows: bool,
     diffs: BTreeSet<PathBuf>,
     command: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ObservedStage {
     Open,
-    /// It should have ended, and that was told.
-    GivenUp,
+    /// It should have ended, and a finding says so.
+    Abandoned,
     Ended,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum PermissionState {
     NotAsked,
-    Awaited,
-    Given(Effect),
+    Pending,
+    Answered(Effect),
 }
 
-impl Seen {
-    /// A call that comes at this place among those of its session.
+impl ObservedCall {
+    /// Creates the call at this position among those of its session.
     pub(super) fn at(place: usize) -> Self {
         Self {
             place,
@@ -51,34 +51,34 @@ impl Seen {
             reported: false,
             announced: false,
             in_progress: false,
-            stage: Stage::Open,
-            answer: Answer::NotAsked,
+            stage: ObservedStage::Open,
+            permission: PermissionState::NotAsked,
             shows: false,
             diffs: BTreeSet::new(),
             command: None,
         }
     }
 
-    /// Its place among the calls of its session.
+    /// Returns its position among the calls of its session.
     pub(super) fn place(&self) -> usize {
         self.place
     }
 
-    /// Whether it should still end.
+    /// Whether it has not ended, and no finding says so.
     pub(super) fn is_open(&self) -> bool {
-        self.stage == Stage::Open
+        self.stage == ObservedStage::Open
     }
 
-    /// It should have ended, and nobody need be told again.
-    pub(super) fn give_up(&mut self) {
-        self.stage = Stage::GivenUp;
+    /// Marks it as reported for not ending.
+    pub(super) fn abandon(&mut self) {
+        self.stage = ObservedStage::Abandoned;
     }
 
-    /// It was reported under this name.
+    /// Checks the name of an update.
     pub(super) fn named(
         &mut self,
         named: Option<UpdateName>,
-        report: &Report<'_>,
+        report: &ReportedFields<'_>,
         findings: &mut Findings,
     ) {
         match named {
@@ -102,9 +102,9 @@ impl Seen {
         }
     }
 
-    /// It was reported like this.
-    pub(super) fn reported(&mut self, report: &Report<'_>, findings: &mut Findings) {
-        if self.stage == Stage::Ended {
+    /// Checks a report.
+    pub(super) fn reported(&mut self, report: &ReportedFields<'_>, findings: &mut Findings) {
+        if self.stage == ObservedStage::Ended {
             findings.note(Rule::Late, || "a report came after the final status");
             return;
         }
@@ -112,10 +112,10 @@ impl Seen {
         match report.status {
             Some(ReportedStatus::InProgress) => {
                 self.in_progress = true;
-                self.check_answer("in progress", findings);
+                self.check_permission("in progress", findings);
             }
             Some(ReportedStatus::Completed) => {
-                self.check_answer("completed", findings);
+                self.check_permission("completed", findings);
                 self.completed(findings);
                 self.ended();
             }
@@ -124,9 +124,9 @@ impl Seen {
         }
     }
 
-    /// A client was asked about it.
-    pub(super) fn asked(&mut self, report: &Report<'_>, findings: &mut Findings) {
-        if self.stage == Stage::Ended {
+    /// Checks a permission question.
+    pub(super) fn asked(&mut self, report: &ReportedFields<'_>, findings: &mut Findings) {
+        if self.stage == ObservedStage::Ended {
             findings.note(Rule::Late, || "permission was asked after the final status");
             return;
         }
@@ -138,21 +138,21 @@ impl Seen {
         }
         self.check_command(report, findings);
         self.check_diffs(report, findings);
-        self.answer = Answer::Awaited;
+        self.permission = PermissionState::Pending;
         self.take(report);
     }
 
-    /// The question was taken back.
+    /// Records that the question was withdrawn.
     pub(super) fn withdrawn(&mut self) {
-        self.answer = Answer::NotAsked;
+        self.permission = PermissionState::NotAsked;
     }
 
-    /// The client answered.
+    /// Records the client's answer.
     pub(super) fn answered(&mut self, effect: Effect) {
-        self.answer = Answer::Given(effect);
+        self.permission = PermissionState::Answered(effect);
     }
 
-    fn take(&mut self, report: &Report<'_>) {
+    fn take(&mut self, report: &ReportedFields<'_>) {
         self.reported = true;
         self.kind = report.kind.unwrap_or(self.kind);
         if let Some(items) = &report.content {
@@ -174,16 +174,16 @@ impl Seen {
         }
     }
 
-    fn check_answer(&self, ran: &str, findings: &mut Findings) {
-        let why = match self.answer {
-            Answer::NotAsked | Answer::Given(Effect::Allow) => return,
-            Answer::Awaited => "before its permission was answered",
-            Answer::Given(Effect::Deny) => "although permission was refused",
+    fn check_permission(&self, ran: &str, findings: &mut Findings) {
+        let why = match self.permission {
+            PermissionState::NotAsked | PermissionState::Answered(Effect::Allow) => return,
+            PermissionState::Pending => "before its permission was answered",
+            PermissionState::Answered(Effect::Deny) => "although permission was refused",
         };
         findings.note(Rule::RanUnallowed, || format!("it was {ran} {why}"));
     }
 
-    fn check_command(&self, report: &Report<'_>, findings: &mut Findings) {
+    fn check_command(&self, report: &ReportedFields<'_>, findings: &mut Findings) {
         let is_command = report.kind.unwrap_or(self.kind) == Kind::Execute;
         let Some(announced) = self.command.as_ref().filter(|_| is_command) else {
             return;
@@ -196,7 +196,7 @@ impl Seen {
         }
     }
 
-    fn check_diffs(&self, report: &Report<'_>, findings: &mut Findings) {
+    fn check_diffs(&self, report: &ReportedFields<'_>, findings: &mut Findings) {
         let repeated = report.content.as_ref().map(|items| diffs(&items.content));
         let repeated = repeated.unwrap_or_default();
         let hidden = self.diffs.difference(&repeated).next();
@@ -214,7 +214,7 @@ impl Seen {
     }
 
     fn ended(&mut self) {
-        self.stage = Stage::Ended;
+        self.stage = ObservedStage::Ended;
         self.diffs.clear();
         self.command = None;
     }
@@ -225,7 +225,7 @@ fn diffs(content: &[Content]) -> BTreeSet<PathBuf> {
     edits.map(|edit| edit.path.clone()).collect()
 }
 
-/// The command that an input names: its text, or the word that matters among several.
+/// Returns the command in an input: its text, or the longest of several words.
 fn command(input: &Value) -> Option<String> {
     let keys = ["command", "commands", "cmd", "script"];
     let value = keys.iter().find_map(|key| input.get(key))?;
@@ -239,8 +239,8 @@ fn command(input: &Value) -> Option<String> {
     }
 }
 
-/// Whether the title or a text repeats a command.
-fn shows(report: &Report<'_>, command: &str) -> bool {
+/// Whether the title or a text item shows a command.
+fn shows(report: &ReportedFields<'_>, command: &str) -> bool {
     let as_title = clean_command(command, usize::MAX);
     let in_title = report
         .title

@@ -1,48 +1,48 @@
-//! Renders the items of a question as v1 content: every command, every diff, what else it touches.
-//! Nothing is left out or hidden; what cannot be seen in a diff is named beside it.
+//! Renders the items of a question as v1 content: every command, every diff, everything else it touches.
+//! It must not omit or hide anything; characters that a diff does not show are named beside it.
 
 use serde_json::Value;
 use toolcall::text::{clean_block, clean_line};
 use toolcall::{Command, OutputBudget, Question, QuestionItem, Rule, Touch};
 
-use super::content::{Item, named, on_one_line, push_all};
-use super::printed::fenced;
+use super::content::{ContentItem, named, on_one_line, push_all};
+use super::output::fenced;
 
-/// Inputs are shown up to here; the whole is in `rawInput`.
+/// How much of an input is shown; `rawInput` has all of it.
 const INPUT: OutputBudget = OutputBudget {
     head: 6 * 1024,
     tail: 2 * 1024,
 };
 
-/// A label longer than this is cut; the rule then stands in full beside it.
-pub(crate) const LONGEST_LABEL: usize = 160;
+/// The longest label of an option. A longer rule is cut there, and shown in full as a note.
+pub(crate) const MAX_LABEL_LENGTH: usize = 160;
 
-/// Everything a user needs to see before saying yes.
-pub(crate) fn shown(question: &Question) -> Vec<Item<'_>> {
-    let mut rendering = Rendering::default();
+/// Returns everything that the user needs to see before answering.
+pub(crate) fn shown(question: &Question) -> Vec<ContentItem<'_>> {
+    let mut renderer = QuestionRenderer::default();
     for item in question.items() {
-        rendering.add(item);
+        renderer.add(item);
     }
-    let mut items = rendering.finish();
-    items.extend(rules_in_full(&question.offers).map(Item::note));
+    let mut items = renderer.finish();
+    items.extend(rules_in_full(&question.offers).map(ContentItem::note));
     items
 }
 
-/// Rules that do not fit into their label.
+/// Returns a note for each rule that does not fit into its label.
 fn rules_in_full(offers: &[Rule]) -> impl Iterator<Item = String> {
-    let is_cut = |rule: &&Rule| clean_line(&rule.text, LONGEST_LABEL) != *rule.text;
+    let is_cut = |rule: &&Rule| clean_line(&rule.text, MAX_LABEL_LENGTH) != *rule.text;
     let offers = offers.iter().filter(is_cut);
     offers.map(|rule| format!("\"Always\" means: {}", on_one_line(&rule.text)))
 }
 
-/// The content so far. Short lines that follow each other are one note.
+/// Collects the content of a question. Consecutive short lines become one note.
 #[derive(Default)]
-struct Rendering<'a> {
-    items: Vec<Item<'a>>,
+struct QuestionRenderer<'a> {
+    items: Vec<ContentItem<'a>>,
     lines: Vec<String>,
 }
 
-impl<'a> Rendering<'a> {
+impl<'a> QuestionRenderer<'a> {
     fn add(&mut self, item: QuestionItem<'a>) {
         match item {
             QuestionItem::Touch(Touch::Runs(command)) => self.note(command_text(command)),
@@ -87,17 +87,17 @@ impl<'a> Rendering<'a> {
 
     fn note(&mut self, text: String) {
         self.end_lines();
-        self.items.push(Item::note(text));
+        self.items.push(ContentItem::note(text));
     }
 
     fn end_lines(&mut self) {
         if !self.lines.is_empty() {
             let lines = std::mem::take(&mut self.lines);
-            self.items.push(Item::note(lines.join("\n")));
+            self.items.push(ContentItem::note(lines.join("\n")));
         }
     }
 
-    fn finish(mut self) -> Vec<Item<'a>> {
+    fn finish(mut self) -> Vec<ContentItem<'a>> {
         self.end_lines();
         self.items
     }
@@ -105,12 +105,12 @@ impl<'a> Rendering<'a> {
 
 fn command_text(command: &Command) -> String {
     let text = fenced(&clean_block(&command.text), "sh");
-    let mut said = format!("{text}\nin `{}`", named(&command.cwd));
+    let mut text_with_env = format!("{text}\nin `{}`", named(&command.cwd));
     for (name, value) in &command.env {
         let variable = on_one_line(&format!("{name}={value}"));
-        said += &format!("\nwith `{variable}`");
+        text_with_env += &format!("\nwith `{variable}`");
     }
-    said
+    text_with_env
 }
 
 fn input_text(input: &Value) -> String {

@@ -1,5 +1,5 @@
-//! What a report of v1 carries beside its fields: `_meta`, and what a command left in `rawOutput`.
-//! Display data; nothing here decides anything.
+//! The `_meta` and the `rawOutput` of an update of v1.
+//! Data for display; it decides nothing.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -15,19 +15,19 @@ use crate::meta;
 use crate::report::Fields;
 
 /// The `_meta` of one update.
-pub(crate) struct Extras<'a, 'u>(&'u Update<'a>);
+pub(crate) struct UpdateMeta<'a, 'u>(&'u Update<'a>);
 
-impl<'a, 'u> Extras<'a, 'u> {
+impl<'a, 'u> UpdateMeta<'a, 'u> {
     pub(crate) fn of(update: &'u Update<'a>) -> Self {
         Self(update)
     }
 
     /// Writes `_meta` if there is anything to put into it.
     pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        match self.is_empty() {
-            true => Ok(()),
-            false => map.serialize_entry("_meta", self),
+        if self.is_empty() {
+            return Ok(());
         }
+        map.serialize_entry("_meta", self)
     }
 
     fn has(&self, field: Fields) -> bool {
@@ -36,7 +36,7 @@ impl<'a, 'u> Extras<'a, 'u> {
 
     fn is_empty(&self) -> bool {
         let call = self.0.call;
-        let always = Fields::ENDED | Fields::PROGRESS | Fields::HELD | Fields::BEAT;
+        let always = Fields::ENDED | Fields::PROGRESS | Fields::HELD | Fields::HEARTBEAT;
         !self.has(always)
             && self.notes().is_none()
             && self.0.chunk.is_none()
@@ -49,23 +49,23 @@ impl<'a, 'u> Extras<'a, 'u> {
     }
 
     fn is_terminal(&self) -> bool {
-        self.0.dialect.printing.has_terminal(self.0.call)
+        self.0.dialect.printing.uses_agent_terminal(self.0.call)
     }
 
-    /// What the tool attached, once something of it is new.
+    /// Returns the tool's metadata, if some of it may be new.
     fn notes(&self) -> Option<impl Iterator<Item = (&str, &Value)>> {
         let notes = self.0.call.metadata();
-        let tells = self.has(Fields::NOTES | Fields::ANNOUNCED | Fields::ENDED);
+        let is_due = self.has(Fields::NOTES | Fields::ANNOUNCED | Fields::ENDED);
         let entries = || notes.iter().map(|(key, value)| (&**key, &**value));
-        (tells && !notes.is_empty()).then(entries)
+        (is_due && !notes.is_empty()).then(entries)
     }
 
-    /// The trace context of the turn, on the first report of a call.
+    /// Returns the trace context of the turn, for the first report of a call.
     fn trace(&self) -> &[(Cow<'static, str>, String)] {
-        match self.is_first() {
-            true => self.0.dialect.trace.entries(),
-            false => &[],
+        if !self.is_first() {
+            return &[];
         }
+        self.0.dialect.trace.entries()
     }
 
     fn entries<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
@@ -85,19 +85,19 @@ impl<'a, 'u> Extras<'a, 'u> {
         if self.has(Fields::HELD) {
             map.serialize_entry(meta::HELD, &call.held_because())?;
         }
-        if self.has(Fields::BEAT) {
-            map.serialize_entry(meta::BEAT, &self.beat())?;
+        if self.has(Fields::HEARTBEAT) {
+            map.serialize_entry(meta::HEARTBEAT, &self.heartbeat())?;
         }
         self.terminal(map)?;
         self.end(map)
     }
 
-    /// That the call is alive, and how much it has printed.
-    fn beat(&self) -> Value {
+    /// Returns how much the call has printed, as a sign that it is alive.
+    fn heartbeat(&self) -> Value {
         json!({"bytes": self.0.call.output().total()})
     }
 
-    /// Zed's extension.
+    /// Writes the entries of Zed's terminal extension.
     fn terminal<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         if !self.is_terminal() {
             return Ok(());
@@ -131,13 +131,13 @@ impl<'a, 'u> Extras<'a, 'u> {
         if *ending != Ending::Completed {
             map.serialize_entry(meta::ENDING, &ending_value(ending))?;
         }
-        // An ended call's times no longer depend on now.
-        let times = Times::from(call.timing(Timestamp::default()));
+        // The times of an ended call do not depend on the current time.
+        let times = TimingJson::from(call.timing(Timestamp::default()));
         map.serialize_entry(meta::TIMING, &times)
     }
 }
 
-impl Serialize for Extras<'_, '_> {
+impl Serialize for UpdateMeta<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         self.entries(&mut map)?;
@@ -159,25 +159,26 @@ fn progress_value(progress: &Progress) -> Value {
     value
 }
 
-/// Whole numbers are written as such.
+/// Encodes whole numbers as integers.
 fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    match value.fract() == 0.0 && value.abs() < EXACT {
-        true => (value as i64).into(),
-        false => value.into(),
+    if value.fract() == 0.0 && value.abs() < EXACT {
+        (value as i64).into()
+    } else {
+        value.into()
     }
 }
 
-/// Every call has one, so it is written without a detour.
+/// The timing of a call. Every call has one, so it is serialized directly, without a `Value`.
 #[derive(Serialize)]
-struct Times {
+struct TimingJson {
     queued_ms: u64,
     waited_ms: u64,
     ran_ms: u64,
     total_ms: u64,
 }
 
-impl From<Timing> for Times {
+impl From<Timing> for TimingJson {
     fn from(timing: Timing) -> Self {
         Self {
             queued_ms: millis(timing.queued),
@@ -192,7 +193,7 @@ fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// v1 only says that it failed; this says how.
+/// Encodes how a call ended; v1 itself has only `failed`.
 fn ending_value(ending: &Ending) -> Value {
     let mut value = json!({"how": ending.name()});
     match ending {
@@ -215,7 +216,7 @@ fn canceller(by: &Canceller) -> &'static str {
     }
 }
 
-/// What the call left for programs; of a command also how it ended and where it ran.
+/// Returns the structured result of a call; for a command with its exit status and directory.
 pub(crate) fn raw_output(call: &ToolCall) -> Option<Cow<'_, Value>> {
     let structured = call.finish()?.result.structured.as_deref();
     if call.exit().is_none() {
@@ -249,7 +250,7 @@ fn exit_of(call: &ToolCall) -> (Option<i32>, Option<Cow<'static, str>>) {
     }
 }
 
-/// Where the call's command runs.
+/// Returns the working directory of the call's command.
 pub(crate) fn cwd(call: &ToolCall) -> Option<String> {
     let touches = &call.prepared_as()?.intent.touches;
     touches.iter().find_map(|touch| match touch {

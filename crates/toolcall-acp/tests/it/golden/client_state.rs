@@ -1,23 +1,23 @@
-//! What a client knows of each call after a number of updates: fields replaced, `_meta` merged.
-//! It is as forgetful as a client: what was replaced is gone.
+//! What a client knows of each call after some updates: fields are replaced, `_meta` is merged.
+//! Like a client, it keeps no replaced value.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// Signs of life are no state.
+/// Heartbeats are not part of the state.
 const BEAT: &str = "toolcall/beat";
 const CHUNK: &str = "terminal_output";
 
 /// What a client knows of the calls and the plan of a session.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Known {
+pub(crate) struct ClientState {
     pub(crate) calls: BTreeMap<String, Map<String, Value>>,
     pub(crate) plan: Option<Value>,
 }
 
-impl Known {
-    /// Takes in what `params.update` of a `session/update` tells.
+impl ClientState {
+    /// Applies `params.update` of a `session/update`.
     pub(crate) fn update(&mut self, update: &Value) {
         match update["sessionUpdate"].as_str() {
             Some("tool_call" | "tool_call_update") => self.merge(update),
@@ -26,9 +26,10 @@ impl Known {
         }
     }
 
-    /// Takes in a call as an update or a request for permission tells it.
-    pub(crate) fn merge(&mut self, told: &Value) {
-        let (Some(id), Some(fields)) = (told["toolCallId"].as_str(), told.as_object()) else {
+    /// Applies the fields of a call from an update or a permission request.
+    pub(crate) fn merge(&mut self, reported: &Value) {
+        let (Some(id), Some(fields)) = (reported["toolCallId"].as_str(), reported.as_object())
+        else {
             return;
         };
         let call = self.calls.entry(id.to_owned()).or_default();
@@ -41,15 +42,15 @@ impl Known {
         }
     }
 
-    /// A field of a call.
+    /// Returns a field of a call.
     pub(crate) fn get(&self, call: &str, field: &str) -> Option<&Value> {
         self.calls.get(call)?.get(field)
     }
 }
 
-fn merge_meta(call: &mut Map<String, Value>, told: &Value) {
+fn merge_meta(call: &mut Map<String, Value>, reported: &Value) {
     let known = call.entry("_meta").or_insert_with(|| json!({}));
-    for (key, value) in told.as_object().into_iter().flatten() {
+    for (key, value) in reported.as_object().into_iter().flatten() {
         match key.as_str() {
             BEAT => {}
             CHUNK => append(&mut known[CHUNK], value),
@@ -58,7 +59,7 @@ fn merge_meta(call: &mut Map<String, Value>, told: &Value) {
     }
 }
 
-/// Chunks for a terminal are put together.
+/// Concatenates chunks for a terminal.
 fn append(known: &mut Value, chunk: &Value) {
     let before = known["data"].as_str().unwrap_or_default().to_owned();
     *known = chunk.clone();

@@ -1,4 +1,4 @@
-//! The second look at a line: every value is read, and dropped again.
+//! Validates a line by parsing every value and dropping it again.
 //! It must not keep anything, so that a large line costs no more than its text.
 
 use std::fmt;
@@ -6,85 +6,85 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// Names that `serde_json` gives a meaning of its own: under them it reads a text as JSON again,
-/// each time as deep as it likes.
+/// The prefix of names that `serde_json` reserves: it parses the text under such a name as JSON again,
+/// with a new depth limit.
 const RESERVED: &str = "$serde_json::private::";
 
-/// Whether the line must be looked at for its names.
+/// Whether the line may contain a reserved name.
 pub(super) fn may_have_reserved_names(line: &str) -> bool {
     line.contains(RESERVED)
 }
 
-/// Reads every value of the line.
+/// Parses every value of the line.
 pub(super) fn check(line: &str) -> serde_json::Result<()> {
-    serde_json::from_str::<Sound>(line).map(|Sound| ())
+    serde_json::from_str::<ValidValue>(line).map(|ValidValue| ())
 }
 
-/// Any value.
-struct Sound;
+/// Any valid value.
+struct ValidValue;
 
-impl<'de> Deserialize<'de> for Sound {
+impl<'de> Deserialize<'de> for ValidValue {
     fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        json.deserialize_any(AnyValue)
+        json.deserialize_any(ValueVisitor)
     }
 }
 
-struct AnyValue;
+struct ValueVisitor;
 
-impl<'de> Visitor<'de> for AnyValue {
-    type Value = Sound;
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = ValidValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Sound, E> {
-        Ok(Sound)
+    fn visit_bool<E>(self, _: bool) -> Result<ValidValue, E> {
+        Ok(ValidValue)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Sound, E> {
-        Ok(Sound)
+    fn visit_i64<E>(self, _: i64) -> Result<ValidValue, E> {
+        Ok(ValidValue)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Sound, E> {
-        Ok(Sound)
+    fn visit_u64<E>(self, _: u64) -> Result<ValidValue, E> {
+        Ok(ValidValue)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Sound, E> {
-        Ok(Sound)
+    fn visit_f64<E>(self, _: f64) -> Result<ValidValue, E> {
+        Ok(ValidValue)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Sound, E> {
-        Ok(Sound)
+    fn visit_str<E>(self, _: &str) -> Result<ValidValue, E> {
+        Ok(ValidValue)
     }
 
-    fn visit_unit<E>(self) -> Result<Sound, E> {
-        Ok(Sound)
+    fn visit_unit<E>(self) -> Result<ValidValue, E> {
+        Ok(ValidValue)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Sound, A::Error> {
-        while let Some(Sound) = items.next_element()? {}
-        Ok(Sound)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<ValidValue, A::Error> {
+        while let Some(ValidValue) = items.next_element()? {}
+        Ok(ValidValue)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Sound, A::Error> {
-        while let Some((PlainName, Sound)) = members.next_entry()? {}
-        Ok(Sound)
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<ValidValue, A::Error> {
+        while let Some((PlainName, ValidValue)) = members.next_entry()? {}
+        Ok(ValidValue)
     }
 }
 
-/// A member's name, unless it is a reserved one.
+/// A member's name that is not reserved.
 struct PlainName;
 
 impl<'de> Deserialize<'de> for PlainName {
     fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        json.deserialize_str(AnyName)
+        json.deserialize_str(NameVisitor)
     }
 }
 
-struct AnyName;
+struct NameVisitor;
 
-impl Visitor<'_> for AnyName {
+impl Visitor<'_> for NameVisitor {
     type Value = PlainName;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,10 +92,10 @@ impl Visitor<'_> for AnyName {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<PlainName, E> {
-        match name.starts_with(RESERVED) {
-            true => Err(E::custom("reserved name")),
-            false => Ok(PlainName),
+        if name.starts_with(RESERVED) {
+            return Err(E::custom("reserved name"));
         }
+        Ok(PlainName)
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sound_passes() {
+    fn valid_lines_pass() {
         check(r#"{"a":[1,-1,1.5,1e5,true,null,"\ud83d\ude00",{}]}"#, None);
     }
 

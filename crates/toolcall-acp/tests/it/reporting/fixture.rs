@@ -1,5 +1,5 @@
-//! A client that reads at a pace of its own and keeps what it read, and when.
-//! It answers permissions as it is told and asserts nothing.
+//! A session with a client that reads at its own pace and records each line with its time.
+//! The client answers permission requests as configured. It asserts nothing.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,24 +14,24 @@ use toolcall_acp::service::AgentInfo;
 use toolcall_acp::transport::{self, connect};
 use toolcall_acp::{ClientConnection, Prompt, Session, SimpleAgent, StopReason, serve};
 
+use crate::golden::client_state::ClientState;
 use crate::golden::line::{Line, PROMPT, Side};
-use crate::golden::merged::Known;
 
 /// How many bytes may wait for the client.
 pub(crate) const LANE: usize = 64 * 1024;
 
 /// How a client behaves.
 #[derive(Clone, Debug)]
-pub(crate) struct Manners {
+pub(crate) struct ClientBehavior {
     pub(crate) offers: Value,
-    /// How long it takes over each line.
+    /// The pause after each line.
     pub(crate) pause: Duration,
-    /// What it answers when it is asked for permission, if anything.
+    /// The outcome that it answers permission requests with, if it answers.
     pub(crate) answer: Option<Value>,
 }
 
-/// A session with a client at its desk.
-pub(crate) struct Desk {
+/// A session with its client.
+pub(crate) struct SessionFixture {
     pub(crate) client: ClientConnection,
     pub(crate) session: Arc<Session>,
     /// Whether the client reads.
@@ -40,7 +40,7 @@ pub(crate) struct Desk {
     reading: JoinHandle<()>,
 }
 
-impl Default for Manners {
+impl Default for ClientBehavior {
     fn default() -> Self {
         Self {
             offers: json!({}),
@@ -50,18 +50,18 @@ impl Default for Manners {
     }
 }
 
-/// The manners of a client with Zed's extension.
-pub(crate) fn with_terminals() -> Manners {
-    Manners {
+/// Returns the behavior of a client with Zed's extension.
+pub(crate) fn with_terminals() -> ClientBehavior {
+    ClientBehavior {
         offers: json!({"_meta": {"terminal_output": true}}),
-        ..Manners::default()
+        ..ClientBehavior::default()
     }
 }
 
-impl Desk {
+impl SessionFixture {
     pub(crate) fn open(
         tools: Registry,
-        manners: Manners,
+        behavior: ClientBehavior,
         change: impl FnOnce(EngineBuilder) -> EngineBuilder,
     ) -> Self {
         let (ours, theirs) = duplex(4 * 1024);
@@ -72,7 +72,7 @@ impl Desk {
         };
         let (peer, transport) = connect(reader, writer, limits);
         let client = ClientConnection::new(peer);
-        let hello = json!({"protocolVersion": 1, "clientCapabilities": manners.offers});
+        let hello = json!({"protocolVersion": 1, "clientCapabilities": behavior.offers});
         let hello = serde_json::value::to_raw_value(&hello).expect("parameters");
         let greeted = client.initialize(Some(&hello), &AgentInfo::default());
         greeted.expect("an answer");
@@ -80,7 +80,7 @@ impl Desk {
         tokio::spawn(serve(client.clone(), transport, Arc::new(agent)));
         let (reads, may_read) = watch::channel(true);
         let seen = Arc::default();
-        let reading = tokio::spawn(read(ours, manners, may_read, Arc::clone(&seen)));
+        let reading = tokio::spawn(read(ours, behavior, may_read, Arc::clone(&seen)));
         let session = client.open(change(engine(tools)));
         Self {
             client,
@@ -91,12 +91,12 @@ impl Desk {
         }
     }
 
-    /// When each line was read, up to now.
+    /// Returns the lines so far, each with the time when it was read.
     pub(crate) fn seen(&self) -> Vec<(Instant, Line)> {
         self.seen.lock().expect("lines").clone()
     }
 
-    /// Hangs up after all was told, and returns every line.
+    /// Closes the connection after everything was reported, and returns every line.
     pub(crate) async fn finish(self) -> Vec<Line> {
         self.session.reports().flush().await;
         let answer = json!({"jsonrpc": "2.0", "id": PROMPT, "result": {"stopReason": "end_turn"}});
@@ -110,7 +110,7 @@ impl Desk {
     }
 }
 
-/// The session is opened and used from this side.
+/// Not used: the fixture opens the session itself.
 fn open_none(place: SessionContext) -> EngineBuilder {
     engine(Registry::new()).setting(place)
 }
@@ -129,7 +129,7 @@ fn engine(tools: Registry) -> EngineBuilder {
 
 async fn read(
     stream: DuplexStream,
-    manners: Manners,
+    behavior: ClientBehavior,
     mut may_read: watch::Receiver<bool>,
     seen: Arc<Mutex<Vec<(Instant, Line)>>>,
 ) {
@@ -141,18 +141,18 @@ async fn read(
         seen.lock().expect("lines").push((Instant::now(), line));
     };
     loop {
-        may_read.wait_for(|may| *may).await.expect("a desk");
+        may_read.wait_for(|may| *may).await.expect("a fixture");
         let Some(text) = lines.next_line().await.expect("text") else {
             return;
         };
         note(Side::Agent, text.clone());
-        if let Some(answer) = answer(&text, manners.answer.as_ref()) {
+        if let Some(answer) = answer(&text, behavior.answer.as_ref()) {
             note(Side::Client, answer.clone());
             let line = format!("{answer}\n");
             writer.write_all(line.as_bytes()).await.expect("a reader");
         }
-        if !manners.pause.is_zero() {
-            sleep(manners.pause).await;
+        if !behavior.pause.is_zero() {
+            sleep(behavior.pause).await;
         }
     }
 }
@@ -164,21 +164,21 @@ fn answer(text: &str, outcome: Option<&Value>) -> Option<String> {
     Some(json!({"jsonrpc": "2.0", "id": line["id"], "result": result}).to_string())
 }
 
-/// What the client knows after these lines.
-pub(crate) fn known(lines: &[Line]) -> Known {
-    let mut known = Known::default();
+/// Returns what the client knows after these lines.
+pub(crate) fn known(lines: &[Line]) -> ClientState {
+    let mut known = ClientState::default();
     for line in lines {
         known.update(&line.json["params"]["update"]);
     }
     known
 }
 
-/// Their bytes on the wire.
+/// Returns their bytes on the wire.
 pub(crate) fn bytes(lines: &[Line]) -> usize {
     lines.iter().map(|line| line.text.len() + 1).sum()
 }
 
-/// A registry with this one tool, called `work`.
+/// Returns a registry with this one tool, called `work`.
 pub(crate) fn only<F, Fut, R>(kind: Kind, run: F) -> Registry
 where
     F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
@@ -194,7 +194,7 @@ where
     tools
 }
 
-/// A call of it.
+/// Returns a call of `work`.
 pub(crate) fn work() -> ToolRequest {
     ToolRequest::new("work", json!({}))
 }

@@ -1,35 +1,35 @@
-//! What a command printed, made fit to be shown: as text between fences, or in chunks for a terminal.
-//! Nothing is cut inside a character or an escape sequence.
+//! Encodes the output of a command: as text in a code fence, or in chunks for a terminal.
+//! It never cuts a character or an escape sequence.
 
 use toolcall::text::clean_block;
 use toolcall::{Output, OutputBudget, Printed};
 
-/// What a running call shows of its output as text. Its end shows all that is held.
+/// How much output a running call shows as text. An ended call shows all that is held.
 const WHILE_RUNNING: OutputBudget = OutputBudget {
     head: 4 * 1024,
     tail: 12 * 1024,
 };
 
-/// Whether more may be printed.
+/// Whether more output may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum OutputStage {
     Running,
     Ended,
 }
 
-/// An escape sequence that is longer than this is not one.
-const LONGEST_ESCAPE: usize = 4 * 1024;
+/// A longer sequence is not treated as an escape sequence.
+const MAX_ESCAPE_LENGTH: usize = 4 * 1024;
 
-/// The output as text that cannot break out of its fence.
-pub(crate) fn as_text(output: &Output, stage: Stage) -> String {
+/// Returns the output as text in a code fence that it cannot break out of.
+pub(crate) fn as_text(output: &Output, stage: OutputStage) -> String {
     let text = match stage {
-        Stage::Running if output.total() > WHILE_RUNNING.total() as u64 => ends(output),
-        Stage::Running | Stage::Ended => plain(&output.text()),
+        OutputStage::Running if output.total() > WHILE_RUNNING.total() as u64 => ends(output),
+        OutputStage::Running | OutputStage::Ended => plain(&output.text()),
     };
     fenced(&text, "")
 }
 
-/// The beginning and the end, around a line that says how much there is between them.
+/// Returns the head and the tail, with a line between them that says how much is left out.
 fn ends(output: &Output) -> String {
     let total = output.total();
     let head = output.range(Printed {
@@ -46,7 +46,7 @@ fn ends(output: &Output) -> String {
     format!("{head}\n… {missing} bytes left out …\n{tail}")
 }
 
-/// Text between fences that are longer than any inside it.
+/// Wraps text in a code fence that is longer than any fence inside it.
 pub(crate) fn fenced(text: &str, language: &str) -> String {
     let fence = "`".repeat(longest_run_of_backticks(text).max(2) + 1);
     let end = if text.ends_with('\n') { "" } else { "\n" };
@@ -58,7 +58,7 @@ fn longest_run_of_backticks(text: &str) -> usize {
     runs.max().unwrap_or_default()
 }
 
-/// Without colours, with each line as a terminal would leave it, and with nothing hidden.
+/// Removes colours and hidden characters, and what a carriage return overwrites.
 fn plain(text: &str) -> String {
     let text = anstream::adapter::strip_str(text).to_string();
     let lines = text.split('\n').map(|line| {
@@ -72,16 +72,16 @@ fn plain(text: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub(crate) text: String,
-    /// How far the output has been told with it.
+    /// The end of the chunk in the output, in bytes.
     pub(crate) to: u64,
 }
 
-/// What was printed since `from`; while the call runs, up to a place where it can be cut.
-pub(crate) fn chunk(output: &Output, from: u64, stage: Stage) -> Option<Chunk> {
+/// Returns the output since `from`; while the call runs, up to a place where it can be cut.
+pub(crate) fn chunk(output: &Output, from: u64, stage: OutputStage) -> Option<Chunk> {
     let mut bytes = since(output, from);
     let held_back = match stage {
-        Stage::Ended => 0,
-        Stage::Running => bytes.len() - safe_end(&bytes),
+        OutputStage::Ended => 0,
+        OutputStage::Running => bytes.len() - safe_end(&bytes),
     };
     bytes.truncate(bytes.len() - held_back);
     let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -89,7 +89,7 @@ pub(crate) fn chunk(output: &Output, from: u64, stage: Stage) -> Option<Chunk> {
     (!text.is_empty()).then_some(Chunk { text, to })
 }
 
-/// What is held of the output from there on, with a line in place of what is not.
+/// Returns the output that is held from there on, with a line in place of the bytes that are not.
 fn since(output: &Output, from: u64) -> Vec<u8> {
     let [head, front, back] = output.pieces();
     let (head_to, total) = (head.len() as u64, output.total());
@@ -109,9 +109,9 @@ fn since(output: &Output, from: u64) -> Vec<u8> {
     [&head, gap.as_bytes(), &tail[cut..]].concat()
 }
 
-/// After a gap, the next line begins cleanly; in one endless line, the next character does.
+/// Returns the start of the next line after a gap; in one endless line, of the next character.
 fn line_start(bytes: &[u8]) -> usize {
-    let near = &bytes[..bytes.len().min(LONGEST_ESCAPE)];
+    let near = &bytes[..bytes.len().min(MAX_ESCAPE_LENGTH)];
     match near.iter().position(|byte| *byte == b'\n') {
         Some(end) => end + 1,
         None => {
@@ -121,15 +121,15 @@ fn line_start(bytes: &[u8]) -> usize {
     }
 }
 
-/// The end of what can be sent without cutting a character or an escape sequence.
+/// Returns the end of what can be sent without cutting a character or an escape sequence.
 fn safe_end(bytes: &[u8]) -> usize {
     let whole = whole_characters(bytes);
-    let from = whole.saturating_sub(LONGEST_ESCAPE);
+    let from = whole.saturating_sub(MAX_ESCAPE_LENGTH);
     let escape = bytes[from..whole].iter().rposition(|byte| *byte == 0x1b);
     let Some(start) = escape.map(|at| from + at) else {
         return whole;
     };
-    // The backslash that ends a string is an escape of its own: look at the one that began it.
+    // The terminator of a string (escape and backslash) is an escape itself: look at the one that began the string.
     let opened = bytes[from..start].iter().rposition(|byte| *byte == 0x1b);
     let opened = opened.map(|at| from + at);
     if is_complete_escape(&bytes[start..whole]) {
@@ -153,7 +153,7 @@ fn whole_characters(bytes: &[u8]) -> usize {
     }
 }
 
-/// Whether what begins with an escape character has its end.
+/// Whether an escape sequence is complete.
 fn is_complete_escape(bytes: &[u8]) -> bool {
     match bytes.get(1) {
         None => false,
@@ -181,7 +181,7 @@ mod tests {
     fn check_text(bytes: &[u8], expected: Expect) {
         expected.assert_eq(&as_text(
             &output(OutputBudget::default(), bytes),
-            Stage::Ended,
+            OutputStage::Ended,
         ));
     }
 
@@ -218,7 +218,7 @@ mod tests {
         for _ in 0..100_000 {
             output.push(b"0123456\n");
         }
-        let text = as_text(&output, Stage::Running);
+        let text = as_text(&output, OutputStage::Running);
         let gap = text.lines().find(|line| line.contains("left out"));
         assert_eq!(gap, Some("… 783624 bytes left out …"));
     }
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn what_is_no_escape_is_not_held_back_for_ever() {
-        let endless = [b"\x1b]".as_slice(), &[b'x'; LONGEST_ESCAPE]].concat();
+        let endless = [b"\x1b]".as_slice(), &[b'x'; MAX_ESCAPE_LENGTH]].concat();
         assert_eq!(safe_end(&endless), endless.len());
     }
 
@@ -257,23 +257,23 @@ mod tests {
         let budget = OutputBudget::default();
         let all = "grün \x1b[32m🦀\x1b[0m\n".repeat(40);
         let mut output = Output::new(budget);
-        let (mut told, mut to) = (String::new(), 0);
+        let (mut sent, mut to) = (String::new(), 0);
         for byte in all.bytes() {
             output.push(&[byte]);
-            if let Some(chunk) = chunk(&output, to, Stage::Running) {
-                told.push_str(&chunk.text);
+            if let Some(chunk) = chunk(&output, to, OutputStage::Running) {
+                sent.push_str(&chunk.text);
                 to = chunk.to;
             }
         }
-        assert_eq!(told, all);
-        assert_eq!(chunk(&output, to, Stage::Ended), None);
+        assert_eq!(sent, all);
+        assert_eq!(chunk(&output, to, OutputStage::Ended), None);
     }
 
     #[test]
-    fn a_gap_is_told_and_what_follows_begins_with_a_line() {
+    fn a_gap_is_marked_and_the_next_line_follows() {
         let small = OutputBudget { head: 4, tail: 12 };
         let output = output(small, b"0123456789\nabc\ndef\n");
-        let chunk = chunk(&output, 0, Stage::Ended).expect("a chunk");
+        let chunk = chunk(&output, 0, OutputStage::Ended).expect("a chunk");
         expect![[r#""0123\u{1b}[0m\r\n… 7 bytes left out …\r\nabc\ndef\n""#]]
             .assert_eq(&format!("{:?}", chunk.text));
         assert_eq!(chunk.to, output.total());

@@ -1,4 +1,4 @@
-//! A permission question on the wire of v1: `session/request_permission` and its answer.
+//! Encodes a permission question as `session/request_permission`, and decodes its answer.
 //! Only a chosen option that was offered is an answer; nothing else is ever a yes.
 
 use std::sync::Arc;
@@ -10,34 +10,34 @@ use serde_json::value::to_raw_value;
 use toolcall::text::clean_line;
 use toolcall::{Answer, Input, Question, QuestionOption};
 
-use super::subject;
+use super::question;
 use super::update::{Locations, write_input};
-use crate::codec::Ask;
+use crate::codec::OutgoingRequest;
 use crate::meta;
 use crate::peer::PeerError;
 use crate::trace::TraceContext;
 use crate::wire::REQUEST_CANCELLED;
 
-/// Asks for permission.
-pub(super) fn permission(question: &Arc<Question>, trace: &TraceContext) -> Ask<Answer> {
+/// Builds the request that asks the user for permission.
+pub(super) fn request(question: &Arc<Question>, trace: &TraceContext) -> OutgoingRequest<Answer> {
     let request = PermissionRequest {
         question,
-        options: &choices(question),
+        options: &permission_options(question),
         trace,
     };
     let params = to_raw_value(&request);
     let question = question.clone();
-    Ask {
+    OutgoingRequest {
         method: "session/request_permission",
         params,
-        read: Box::new(move |answer| read_answer(answer, &choices(&question))),
+        read: Box::new(move |answer| read_answer(answer, &permission_options(&question))),
     }
 }
 
-/// An option as v1 writes it.
+/// An option of the request.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Choice<'a> {
+struct PermissionOption<'a> {
     option_id: String,
     name: String,
     kind: &'static str,
@@ -45,7 +45,7 @@ struct Choice<'a> {
     option: QuestionOption<'a>,
 }
 
-impl<'a> Choice<'a> {
+impl<'a> PermissionOption<'a> {
     fn new(option: QuestionOption<'a>) -> Self {
         let (option_id, kind) = match option {
             QuestionOption::AllowOnce => ("allow-once".to_owned(), "allow_once"),
@@ -57,18 +57,22 @@ impl<'a> Choice<'a> {
         };
         Self {
             option_id,
-            name: option.label(|rule| clean_line(rule, subject::LONGEST_LABEL)),
+            name: option.label(|rule| clean_line(rule, question::MAX_LABEL_LENGTH)),
             kind,
             option,
         }
     }
 }
 
-fn choices(question: &Question) -> Vec<Choice<'_>> {
-    question.options().into_iter().map(Choice::new).collect()
+fn permission_options(question: &Question) -> Vec<PermissionOption<'_>> {
+    question
+        .options()
+        .into_iter()
+        .map(PermissionOption::new)
+        .collect()
 }
 
-fn read_answer(response: Result<Value, PeerError>, options: &[Choice<'_>]) -> Answer {
+fn read_answer(response: Result<Value, PeerError>, options: &[PermissionOption<'_>]) -> Answer {
     let response = match response {
         Ok(response) => response,
         Err(error) => return not_answered(&error),
@@ -79,16 +83,16 @@ fn read_answer(response: Result<Value, PeerError>, options: &[Choice<'_>]) -> An
         Some("cancelled") => Answer::Cancelled,
         Some("selected") => match options
             .iter()
-            .find(|choice| Some(&*choice.option_id) == chosen)
+            .find(|option| Some(&*option.option_id) == chosen)
         {
-            Some(choice) => choice.option.answer(reason_of(&response)),
-            None => unknown("an option that was not offered", chosen),
+            Some(option) => option.option.answer(reason_of(&response)),
+            None => unknown_answer("an option that was not offered", chosen),
         },
-        other => unknown("an outcome that is not known", other),
+        other => unknown_answer("an outcome that is not known", other),
     }
 }
 
-fn unknown(what: &str, said: Option<&str>) -> Answer {
+fn unknown_answer(what: &str, said: Option<&str>) -> Answer {
     let said = clean_line(said.unwrap_or("nothing"), 60);
     Answer::unanswered(format!("the client answered with {what} (`{said}`)"))
 }
@@ -111,10 +115,10 @@ fn reason_of(response: &Value) -> Option<Arc<str>> {
     found.map(Arc::from)
 }
 
-/// The request: the call complete once more, and what may be chosen.
+/// The parameters of the request: the whole call again, and the options.
 struct PermissionRequest<'a> {
     question: &'a Question,
-    options: &'a [Choice<'a>],
+    options: &'a [PermissionOption<'a>],
     trace: &'a TraceContext,
 }
 
@@ -122,7 +126,7 @@ impl Serialize for PermissionRequest<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("sessionId", self.question.session.as_str())?;
-        map.serialize_entry("toolCall", &Subject(self.question))?;
+        map.serialize_entry("toolCall", &QuestionCall(self.question))?;
         map.serialize_entry("options", self.options)?;
         if !self.trace.entries().is_empty() {
             map.serialize_entry("_meta", self.trace)?;
@@ -131,10 +135,10 @@ impl Serialize for PermissionRequest<'_> {
     }
 }
 
-/// The call as it is asked about.
-struct Subject<'a>(&'a Question);
+/// The call that the question is about.
+struct QuestionCall<'a>(&'a Question);
 
-impl Serialize for Subject<'_> {
+impl Serialize for QuestionCall<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let prepared = &self.0.subject;
         let intent = &prepared.intent;
@@ -144,7 +148,7 @@ impl Serialize for Subject<'_> {
         map.serialize_entry("name", &*intent.tool.name)?;
         map.serialize_entry("kind", intent.kind.as_str())?;
         map.serialize_entry("status", "pending")?;
-        map.serialize_entry("content", &subject::shown(self.0))?;
+        map.serialize_entry("content", &question::shown(self.0))?;
         map.serialize_entry("locations", &Locations(&intent.locations))?;
         write_input(&mut map, &Input::Json(prepared.input.clone()))?;
         map.end()
@@ -185,7 +189,7 @@ mod tests {
     }
 
     fn check(response: Value, expected: Expect) {
-        let answer = read_answer(Ok(response), &choices(&question(offers())));
+        let answer = read_answer(Ok(response), &permission_options(&question(offers())));
         expected.assert_eq(&format!("{answer:?}"));
     }
 
@@ -195,9 +199,9 @@ mod tests {
 
     #[test]
     fn all_four_kinds_are_offered_and_always_says_what_it_keeps() {
-        let shown: Vec<_> = choices(&question(offers()))
+        let shown: Vec<_> = permission_options(&question(offers()))
             .into_iter()
-            .map(|choice| format!("{} {} {}", choice.option_id, choice.kind, choice.name))
+            .map(|option| format!("{} {} {}", option.option_id, option.kind, option.name))
             .collect();
         expect![[r#"
             allow-once allow_once Allow once
@@ -207,9 +211,9 @@ mod tests {
             reject-always reject_always Always reject in this session: "edit_file" writing "/w/a""#]]
         .assert_eq(&shown.join("\n"));
         let question = question(Vec::new());
-        let kinds: Vec<_> = choices(&question)
+        let kinds: Vec<_> = permission_options(&question)
             .iter()
-            .map(|choice| choice.kind)
+            .map(|option| option.kind)
             .collect();
         assert_eq!(kinds, ["allow_once", "reject_once"]);
     }

@@ -1,5 +1,5 @@
-//! Progress, pauses, exits, output and notes.
-//! It must not look at what v1 itself has members for.
+//! Progress, pauses, exit statuses, output and metadata.
+//! It must not test fields that v1 itself has.
 
 use expect_test::expect;
 use serde_json::{Map, Value, json};

@@ -1,5 +1,5 @@
-//! What v1 can say of a call, to compare one with the same that was written and read back.
-//! What is left out here is on the list of losses in `docs/acp-v1.md`.
+//! The part of a call that v1 can express, to compare a call before and after encoding and decoding.
+//! `docs/acp-v1.md` lists what is left out here.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolcall::{CallId, Content, Ending, Exit, Input, Kind, Location, Progress, ToolCall};
 
-/// What v1 can say of a call.
+/// The part of a call that v1 can express.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct V1Call {
     tool: Arc<str>,
     title: String,
     kind: Kind,
@@ -25,7 +25,7 @@ pub(crate) struct Said {
     ending: Option<Ending>,
 }
 
-impl Said {
+impl V1Call {
     pub(crate) fn of(call: &ToolCall) -> Self {
         let finish = call.finish();
         let result = finish.map(|finish| &finish.result);
@@ -36,11 +36,11 @@ impl Said {
             locations: call.locations().to_vec(),
             input: call.input().cloned(),
             parent: call.parent().cloned(),
-            // A call that failed before it began is not told apart from one that failed early on.
+            // v1 does not distinguish a call that failed before it started from one that failed early.
             started: call.has_started(),
             progress: call.progress().cloned(),
             metadata: call.metadata().clone(),
-            // How a command ended is told with the end of its call.
+            // The exit status is sent with the ending of the call.
             exit: call.exit().filter(|_| finish.is_some()),
             shows: shows(call),
             structured: result.and_then(|result| without_exit(result.structured.as_deref())),
@@ -49,7 +49,7 @@ impl Said {
     }
 }
 
-/// What the tool left, without what is put beside it of a command.
+/// Returns the structured result without the fields that are added for a command.
 fn without_exit(structured: Option<&Value>) -> Option<Value> {
     let Some(Value::Object(object)) = structured else {
         return structured.cloned();
@@ -65,7 +65,7 @@ fn without_exit(structured: Option<&Value>) -> Option<Value> {
     }
 }
 
-/// Everything a call shows that is its tool's: what it would do, shows, and left.
+/// Returns all content of the tool: preview, shown content and result.
 fn shows(call: &ToolCall) -> Vec<Content> {
     let preview = call.preview().iter();
     let shown = call.shown().into_iter().flat_map(|shown| shown.iter());
@@ -74,8 +74,9 @@ fn shows(call: &ToolCall) -> Vec<Content> {
     };
     let left = finish.result.content.iter();
     let edits = preview.filter(|content| content.as_edit().is_some());
-    match finish.result.content.is_empty() {
-        true => edits.chain(shown).cloned().collect(),
-        false => edits.chain(left).cloned().collect(),
+    if finish.result.content.is_empty() {
+        edits.chain(shown).cloned().collect()
+    } else {
+        edits.chain(left).cloned().collect()
     }
 }

@@ -1,14 +1,14 @@
-//! The peer's answers to our requests, as values.
-//! It must not decide whose they are.
+//! Parses the peer's responses to our requests.
+//! It must not match them to requests.
 
 use serde_json::value::RawValue;
 
 use crate::peer::PeerError;
-use crate::requests::Answer;
+use crate::requests::ResponseResult;
 use crate::wire::RpcError;
 
-/// The peer's result or error.
-pub(super) fn read(answer: Result<&RawValue, &RawValue>) -> Answer {
+/// Parses the peer's result or error.
+pub(super) fn read(answer: Result<&RawValue, &RawValue>) -> ResponseResult {
     let malformed = |_| PeerError::Malformed;
     match answer {
         Ok(result) => serde_json::from_str(result.get()).map_err(malformed),
