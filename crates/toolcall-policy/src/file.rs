@@ -94,7 +94,7 @@ impl PolicyRule {
             [(_, value)] => reader.rule(effect, value),
             _ => Err(reader.error_at(
                 0..0,
-                RuleError::new("more than one rule", "keep them one by one"),
+                RuleError::new("more than one rule", "remember them one by one"),
             )),
         }
     }
