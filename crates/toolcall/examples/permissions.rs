@@ -12,9 +12,10 @@ use toolcall::{
 /// Reads inside the project pass; a person decides about the rest.
 fn careful(intent: &Intent, setting: &SessionContext) -> Verdict {
     let is_read = |touch: &Touch| matches!(touch, Touch::Reads(path) if setting.contains(path));
-    match intent.touches.iter().all(is_read) {
-        true => Verdict::allow("reads"),
-        false => Verdict::ask("everything-else", intent),
+    if intent.touches.iter().all(is_read) {
+        Verdict::allow("reads")
+    } else {
+        Verdict::ask("everything-else", intent)
     }
 }
 

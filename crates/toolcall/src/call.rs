@@ -290,10 +290,10 @@ impl ToolCall {
     fn require_new(&self, id: &QuestionId) -> Result<(), Irregularity> {
         let mut questions = self.questions.iter().map(|asking| &asking.question.id);
         let mut forms = self.forms.iter().map(|asking| &asking.question.id);
-        match questions.any(|known| known == id) || forms.any(|known| known == id) {
-            true => Err(Irregularity::AskedTwice(id.clone())),
-            false => Ok(()),
+        if questions.any(|known| known == id) || forms.any(|known| known == id) {
+            return Err(Irregularity::AskedTwice(id.clone()));
         }
+        Ok(())
     }
 
     fn has_open_question(&self) -> bool {

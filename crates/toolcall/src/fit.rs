@@ -89,9 +89,10 @@ impl Allowance {
     }
 
     fn fit_blob(&mut self, what: &str, blob: Blob, whole: impl FnOnce(Blob) -> Content) -> Content {
-        match self.takes(&blob.base64) {
-            false => Content::text(left_out(what, &blob.mime, blob.base64.len())),
-            true => whole(blob),
+        if self.takes(&blob.base64) {
+            whole(blob)
+        } else {
+            Content::text(left_out(what, &blob.mime, blob.base64.len()))
         }
     }
 

@@ -226,9 +226,12 @@ impl MemoryHost {
             Some(now) if now != before => Err(HostError::Changed(edit.path.clone())),
             Some(_) => Ok(()),
         };
-        let absent = |path: &PathBuf| match files.contains_key(path) {
-            true => Err(HostError::Exists(path.clone())),
-            false => Ok(()),
+        let absent = |path: &PathBuf| {
+            if files.contains_key(path) {
+                Err(HostError::Exists(path.clone()))
+            } else {
+                Ok(())
+            }
         };
         match &edit.change {
             Change::Added { after } => {

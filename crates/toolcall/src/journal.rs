@@ -233,9 +233,10 @@ impl Journal {
         if let Some(growth) = growth.filter(|_| call.input().is_some()) {
             self.store(id, at, &Event::InputGrew(growth));
         }
-        let receipt = match event.is_passing() {
-            true => Receipt::safe(),
-            false => self.store(id, at, event),
+        let receipt = if event.is_passing() {
+            Receipt::safe()
+        } else {
+            self.store(id, at, event)
         };
         audience.show(call, event, ticket);
         Ok(receipt)

@@ -134,9 +134,10 @@ impl Policy for AskDangerous {
             | Touch::Reaches(_)
             | Touch::Unknown => false,
         };
-        match intent.touches.iter().all(is_harmless) {
-            true => Verdict::allow("harmless"),
-            false => Verdict::ask("dangerous", intent),
+        if intent.touches.iter().all(is_harmless) {
+            Verdict::allow("harmless")
+        } else {
+            Verdict::ask("dangerous", intent)
         }
     }
 }
@@ -192,9 +193,10 @@ impl Rule {
 fn reveal(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        match is_hidden(c) {
-            true => shown.extend(c.escape_unicode()),
-            false => shown.push(c),
+        if is_hidden(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
         }
     }
     shown

@@ -97,9 +97,10 @@ fn check_value(value: Arc<Value>, largest: usize) -> (Input, Result<Arc<Value>, 
         return (Input::Text(value.to_string().into()), Err(problem));
     }
     let size = size_of(&value);
-    let checked = match size > largest {
-        true => Err(too_large(size, largest)),
-        false => Ok(value.clone()),
+    let checked = if size > largest {
+        Err(too_large(size, largest))
+    } else {
+        Ok(value.clone())
     };
     (Input::Json(value), checked)
 }

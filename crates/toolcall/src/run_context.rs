@@ -290,10 +290,10 @@ impl RunContext {
 
     /// A scope that outlives its call can do nothing.
     fn require_open(&self) -> Result<(), ToolError> {
-        match self.0.nest.has_ended() {
-            true => Err(ToolError::new("the call has ended")),
-            false => Ok(()),
+        if self.0.nest.has_ended() {
+            return Err(ToolError::new("the call has ended"));
         }
+        Ok(())
     }
 
     fn require_shown(&self, edit: &FileEdit) -> Result<(), ToolError> {

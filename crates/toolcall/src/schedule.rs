@@ -344,9 +344,10 @@ impl Schedule {
 /// One file has one key, however a tool spells its path: `/a/` and `/./a` are `/a`.
 fn key(path: &Path) -> FileKey {
     let mut parts = bytes(path).split(is_separator).skip(1);
-    match parts.any(|part| matches!(part, b"" | b".")) {
-        true => bytes(&path.components().collect::<PathBuf>()).into(),
-        false => bytes(path).into(),
+    if parts.any(|part| matches!(part, b"" | b".")) {
+        bytes(&path.components().collect::<PathBuf>()).into()
+    } else {
+        bytes(path).into()
     }
 }
 

@@ -91,16 +91,16 @@ impl Schema {
         let Some(steps) = self.graph.steps(input, self.engine, MOST_STEPS) else {
             return Err("it would take too long to check the input; make it smaller".to_owned());
         };
-        match self.validator.is_valid(input) {
-            true => Ok(()),
-            false if steps > MOST_STEPS_TO_EXPLAIN => {
-                Err("the input does not fit the schema, and is too large to say where".to_owned())
-            }
-            false => {
-                let said = self.explain(input, "the input");
-                Err(format!("the input does not fit the schema: {said}"))
-            }
+        if self.validator.is_valid(input) {
+            return Ok(());
         }
+        if steps > MOST_STEPS_TO_EXPLAIN {
+            return Err(
+                "the input does not fit the schema, and is too large to say where".to_owned(),
+            );
+        }
+        let violations = self.explain(input, "the input");
+        Err(format!("the input does not fit the schema: {violations}"))
     }
 
     /// Checks one plain value.
@@ -108,10 +108,11 @@ impl Schema {
         let Some(_steps) = self.graph.steps(value, self.engine, MOST_STEPS) else {
             return Err("it would take too long to check; make it shorter".to_owned());
         };
-        match self.validator.is_valid(value) {
-            true => Ok(()),
+        if self.validator.is_valid(value) {
+            Ok(())
+        } else {
             // What is wrong with a whole value is said of `value`, which is `it` here.
-            false => Err(self.explain(value, "it").replace("it: value ", "it ")),
+            Err(self.explain(value, "it").replace("it: value ", "it "))
         }
     }
 

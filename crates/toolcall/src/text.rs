@@ -20,9 +20,10 @@ pub fn clean_line(text: &str, max_graphemes: usize) -> String {
 
 /// Like [`clean_line`], for a text that is no longer needed: one that is clean is returned as it is.
 pub fn into_clean_line(text: String, max_graphemes: usize) -> String {
-    match is_clean(&text, max_graphemes) {
-        true => text,
-        false => clean_line(&text, max_graphemes),
+    if is_clean(&text, max_graphemes) {
+        text
+    } else {
+        clean_line(&text, max_graphemes)
     }
 }
 

@@ -86,9 +86,10 @@ impl From<Cause> for Box<End> {
 impl From<ToolError> for Box<End> {
     fn from(error: ToolError) -> Self {
         let reason = clean_line(error.reason(), LONGEST_REASON);
-        let ending = match error.is_denied() {
-            true => Ending::denied(reason),
-            false => Ending::failed(reason),
+        let ending = if error.is_denied() {
+            Ending::denied(reason)
+        } else {
+            Ending::failed(reason)
         };
         Box::new(End::new(ending, error.into_result()))
     }
@@ -153,12 +154,10 @@ impl Carried {
     /// What there is of an input that nobody goes on with, as text.
     fn keep_what_was_written(&self) -> Step<()> {
         let written = std::mem::take(&mut *self.live.written.lock());
-        match written.is_empty() {
-            true => Ok(()),
-            false => self
-                .write(Event::InputArrived(Input::Text(written.into())))
-                .map(drop),
+        if !written.is_empty() {
+            self.write(Event::InputArrived(Input::Text(written.into())))?;
         }
+        Ok(())
     }
 
     /// Finds the tool and checks the input, so that only calls that make sense go on.
@@ -317,9 +316,10 @@ impl Drop for Carried {
         if self.live.has_ended() {
             return;
         }
-        let ending = match std::thread::panicking() {
-            true => Ending::failed("something panicked while the call was judged or prepared"),
-            false => Ending::interrupted("the program is shutting down"),
+        let ending = if std::thread::panicking() {
+            Ending::failed("something panicked while the call was judged or prepared")
+        } else {
+            Ending::interrupted("the program is shutting down")
         };
         self.core.finish(&self.live, *Box::<End>::from(ending));
     }

@@ -151,9 +151,10 @@ impl Carried {
             effect: settled.effect,
             by: settled.by,
         }));
-        let receipt = match was_asked {
-            true => self.write(decided)?,
-            false => self.write_both([Event::Prepared(prepared.clone()), decided])?,
+        let receipt = if was_asked {
+            self.write(decided)?
+        } else {
+            self.write_both([Event::Prepared(prepared.clone()), decided])?
         };
         match settled.effect {
             Effect::Allow => Ok(receipt),

@@ -87,9 +87,10 @@ impl Waiting {
             Standing::Early | Standing::Blocked => {
                 Step::Wait(self.bells.entry(place).or_default().clone())
             }
-            Standing::Clear => Step::Passed(match self.schedule.is_outdated(place, since) {
-                true => Passage::AfterOthers,
-                false => Passage::Free,
+            Standing::Clear => Step::Passed(if self.schedule.is_outdated(place, since) {
+                Passage::AfterOthers
+            } else {
+                Passage::Free
             }),
         }
     }

@@ -43,8 +43,9 @@ impl Engine {
 
 fn ending(error: &ToolError) -> Ending {
     let reason: Arc<str> = clean_line(error.reason(), LONGEST_REASON).into();
-    match error.is_denied() {
-        true => Ending::denied(reason),
-        false => Ending::failed(reason),
+    if error.is_denied() {
+        Ending::denied(reason)
+    } else {
+        Ending::failed(reason)
     }
 }

@@ -27,9 +27,10 @@ pub(super) fn fields(schema: &Value) -> Result<Vec<Field>, FormError> {
         return Err(not_flat(&format!("`{name}` is required and not described")));
     }
     let read = |(name, schema): (&String, &Value)| {
-        let need = match required.contains(&name.as_str()) {
-            true => FieldRequirement::Required,
-            false => FieldRequirement::Optional,
+        let need = if required.contains(&name.as_str()) {
+            FieldRequirement::Required
+        } else {
+            FieldRequirement::Optional
         };
         field(name, schema, need)
     };

@@ -116,10 +116,10 @@ impl World {
             let movable: Vec<usize> = (0..self.stages.len())
                 .filter(|call| self.can_move(*call))
                 .collect();
-            match movable.is_empty() {
-                true => return,
-                false => self.step(movable[pick % movable.len()]),
+            if movable.is_empty() {
+                return;
             }
+            self.step(movable[pick % movable.len()]);
         }
     }
 }

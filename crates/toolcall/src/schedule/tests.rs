@@ -126,9 +126,10 @@ impl Naive {
             return;
         };
         call.touches = Some(touches.to_vec());
-        match call.is_admitted {
-            true => self.admit(place.0),
-            false => self.advance(),
+        if call.is_admitted {
+            self.admit(place.0);
+        } else {
+            self.advance();
         }
     }
 

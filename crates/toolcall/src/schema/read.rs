@@ -42,9 +42,10 @@ impl<'s> Reading<'s> {
         let draft = whole["$schema"].as_str().unwrap_or_default();
         Self {
             whole,
-            id: match draft.contains("draft-04") {
-                true => "id",
-                false => "$id",
+            id: if draft.contains("draft-04") {
+                "id"
+            } else {
+                "$id"
             },
             anchors: Map::default(),
             known: Map::default(),
@@ -174,9 +175,10 @@ impl<'s> Reading<'s> {
     fn target(&self, reference: &str) -> Option<&'s Value> {
         let name = percent_decode_str(reference.strip_prefix('#')?).decode_utf8();
         let name = name.ok()?;
-        match name.is_empty() || name.starts_with('/') {
-            true => self.whole.pointer(&name),
-            false => self.anchors.get(&*name).copied(),
+        if name.is_empty() || name.starts_with('/') {
+            self.whole.pointer(&name)
+        } else {
+            self.anchors.get(&*name).copied()
         }
     }
 }

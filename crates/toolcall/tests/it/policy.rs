@@ -135,9 +135,12 @@ fn every_root_counts() {
 
 #[test]
 fn a_closure_is_a_policy() {
-    let by_folder = |_: &Intent, setting: &SessionContext| match setting.cwd.ends_with("work") {
-        true => Verdict::allow("at work"),
-        false => Verdict::deny("at home", "not here"),
+    let by_folder = |_: &Intent, setting: &SessionContext| {
+        if setting.cwd.ends_with("work") {
+            Verdict::allow("at work")
+        } else {
+            Verdict::deny("at home", "not here")
+        }
     };
     assert_eq!(judge(&by_folder, Vec::new()), Verdict::allow("at work"));
 }

@@ -22,9 +22,10 @@ impl LinkedHost {
         let links = self.links.lock().unwrap();
         let found = links.iter().find_map(|(link, target)| {
             let rest = path.strip_prefix(link).ok()?;
-            Some(match rest.as_os_str().is_empty() {
-                true => target.clone(),
-                false => target.join(rest),
+            Some(if rest.as_os_str().is_empty() {
+                target.clone()
+            } else {
+                target.join(rest)
             })
         });
         found.unwrap_or_else(|| path.to_owned())
@@ -126,9 +127,10 @@ async fn a_link_to_the_folder_of_the_session_is_not_worth_a_word() {
 async fn a_rule_about_where_a_path_leads_holds() {
     let denies_real = |intent: &Intent, _: &SessionContext| {
         let is_real = |touch: &Touch| matches!(touch, Touch::Reads(path) | Touch::Writes(path) if path.starts_with("/w/real"));
-        match intent.touches.iter().any(is_real) {
-            true => Verdict::deny("test", "it is real"),
-            false => Verdict::allow("test"),
+        if intent.touches.iter().any(is_real) {
+            Verdict::deny("test", "it is real")
+        } else {
+            Verdict::allow("test")
         }
     };
     let (host, memory, _) = host();

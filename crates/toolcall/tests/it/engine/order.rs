@@ -69,9 +69,10 @@ async fn the_second_edit_goes_on_when_the_first_is_refused() {
     let log = Log::default();
     let host = Arc::new(MemoryHost::default().with_file("/w/a", "one two"));
     let approver = |question: Arc<Question>| async move {
-        match question.call == id(1) {
-            true => Answer::reject(),
-            false => Answer::AllowOnce,
+        if question.call == id(1) {
+            Answer::reject()
+        } else {
+            Answer::AllowOnce
         }
     };
     let engine = engine(registry([]), &log)
@@ -119,9 +120,10 @@ async fn a_call_that_waits_for_a_person_holds_up_nobody_else() {
         .with_file("/w/a", "a")
         .with_file("/w/b", "b");
     let approver = |question: Arc<Question>| async move {
-        match question.call == id(1) {
-            true => std::future::pending().await,
-            false => Answer::AllowOnce,
+        if question.call == id(1) {
+            std::future::pending().await
+        } else {
+            Answer::AllowOnce
         }
     };
     let engine = engine(registry([]), &log)

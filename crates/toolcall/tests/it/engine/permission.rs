@@ -29,9 +29,10 @@ async fn a_scope_does_nothing_after_its_call() {
 
 fn no_secret(intent: &Intent, _: &SessionContext) -> Verdict {
     let bad = |t: &Touch| matches!(t, Touch::Reads(p) | Touch::Writes(p) if p.ends_with(".env"));
-    match intent.touches.iter().any(bad) {
-        true => Verdict::deny("env", "no .env"),
-        false => Verdict::allow("ok"),
+    if intent.touches.iter().any(bad) {
+        Verdict::deny("env", "no .env")
+    } else {
+        Verdict::allow("ok")
     }
 }
 

@@ -18,9 +18,10 @@ fn host() -> Arc<MemoryHost> {
 /// Denies everything that has to do with `/w/secret`, asks about the rest.
 fn guard(intent: &Intent, _setting: &SessionContext) -> Verdict {
     let secret = |touch: &Touch| matches!(touch, Touch::Reads(path) | Touch::Writes(path) if path.ends_with("secret"));
-    match intent.touches.iter().any(secret) {
-        true => Verdict::deny("secret", "`secret` is protected"),
-        false => Verdict::ask("rest", intent),
+    if intent.touches.iter().any(secret) {
+        Verdict::deny("secret", "`secret` is protected")
+    } else {
+        Verdict::ask("rest", intent)
     }
 }
 

@@ -42,9 +42,10 @@ fn inside_only(intent: &Intent, setting: &SessionContext) -> Verdict {
         | Touch::Reaches(_)
         | Touch::Unknown => true,
     };
-    match intent.touches.iter().any(is_outside) {
-        true => Verdict::deny("inside-only", "it lies outside"),
-        false => Verdict::allow("inside"),
+    if intent.touches.iter().any(is_outside) {
+        Verdict::deny("inside-only", "it lies outside")
+    } else {
+        Verdict::allow("inside")
     }
 }
 
