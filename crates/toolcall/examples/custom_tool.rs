@@ -20,7 +20,7 @@ impl Tool for CountWords {
     type Input = Text;
     type Output = String;
 
-    async fn run(&self, input: Text, _scope: &RunContext) -> Result<String, ToolError> {
+    async fn run(&self, input: Text, _context: &RunContext) -> Result<String, ToolError> {
         Ok(format!("{} words", input.text.split_whitespace().count()))
     }
 }

@@ -35,8 +35,8 @@ async fn answer(question: Arc<Question>) -> Answer {
 fn tool(name: &str, kind: Kind, touch: Touch) -> Arc<CustomTool> {
     let definition = Definition::new(name, "For this example.", json!({"type": "object"}));
     let title = name.replace('_', " ");
-    let tool = CustomTool::new(definition, |_input, _scope| async { Ok("done") });
-    Arc::new(tool.preparing(move |_look| Ok(Intent::new(kind, &*title).touching(touch.clone()))))
+    let tool = CustomTool::new(definition, |_input, _context| async { Ok("done") });
+    Arc::new(tool.preparing(move |_context| Ok(Intent::new(kind, &*title).touching(touch.clone()))))
 }
 
 fn judge(outcome: &Outcome) -> String {

@@ -59,7 +59,7 @@ pub fn file_path(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn location(path: &str, lines: LinesOf<'_>) -> Option<Location> {
+fn location(path: &str, lines: LazyLines<'_>) -> Option<Location> {
     let path = file_path(path);
     if !Path::new(&*path).is_absolute() || path.contains('\0') {
         return None;
@@ -120,9 +120,9 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    fn of(survey: &Survey<'_>) -> Option<Self> {
-        let number = |role| survey.get(role).and_then(Value::as_u64);
-        if let Some(Value::Array(range)) = survey.get(Role::LineRange) {
+    fn of(args: &ArgumentsByRole<'_>) -> Option<Self> {
+        let number = |role| args.get(role).and_then(Value::as_u64);
+        if let Some(Value::Array(range)) = args.get(Role::LineRange) {
             let first = range.first().and_then(Value::as_u64)?.max(1);
             let last = range.get(1).and_then(Value::as_u64);
             return Some(Self::between(first, last));
@@ -154,11 +154,11 @@ impl Lines {
 }
 
 /// The arguments of one call, or the properties of one schema, by role.
-pub(crate) struct Survey<'a> {
+pub(crate) struct ArgumentsByRole<'a> {
     found: [Option<&'a Value>; Role::COUNT],
 }
 
-impl<'a> Survey<'a> {
+impl<'a> ArgumentsByRole<'a> {
     /// Sorts the arguments of a call; a value of the wrong type is passed over.
     pub(crate) fn of_input(input: Option<&'a Value>) -> Self {
         Self::of(input.and_then(Value::as_object), fits)
@@ -213,14 +213,14 @@ fn fits(role: Role, value: &Value) -> bool {
     }
 }
 
-type Visit<'v, 'a> = &'v mut dyn FnMut(&'a str, LinesOf<'_>);
+type PathVisitor<'v, 'a> = &'v mut dyn FnMut(&'a str, LazyLines<'_>);
 
 /// The lines that go with a path, worked out only where somebody asks.
-type LinesOf<'l> = &'l dyn Fn() -> Option<Lines>;
+type LazyLines<'l> = &'l dyn Fn() -> Option<Lines>;
 
 /// Calls `visit` for every path of the arguments, with the lines that go with it.
-fn each_path<'a>(map: &'a Map<String, Value>, visit: Visit<'_, 'a>) {
-    let lines = || Survey::of(Some(map), fits).lines();
+fn each_path<'a>(map: &'a Map<String, Value>, visit: PathVisitor<'_, 'a>) {
+    let lines = || ArgumentsByRole::of(Some(map), fits).lines();
     for (name, value) in map {
         let Some(key) = role(name) else { continue };
         if matches!(key.role, Role::Path | Role::Folder) {
@@ -235,7 +235,7 @@ fn each_path<'a>(map: &'a Map<String, Value>, visit: Visit<'_, 'a>) {
     }
 }
 
-fn each_named<'a>(value: &'a Value, lines: LinesOf<'_>, visit: Visit<'_, 'a>) {
+fn each_named<'a>(value: &'a Value, lines: LazyLines<'_>, visit: PathVisitor<'_, 'a>) {
     match value {
         Value::String(path) if !path.is_empty() => visit(path, lines),
         Value::Array(items) => {
@@ -250,7 +250,7 @@ fn each_named<'a>(value: &'a Value, lines: LinesOf<'_>, visit: Visit<'_, 'a>) {
 }
 
 /// `from` and `to` name people, times and points as well: only what looks like a path is one.
-fn each_likely<'a>(name: &str, value: &'a Value, visit: Visit<'_, 'a>) {
+fn each_likely<'a>(name: &str, value: &'a Value, visit: PathVisitor<'_, 'a>) {
     if let Value::String(text) = value
         && (names_path(name) || looks_like_path(text))
     {
@@ -262,7 +262,7 @@ fn names_path(name: &str) -> bool {
     name.contains("path") || name.contains("Path")
 }
 
-fn each_address<'a>(value: &'a Value, lines: LinesOf<'_>, visit: Visit<'_, 'a>) {
+fn each_address<'a>(value: &'a Value, lines: LazyLines<'_>, visit: PathVisitor<'_, 'a>) {
     let addresses = value
         .as_array()
         .map_or(std::slice::from_ref(value), Vec::as_slice);
@@ -274,13 +274,13 @@ fn each_address<'a>(value: &'a Value, lines: LinesOf<'_>, visit: Visit<'_, 'a>) 
 }
 
 /// Paths one level down: a list of objects that each name a file, or an object keyed by path.
-fn each_nested<'a>(value: &'a Value, visit: Visit<'_, 'a>) {
+fn each_nested<'a>(value: &'a Value, visit: PathVisitor<'_, 'a>) {
     match value {
         Value::Array(items) => {
             for map in items.iter().filter_map(Value::as_object) {
-                let survey = Survey::of(Some(map), fits);
-                if let Some(path) = survey.text(Role::Path) {
-                    visit(path, &|| survey.lines());
+                let args = ArgumentsByRole::of(Some(map), fits);
+                if let Some(path) = args.text(Role::Path) {
+                    visit(path, &|| args.lines());
                 }
             }
         }
@@ -288,7 +288,7 @@ fn each_nested<'a>(value: &'a Value, visit: Visit<'_, 'a>) {
             for path in map.keys().filter(|key| looks_like_path(key)) {
                 visit(path, &|| None);
             }
-            if let Some(path) = Survey::of(Some(map), fits).text(Role::Path) {
+            if let Some(path) = ArgumentsByRole::of(Some(map), fits).text(Role::Path) {
                 visit(path, &|| None);
             }
         }

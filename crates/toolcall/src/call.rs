@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::timestamp::Timestamp;
 
 pub use forms::AskedForm;
-use timing::Steps;
+use timing::CallTimestamps;
 pub use timing::Timing;
 
 /// Everything known about one call.
@@ -50,7 +50,7 @@ pub struct ToolCall {
     metadata: BTreeMap<Arc<str>, Arc<Value>>,
     output: Arc<Output>,
     finish: Option<Arc<Finish>>,
-    steps: Steps,
+    timestamps: CallTimestamps,
 }
 
 /// A question and, once there is one, its answer.
@@ -118,10 +118,10 @@ impl ToolCall {
             metadata: BTreeMap::new(),
             output,
             finish: None,
-            steps: Steps {
+            timestamps: CallTimestamps {
                 announced: at,
                 latest: at,
-                ..Steps::default()
+                ..CallTimestamps::default()
             },
         }
     }
@@ -129,7 +129,7 @@ impl ToolCall {
     /// Folds one event in, or says why it has no place here and changes nothing.
     pub fn apply(&mut self, event: &Event, at: Timestamp) -> Result<(), Irregularity> {
         self.require_open(event)?;
-        let at = at.max(self.steps.latest);
+        let at = at.max(self.timestamps.latest);
         match event {
             Event::Announced(_) => return Err(Irregularity::AnnouncedTwice),
             Event::InputGrew(growth) => self.input_grew(event, growth)?,
@@ -167,7 +167,7 @@ impl ToolCall {
             }
             Event::Finished(finish) => self.finished(finish, at)?,
         }
-        self.steps.latest = at;
+        self.timestamps.latest = at;
         Ok(())
     }
 
@@ -229,7 +229,7 @@ impl ToolCall {
 
     fn prepared(&mut self, prepared: &Arc<Prepared>) -> Result<(), Irregularity> {
         let undecided = self.decision.is_none() && self.questions.is_empty();
-        if !undecided || self.prepared.is_some() || self.steps.started.is_some() {
+        if !undecided || self.prepared.is_some() || self.timestamps.started.is_some() {
             return Err(Irregularity::PreparedLate);
         }
         self.input
@@ -246,14 +246,14 @@ impl ToolCall {
 
     fn asked(&mut self, question: &Arc<Question>, at: Timestamp) -> Result<(), Irregularity> {
         self.require_new(&question.id)?;
-        if self.decision.is_some() && self.steps.started.is_none() {
+        if self.decision.is_some() && self.timestamps.started.is_none() {
             return Err(Irregularity::AskedLate);
         }
         self.questions.push(AskedQuestion {
             question: question.clone(),
             answer: None,
         });
-        self.steps.asking_since.get_or_insert(at);
+        self.timestamps.asking_since.get_or_insert(at);
         Ok(())
     }
 
@@ -265,10 +265,10 @@ impl ToolCall {
             None => {}
         }
         if !self.is_asking() {
-            self.steps.stop_asking(at);
+            self.timestamps.stop_asking(at);
         }
         let refused = self.effect() == Some(Effect::Deny);
-        if self.steps.started.is_none() && !refused {
+        if self.timestamps.started.is_none() && !refused {
             self.decision = Some(decision.clone());
         }
         Ok(())
@@ -301,7 +301,7 @@ impl ToolCall {
     }
 
     fn started(&mut self, at: Timestamp) -> Result<(), Irregularity> {
-        if self.steps.started.is_some() {
+        if self.timestamps.started.is_some() {
             return Err(Irregularity::StartedTwice);
         }
         match self.effect() {
@@ -314,7 +314,7 @@ impl ToolCall {
         }
         self.foreign_status = None;
         self.was_acting = true;
-        self.steps.started = Some(at);
+        self.timestamps.started = Some(at);
         Ok(())
     }
 
@@ -340,11 +340,11 @@ impl ToolCall {
     }
 
     fn finished(&mut self, finish: &Arc<Finish>, at: Timestamp) -> Result<(), Irregularity> {
-        if finish.ending == Ending::Completed && self.steps.started.is_none() {
+        if finish.ending == Ending::Completed && self.timestamps.started.is_none() {
             return Err(Irregularity::CompletedUnstarted);
         }
-        self.steps.stop_asking(at);
-        self.steps.ended = Some(at);
+        self.timestamps.stop_asking(at);
+        self.timestamps.ended = Some(at);
         self.output = finish.output.clone();
         self.finish = Some(finish.clone());
         Ok(())
@@ -523,17 +523,17 @@ impl ToolCall {
 
     /// Whether the tool began to act.
     pub fn has_started(&self) -> bool {
-        self.steps.started.is_some()
+        self.timestamps.started.is_some()
     }
 
     /// When it was announced.
     pub fn announced_at(&self) -> Timestamp {
-        self.steps.announced
+        self.timestamps.announced
     }
 
     /// How long each step took; for an open call, until `now`.
     pub fn timing(&self, now: Timestamp) -> Timing {
-        self.steps.timing(now)
+        self.timestamps.timing(now)
     }
 
     /// Where it stands.
@@ -550,7 +550,7 @@ impl ToolCall {
         if self.held.is_some() {
             return Status::Held;
         }
-        if self.steps.started.is_some() {
+        if self.timestamps.started.is_some() {
             return Status::Running;
         }
         match (self.effect(), &self.prepared, &self.input) {

@@ -34,9 +34,9 @@ impl CustomTool {
         R: Into<ToolResult>,
     {
         let run = Arc::new(run);
-        let run = move |input, scope| -> BoxFuture<'static, _> {
+        let run = move |input, context| -> BoxFuture<'static, _> {
             let run = run.clone();
-            Box::pin(async move { run(input, scope).await.map(Into::into) })
+            Box::pin(async move { run(input, context).await.map(Into::into) })
         };
         Self {
             definition,
@@ -60,10 +60,13 @@ impl AnyTool for CustomTool {
         &self.definition
     }
 
-    fn prepare<'a>(&'a self, look: &'a PrepareContext) -> BoxFuture<'a, Result<Intent, ToolError>> {
+    fn prepare<'a>(
+        &'a self,
+        context: &'a PrepareContext,
+    ) -> BoxFuture<'a, Result<Intent, ToolError>> {
         let intent = match &self.prepare {
-            Some(prepare) => prepare(look),
-            None => Ok(look.infer()),
+            Some(prepare) => prepare(context),
+            None => Ok(context.infer()),
         };
         Box::pin(std::future::ready(intent))
     }
@@ -71,9 +74,9 @@ impl AnyTool for CustomTool {
     fn run<'a>(
         &'a self,
         input: Arc<Value>,
-        scope: &'a RunContext,
+        context: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        (self.run)(input, scope.clone())
+        (self.run)(input, context.clone())
     }
 }
 
@@ -92,7 +95,7 @@ where
     for mut definition in definitions {
         definition.origin = Origin::Agent;
         let (call_tool, name) = (call_tool.clone(), definition.name.clone());
-        let run = move |input, _scope| call_tool(name.clone(), Arc::unwrap_or_clone(input));
+        let run = move |input, _context| call_tool(name.clone(), Arc::unwrap_or_clone(input));
         registry.add_any(Arc::new(CustomTool::new(definition, run)))?;
     }
     Ok(registry)

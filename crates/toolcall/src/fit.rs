@@ -13,29 +13,29 @@ const MOST_CONTENT: usize = 256;
 /// Images and sound cannot be cut in half; up to this size (in base64) they pass whole.
 const LARGEST_BLOB: usize = 8 * 1024 * 1024;
 
-/// What a result lost when it was made to fit.
+/// What a result cut_texts when it was made to fit.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lost {
+pub(crate) struct CutTexts {
     /// Texts that were cut, whole, to be kept elsewhere.
     pub(crate) texts: Vec<Arc<str>>,
 }
 
 /// What is left of the budget for the rest of a result.
-struct Allowance {
+struct RemainingBudget {
     text: OutputBudget,
     blobs: usize,
 }
 
 /// Cuts a result to the budget: all its texts together, all its blobs together.
-pub(crate) fn fit_result(mut result: ToolResult, budget: &OutputBudget) -> (ToolResult, Lost) {
-    let mut lost = Lost::default();
+pub(crate) fn fit_result(mut result: ToolResult, budget: &OutputBudget) -> (ToolResult, CutTexts) {
+    let mut cut_texts = CutTexts::default();
     let more = result.content.len().saturating_sub(MOST_CONTENT);
     result.content.truncate(MOST_CONTENT);
-    let mut left = Allowance::new(budget);
+    let mut left = RemainingBudget::new(budget);
     let pieces = result
         .content
         .into_iter()
-        .map(|content| left.fit(content, &mut lost));
+        .map(|content| left.fit(content, &mut cut_texts));
     result.content = pieces.collect();
     if more > 0 {
         result.content.push(Content::text(format!(
@@ -49,15 +49,15 @@ pub(crate) fn fit_result(mut result: ToolResult, budget: &OutputBudget) -> (Tool
             "(the structured result is left out: it is over {most} bytes)"
         )));
     }
-    (result, lost)
+    (result, cut_texts)
 }
 
 /// Cuts one piece of content to the budget.
 pub(crate) fn fit_content(content: Content, budget: &OutputBudget) -> Content {
-    Allowance::new(budget).fit(content, &mut Lost::default())
+    RemainingBudget::new(budget).fit(content, &mut CutTexts::default())
 }
 
-impl Allowance {
+impl RemainingBudget {
     fn new(budget: &OutputBudget) -> Self {
         Self {
             text: *budget,
@@ -66,22 +66,22 @@ impl Allowance {
     }
 
     /// File edits stay whole: they are what was approved.
-    fn fit(&mut self, content: Content, lost: &mut Lost) -> Content {
+    fn fit(&mut self, content: Content, cut_texts: &mut CutTexts) -> Content {
         match content {
-            Content::Text(text) => Content::Text(self.fit_text(text, lost)),
+            Content::Text(text) => Content::Text(self.fit_text(text, cut_texts)),
             Content::Image(blob) => self.fit_blob("image", blob, Content::Image),
             Content::Audio(blob) => self.fit_blob("audio", blob, Content::Audio),
-            Content::Resource(resource) => self.fit_resource(resource, lost),
+            Content::Resource(resource) => self.fit_resource(resource, cut_texts),
             Content::Link(_) | Content::Edit(_) | Content::Terminal(_) => content,
         }
     }
 
-    fn fit_text(&mut self, text: Arc<str>, lost: &mut Lost) -> Arc<str> {
+    fn fit_text(&mut self, text: Arc<str>, cut_texts: &mut CutTexts) -> Arc<str> {
         let fitted = self.text.fit(&text);
         self.text.spend(text.len());
         match fitted {
             Some(cut) => {
-                lost.texts.push(text);
+                cut_texts.texts.push(text);
                 cut.into()
             }
             None => text,
@@ -103,14 +103,14 @@ impl Allowance {
         rest.is_some()
     }
 
-    fn fit_resource(&mut self, resource: Resource, lost: &mut Lost) -> Content {
+    fn fit_resource(&mut self, resource: Resource, cut_texts: &mut CutTexts) -> Content {
         let body = match resource.body {
             ResourceBody::Base64(data) if !self.takes(&data) => {
                 let mime = resource.mime.as_deref().unwrap_or("unknown");
                 return Content::text(left_out(&resource.uri, mime, data.len()));
             }
             ResourceBody::Base64(data) => ResourceBody::Base64(data),
-            ResourceBody::Text(text) => ResourceBody::Text(self.fit_text(text, lost)),
+            ResourceBody::Text(text) => ResourceBody::Text(self.fit_text(text, cut_texts)),
         };
         Content::Resource(Resource { body, ..resource })
     }
@@ -150,7 +150,7 @@ mod tests {
 
     const BUDGET: OutputBudget = OutputBudget { head: 4, tail: 4 };
 
-    fn fit(result: ToolResult) -> (ToolResult, Lost) {
+    fn fit(result: ToolResult) -> (ToolResult, CutTexts) {
         fit_result(result, &BUDGET)
     }
 
@@ -168,24 +168,24 @@ mod tests {
     #[test]
     fn what_fits_stays_as_it_is() {
         let result = ToolResult::from("12345678").structured(json!(true));
-        assert_eq!(fit(result.clone()), (result, Lost::default()));
+        assert_eq!(fit(result.clone()), (result, CutTexts::default()));
     }
 
     #[test]
     fn a_long_text_is_cut_and_its_whole_is_given_back() {
-        let (result, lost) = fit(ToolResult::from("123456789"));
+        let (result, cut_texts) = fit(ToolResult::from("123456789"));
         let cut = ToolResult::from("1234\n… 1 bytes left out …\n6789");
         let texts = vec![Arc::from("123456789")];
-        assert_eq!((result, lost), (cut, Lost { texts }));
+        assert_eq!((result, cut_texts), (cut, CutTexts { texts }));
     }
 
     #[test]
     fn too_many_pieces_are_counted() {
         let pieces = vec![Content::text(""); MOST_CONTENT + 3];
-        let (result, lost) = fit(ToolResult::from(pieces.clone()));
+        let (result, cut_texts) = fit(ToolResult::from(pieces.clone()));
         let mut expected = pieces[..MOST_CONTENT].to_vec();
         expected.push(Content::text("… 3 more pieces of content left out …"));
-        assert_eq!((result.content, lost), (expected, Lost::default()));
+        assert_eq!((result.content, cut_texts), (expected, CutTexts::default()));
     }
 
     #[test]
@@ -195,11 +195,11 @@ mod tests {
             json!([1, 2]),
             json!({"a": {"b": {"c": 1}}}),
         ] {
-            let (result, lost) = fit(ToolResult::default().structured(large));
+            let (result, cut_texts) = fit(ToolResult::default().structured(large));
             let said = Content::text("(the structured result is left out: it is over 8 bytes)");
             assert_eq!(
-                (result, lost),
-                (ToolResult::from(vec![said]), Lost::default())
+                (result, cut_texts),
+                (ToolResult::from(vec![said]), CutTexts::default())
             );
         }
     }

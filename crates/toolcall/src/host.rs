@@ -1,5 +1,5 @@
 //! What a tool may use of the machine: files, commands, a place for long output.
-//! A host does what it is told within its own bounds; permission was settled before.
+//! A host does what it is told within its own bounds; permission was resolved before.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -61,28 +61,32 @@ pub struct Applied {
 
 /// Where an edit is made: its paths with every link followed that stands for something else. What
 /// cannot be resolved stays as it is; the host refuses it later.
-pub(crate) async fn settle_edit(host: &dyn Host, edit: &FileEdit) -> FileEdit {
+pub(crate) async fn resolve_edit(host: &dyn Host, edit: &FileEdit) -> FileEdit {
     let last = match &edit.change {
-        Change::Added { .. } | Change::Modified { .. } => LastName::Followed,
-        Change::Deleted { .. } | Change::Moved { .. } => LastName::Meant,
+        Change::Added { .. } | Change::Modified { .. } => FinalSymlink::Follow,
+        Change::Deleted { .. } | Change::Moved { .. } => FinalSymlink::Keep,
     };
-    let mut settled = edit.clone();
-    settled.path = settle(host, &edit.path, last).await;
-    if let Change::Moved { to } = &mut settled.change {
-        *to = settle(host, to, LastName::Meant).await;
+    let mut resolved = edit.clone();
+    resolved.path = resolve_or_keep(host, &edit.path, last).await;
+    if let Change::Moved { to } = &mut resolved.change {
+        *to = resolve_or_keep(host, to, FinalSymlink::Keep).await;
     }
-    settled
+    resolved
 }
 
 /// What a touch really touches.
-pub(crate) async fn settle_touch(host: &dyn Host, touch: &Touch) -> Touch {
+pub(crate) async fn resolve_touch(host: &dyn Host, touch: &Touch) -> Touch {
     match touch {
-        Touch::Reads(path) => Touch::Reads(settle(host, path, LastName::Followed).await),
-        Touch::Writes(path) => Touch::Writes(settle(host, path, LastName::Followed).await),
-        Touch::Deletes(path) => Touch::Deletes(settle(host, path, LastName::Meant).await),
+        Touch::Reads(path) => Touch::Reads(resolve_or_keep(host, path, FinalSymlink::Follow).await),
+        Touch::Writes(path) => {
+            Touch::Writes(resolve_or_keep(host, path, FinalSymlink::Follow).await)
+        }
+        Touch::Deletes(path) => {
+            Touch::Deletes(resolve_or_keep(host, path, FinalSymlink::Keep).await)
+        }
         Touch::Moves { from, to } => Touch::Moves {
-            from: settle(host, from, LastName::Meant).await,
-            to: settle(host, to, LastName::Meant).await,
+            from: resolve_or_keep(host, from, FinalSymlink::Keep).await,
+            to: resolve_or_keep(host, to, FinalSymlink::Keep).await,
         },
         Touch::Runs(_) | Touch::Reaches(_) | Touch::Unknown => touch.clone(),
     }
@@ -90,30 +94,30 @@ pub(crate) async fn settle_touch(host: &dyn Host, touch: &Touch) -> Touch {
 
 /// What to do with a link at the end of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LastName {
+pub(crate) enum FinalSymlink {
     /// It stands for what it leads to.
-    Followed,
+    Follow,
     /// It is meant itself.
-    Meant,
+    Keep,
 }
 
 /// Where a path leads; what cannot be resolved stays as it is.
-pub(crate) async fn settle(host: &dyn Host, path: &Path, last: LastName) -> PathBuf {
-    let located = locate(host, path, last).await;
-    located.unwrap_or_else(|_| path.to_owned())
+pub(crate) async fn resolve_or_keep(host: &dyn Host, path: &Path, last: FinalSymlink) -> PathBuf {
+    let resolved = resolve_path(host, path, last).await;
+    resolved.unwrap_or_else(|_| path.to_owned())
 }
 
 /// Where a path leads.
-pub(crate) async fn locate(
+pub(crate) async fn resolve_path(
     host: &dyn Host,
     path: &Path,
-    last: LastName,
+    last: FinalSymlink,
 ) -> Result<PathBuf, HostError> {
     match (last, path.parent(), path.file_name()) {
-        (LastName::Meant, Some(folder), Some(name)) => {
+        (FinalSymlink::Keep, Some(folder), Some(name)) => {
             host.resolve(folder).await.map(|folder| folder.join(name))
         }
-        (LastName::Followed | LastName::Meant, _, _) => host.resolve(path).await,
+        (FinalSymlink::Follow | FinalSymlink::Keep, _, _) => host.resolve(path).await,
     }
 }
 
@@ -133,7 +137,7 @@ pub trait Console: Send + Sync {
 }
 
 /// Keeps output, whatever the host does: one that panics has not kept it.
-pub(crate) fn keep_safely(
+pub(crate) fn keep_catching_panics(
     host: &dyn Host,
     call: &CallId,
     bytes: &[u8],

@@ -12,7 +12,7 @@ use crate::call::ToolCall;
 use crate::event::{Announced, Ending, Event, Finish, ToolResult};
 use crate::ids::{CallId, SessionId};
 use crate::irregularity::Irregularity;
-use crate::map::Map;
+use crate::map::FastMap;
 use crate::output::{Output, OutputBudget, Spill};
 use crate::store::{NoStore, Receipt, Record, Store};
 use crate::timestamp::{Clock, SystemClock, Timestamp};
@@ -53,13 +53,13 @@ pub struct JournalEntry {
 }
 
 /// Whether what was printed still fits into the call's output.
-pub(crate) enum Room {
+pub(crate) enum OutputFit {
     /// It did.
     Fits,
     /// From now on the whole must be kept elsewhere; these are the bytes before it.
-    JustOver(Vec<u8>),
+    FirstOverflow(Vec<u8>),
     /// It was full before.
-    Over,
+    Overflow,
 }
 
 /// How far behind a follower may fall at most.
@@ -72,13 +72,13 @@ pub struct Journal {
     output: Arc<Output>,
     clock: Box<dyn Clock>,
     store: Box<dyn Store>,
-    open: Mutex<Open>,
+    open: Mutex<JournalState>,
 }
 
 #[derive(Default)]
-struct Open {
-    calls: Map<CallId, OpenCall>,
-    audience: Audience,
+struct JournalState {
+    calls: FastMap<CallId, OpenCall>,
+    subscribers: Subscribers,
 }
 
 /// Shared with followers; copied only if one of them still looks at an earlier state.
@@ -88,7 +88,7 @@ struct OpenCall {
 }
 
 #[derive(Default)]
-struct Audience {
+struct Subscribers {
     readers: Vec<Box<dyn Reader>>,
     followers: Option<broadcast::Sender<JournalEntry>>,
 }
@@ -125,7 +125,7 @@ impl Journal {
 
     /// Shows every event to this reader.
     pub fn with_reader(self, reader: impl Reader) -> Self {
-        self.open.lock().audience.readers.push(Box::new(reader));
+        self.open.lock().subscribers.readers.push(Box::new(reader));
         self
     }
 
@@ -150,7 +150,7 @@ impl Journal {
     pub fn follow(&self, capacity: usize) -> broadcast::Receiver<JournalEntry> {
         let mut open = self.open.lock();
         let sender = open
-            .audience
+            .subscribers
             .followers
             .get_or_insert_with(|| broadcast::channel(capacity.clamp(1, MOST_BEHIND)).0);
         sender.subscribe()
@@ -177,7 +177,7 @@ impl Journal {
         let announced = Arc::new(announced);
         let event = Event::Announced(announced.clone());
         let mut open = self.open.lock();
-        let Open { calls, audience } = &mut *open;
+        let JournalState { calls, subscribers } = &mut *open;
         let Entry::Vacant(place) = calls.entry(id.clone()) else {
             return Err(Irregularity::AnnouncedTwice);
         };
@@ -190,7 +190,7 @@ impl Journal {
             at,
         ));
         self.store(id, at, &event);
-        audience.show(&call, &event, &ticket);
+        subscribers.notify(&call, &event, &ticket);
         place.insert(OpenCall { call, ticket });
         Ok(())
     }
@@ -218,12 +218,12 @@ impl Journal {
 
     fn write_open(
         &self,
-        open: &mut Open,
+        open: &mut JournalState,
         id: &CallId,
         at: Timestamp,
         event: &Event,
     ) -> Result<Receipt, Irregularity> {
-        let Open { calls, audience } = open;
+        let JournalState { calls, subscribers } = open;
         let OpenCall { call, ticket } = calls.get_mut(id).ok_or(not_open(event.name()))?;
         let growth = call
             .input_growth()
@@ -238,19 +238,19 @@ impl Journal {
         } else {
             self.store(id, at, event)
         };
-        audience.show(call, event, ticket);
+        subscribers.notify(call, event, ticket);
         Ok(receipt)
     }
 
     /// Adds to the call's output.
-    pub(crate) fn print(&self, id: &CallId, bytes: &[u8]) -> Result<Room, Irregularity> {
+    pub(crate) fn print(&self, id: &CallId, bytes: &[u8]) -> Result<OutputFit, Irregularity> {
         let mut open = self.open.lock();
-        let Open { calls, audience } = &mut *open;
+        let JournalState { calls, subscribers } = &mut *open;
         let OpenCall { call, ticket } = calls.get_mut(id).ok_or(not_open("printed"))?;
-        let room = room_for(call, bytes);
+        let fit = output_fit(call, bytes);
         let event = Arc::make_mut(call).print(bytes)?;
-        audience.show(call, &event, ticket);
-        Ok(room)
+        subscribers.notify(call, &event, ticket);
+        Ok(fit)
     }
 
     /// How many bytes an open call printed.
@@ -301,7 +301,7 @@ impl Journal {
         }
         self.store_passing(&call, at);
         let receipt = self.store(id, at, &event);
-        open.audience.show(&call, &event, &ticket);
+        open.subscribers.notify(&call, &event, &ticket);
         Ok((call, receipt))
     }
 
@@ -331,12 +331,14 @@ impl Journal {
     }
 }
 
-fn room_for(call: &ToolCall, bytes: &[u8]) -> Room {
+fn output_fit(call: &ToolCall, bytes: &[u8]) -> OutputFit {
     let output = call.output();
     match (output.has_room_for(0), output.has_room_for(bytes.len())) {
-        (true, true) => Room::Fits,
-        (true, false) if output.spill().is_none() => Room::JustOver(output.pieces().concat()),
-        (true, false) | (false, _) => Room::Over,
+        (true, true) => OutputFit::Fits,
+        (true, false) if output.spill().is_none() => {
+            OutputFit::FirstOverflow(output.pieces().concat())
+        }
+        (true, false) | (false, _) => OutputFit::Overflow,
     }
 }
 
@@ -344,9 +346,9 @@ fn not_open(event: &'static str) -> Irregularity {
     Irregularity::NotOpen { event }
 }
 
-impl Audience {
+impl Subscribers {
     /// A reader that panics is dropped: it cannot take the others down.
-    fn show(&mut self, call: &Arc<ToolCall>, event: &Event, ticket: &Ticket) {
+    fn notify(&mut self, call: &Arc<ToolCall>, event: &Event, ticket: &Ticket) {
         self.readers.retain_mut(|reader| {
             catch_unwind(AssertUnwindSafe(|| reader.read(call, event, ticket))).is_ok()
         });

@@ -3,14 +3,14 @@
 
 use serde_json::Value;
 
-use crate::arguments::{Role, Survey, same_key};
+use crate::arguments::{ArgumentsByRole, Role, same_key};
 use crate::intent::{Annotations, Kind};
 
 mod name;
 mod words;
 
-use name::Says;
-use words::is_quiet;
+use name::NameHint;
+use words::is_read_only;
 
 /// Everything that speaks for a kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,7 +37,7 @@ pub fn infer(evidence: &Evidence<'_>) -> Kind {
 /// A claim to write, or to destroy, makes a quiet kind doubtful. No claim makes anything quiet.
 fn cautious(kind: Kind, claims: Annotations) -> Kind {
     let writes = claims.read_only == Some(false) || claims.destructive == Some(true);
-    if writes && is_quiet(kind) {
+    if writes && is_read_only(kind) {
         Kind::Other
     } else {
         kind
@@ -45,35 +45,36 @@ fn cautious(kind: Kind, claims: Annotations) -> Kind {
 }
 
 fn guess(evidence: &Evidence<'_>) -> Kind {
-    let says = name::says(evidence.name);
-    let input = Survey::of_input(evidence.input);
-    let schema = Survey::of_schema(evidence.schema);
+    let hint = name::hint(evidence.name);
+    let input = ArgumentsByRole::of_input(evidence.input);
+    let schema = ArgumentsByRole::of_schema(evidence.schema);
     if let Some(kind) = chosen_operation(&input, &schema) {
-        return reconciled(kind, says);
+        return reconciled(kind, hint);
     }
-    let shape = shape(&input, Sees::Call).or_else(|| shape(&schema, Sees::Schema));
+    let shape =
+        shape(&input, ArgumentSource::Call).or_else(|| shape(&schema, ArgumentSource::Schema));
     if let Some(kind) = shape
-        && overrules(kind, says)
+        && overrules(kind, hint)
     {
         return kind;
     }
-    let kind = named(says, &input, &schema, evidence);
+    let kind = named(hint, &input, &schema, evidence);
     let doubtful = || offers_writing(&schema) || takes_object(evidence) || takes_element(evidence);
-    if is_quiet(kind) && doubtful() {
+    if is_read_only(kind) && doubtful() {
         return Kind::Other;
     }
     kind
 }
 
-/// Whether a survey is of a call or of a schema, whose values are types.
+/// Whether a args is of a call or of a schema, whose values are types.
 #[derive(Clone, Copy, PartialEq)]
-enum Sees {
+enum ArgumentSource {
     Call,
     Schema,
 }
 
 /// The operation that this call asks of a tool with several: `{"action": "delete"}`.
-fn chosen_operation(input: &Survey<'_>, schema: &Survey<'_>) -> Option<Kind> {
+fn chosen_operation(input: &ArgumentsByRole<'_>, schema: &ArgumentsByRole<'_>) -> Option<Kind> {
     if let Some(command) = input.text(Role::Command)
         && (input.has(Role::Path) || schema.get(Role::Command).is_some_and(is_choice))
         && let Some((_, kind)) = EDITOR_COMMANDS.iter().find(|(word, _)| *word == command)
@@ -93,13 +94,15 @@ const EDITOR_COMMANDS: &[(&str, Kind)] = &[
 ];
 
 /// The chosen operation, unless it sounds milder than the tool's name.
-fn reconciled(operation: Kind, says: Says) -> Kind {
-    match says {
-        Says::Kind(kind @ (Kind::Fetch | Kind::Think | Kind::SwitchMode)) => kind,
-        Says::Kind(Kind::Read | Kind::Search) | Says::Study | Says::Nothing => operation,
-        Says::Kind(
+fn reconciled(operation: Kind, hint: NameHint) -> Kind {
+    match hint {
+        NameHint::Kind(kind @ (Kind::Fetch | Kind::Think | Kind::SwitchMode)) => kind,
+        NameHint::Kind(Kind::Read | Kind::Search) | NameHint::Neutral | NameHint::Unknown => {
+            operation
+        }
+        NameHint::Kind(
             kind @ (Kind::Edit | Kind::Delete | Kind::Move | Kind::Execute | Kind::Other),
-        ) => match (is_quiet(operation), kind) {
+        ) => match (is_read_only(operation), kind) {
             // `manage_issue` with `list` is quiet; `write_issue` with `list` is doubtful.
             (true, Kind::Other) => operation,
             (true, _) => Kind::Other,
@@ -109,62 +112,69 @@ fn reconciled(operation: Kind, says: Says) -> Kind {
 }
 
 /// A kind that the arguments alone give away.
-fn shape(survey: &Survey<'_>, sees: Sees) -> Option<Kind> {
-    let command = survey.get(Role::Command);
-    let runs = command.is_some_and(|value| sees == Sees::Call || !is_choice(value));
-    let replaces = survey.has(Role::OldText) && survey.has(Role::NewText);
-    let rewrites = survey.has(Role::NewText) && survey.has(Role::Path);
-    if survey.has(Role::Todos) || survey.has(Role::Thought) {
+fn shape(args: &ArgumentsByRole<'_>, source: ArgumentSource) -> Option<Kind> {
+    let command = args.get(Role::Command);
+    let runs = command.is_some_and(|value| source == ArgumentSource::Call || !is_choice(value));
+    let replaces = args.has(Role::OldText) && args.has(Role::NewText);
+    let rewrites = args.has(Role::NewText) && args.has(Role::Path);
+    if args.has(Role::Todos) || args.has(Role::Thought) {
         Some(Kind::Think)
     } else if runs {
         Some(Kind::Execute)
-    } else if replaces || rewrites || survey.has(Role::Edits) {
+    } else if replaces || rewrites || args.has(Role::Edits) {
         Some(Kind::Edit)
     } else {
-        survey.has(Role::Statement).then_some(Kind::Execute)
+        args.has(Role::Statement).then_some(Kind::Execute)
     }
 }
 
-/// Whether what the arguments give away counts for more than what the name says.
-fn overrules(shape: Kind, says: Says) -> bool {
-    match says {
-        Says::Nothing | Says::Kind(Kind::Read | Kind::Search | Kind::Fetch) => true,
-        Says::Study | Says::Kind(Kind::Delete | Kind::Move | Kind::Execute) => false,
-        Says::Kind(Kind::Think | Kind::SwitchMode) => false,
-        Says::Kind(Kind::Edit) => shape == Kind::Execute || shape == Kind::Think,
-        Says::Kind(Kind::Other) => true,
+/// Whether what the arguments give away counts for more than what the name hint.
+fn overrules(shape: Kind, hint: NameHint) -> bool {
+    match hint {
+        NameHint::Unknown | NameHint::Kind(Kind::Read | Kind::Search | Kind::Fetch) => true,
+        NameHint::Neutral | NameHint::Kind(Kind::Delete | Kind::Move | Kind::Execute) => false,
+        NameHint::Kind(Kind::Think | Kind::SwitchMode) => false,
+        NameHint::Kind(Kind::Edit) => shape == Kind::Execute || shape == Kind::Think,
+        NameHint::Kind(Kind::Other) => true,
     }
 }
 
-/// What the name says, sharpened by addresses, sites and content among the arguments.
-fn named(says: Says, input: &Survey<'_>, schema: &Survey<'_>, evidence: &Evidence<'_>) -> Kind {
+/// What the name hint, sharpened by addresses, sites and content among the arguments.
+fn named(
+    hint: NameHint,
+    input: &ArgumentsByRole<'_>,
+    schema: &ArgumentsByRole<'_>,
+    evidence: &Evidence<'_>,
+) -> Kind {
     let has = |role| input.has(role) || schema.has(role);
     let address = input.has(Role::Url) || requires(evidence.schema, Role::Url);
     let content = has(Role::Path) && has(Role::Content);
     let listed = || is_paged(evidence.schema) && !WRITTEN.iter().any(|role| has(*role));
-    match says {
-        Says::Nothing if content => Kind::Edit,
-        Says::Nothing if address => Kind::Fetch,
-        Says::Nothing if listed() && has(Role::Query) => Kind::Search,
-        Says::Nothing if listed() => Kind::Read,
-        Says::Kind(Kind::Other | Kind::Execute)
+    match hint {
+        NameHint::Unknown if content => Kind::Edit,
+        NameHint::Unknown if address => Kind::Fetch,
+        NameHint::Unknown if listed() && has(Role::Query) => Kind::Search,
+        NameHint::Unknown if listed() => Kind::Read,
+        NameHint::Kind(Kind::Other | Kind::Execute)
             if name::ends_in_list(evidence.name) && listed() =>
         {
             Kind::Read
         }
-        Says::Study if has(Role::Url) => Kind::Fetch,
-        Says::Nothing | Says::Study => Kind::Other,
-        Says::Kind(Kind::Search) if has(Role::Domains) => Kind::Fetch,
-        Says::Kind(Kind::Search) if has(Role::Query) && name::queries_database(evidence.name) => {
+        NameHint::Neutral if has(Role::Url) => Kind::Fetch,
+        NameHint::Unknown | NameHint::Neutral => Kind::Other,
+        NameHint::Kind(Kind::Search) if has(Role::Domains) => Kind::Fetch,
+        NameHint::Kind(Kind::Search)
+            if has(Role::Query) && name::queries_database(evidence.name) =>
+        {
             Kind::Execute
         }
-        Says::Kind(Kind::Read) if content || requires(evidence.schema, Role::Content) => {
+        NameHint::Kind(Kind::Read) if content || requires(evidence.schema, Role::Content) => {
             Kind::Other
         }
-        Says::Kind(Kind::Read) if address && !has(Role::Path) && !takes_uri(evidence) => {
+        NameHint::Kind(Kind::Read) if address && !has(Role::Path) && !takes_uri(evidence) => {
             Kind::Fetch
         }
-        Says::Kind(kind) => kind,
+        NameHint::Kind(kind) => kind,
     }
 }
 
@@ -191,7 +201,7 @@ fn is_paged(schema: Option<&Value>) -> bool {
     (any(PAGING) || any(PAGE_BEGINS) && any(PAGE_ENDS)) && !any(&["value", "values", "bytes"])
 }
 
-/// Keys, folded, that only a list of results gives a meaning to.
+/// Keys, folded, that only a list of results gives a classify to.
 const PAGING: &[&str] = &[
     "maxresults",
     "nextcursor",
@@ -228,12 +238,12 @@ fn requires(schema: Option<&Value>, wanted: Role) -> bool {
 }
 
 /// Whether one of the operations that a schema lists writes.
-fn offers_writing(schema: &Survey<'_>) -> bool {
+fn offers_writing(schema: &ArgumentsByRole<'_>) -> bool {
     let action = schema.get(Role::Action).or(schema.get(Role::Command));
     let choices = action.and_then(|action| action.get("enum")?.as_array());
     let mut words = choices.into_iter().flatten().filter_map(Value::as_str);
     words.any(|word| {
-        name::operation(word).is_some_and(|kind| !is_quiet(kind) && kind != Kind::Fetch)
+        name::operation(word).is_some_and(|kind| !is_read_only(kind) && kind != Kind::Fetch)
     })
 }
 

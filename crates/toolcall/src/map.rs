@@ -4,4 +4,4 @@
 use std::collections::HashMap;
 
 /// A hash map for ids.
-pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+pub(crate) type FastMap<K, V> = HashMap<K, V, foldhash::fast::RandomState>;

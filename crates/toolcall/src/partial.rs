@@ -8,14 +8,14 @@ pub(crate) fn read(text: &str) -> Option<Value> {
     if let Ok(whole) = serde_json::from_str(text) {
         return Some(whole);
     }
-    let cut = Cut::of(text);
+    let cut = PartialJson::of(text);
     cut.candidates(text)
         .find_map(|candidate| serde_json::from_str(&candidate).ok())
 }
 
 /// Where a text can be cut so that closing the open brackets makes it JSON.
 #[derive(Default)]
-struct Cut {
+struct PartialJson {
     /// Closing brackets that are due at the end of the text.
     open: Vec<char>,
     in_string: bool,
@@ -24,7 +24,7 @@ struct Cut {
     last_stop: usize,
 }
 
-impl Cut {
+impl PartialJson {
     fn of(text: &str) -> Self {
         let mut cut = Self::default();
         for (place, character) in text.char_indices() {

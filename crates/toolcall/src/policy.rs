@@ -76,7 +76,7 @@ pub enum Verdict {
 /// Judges intents. An immutable snapshot: the same intent gets the same verdict.
 pub trait Policy: Send + Sync + 'static {
     /// Judges one intent.
-    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict;
+    fn judge(&self, intent: &Intent, session_context: &SessionContext) -> Verdict;
 }
 
 /// A closure is a policy.
@@ -84,8 +84,8 @@ impl<F> Policy for F
 where
     F: Fn(&Intent, &SessionContext) -> Verdict + Send + Sync + 'static,
 {
-    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
-        self(intent, setting)
+    fn judge(&self, intent: &Intent, session_context: &SessionContext) -> Verdict {
+        self(intent, session_context)
     }
 }
 
@@ -124,9 +124,9 @@ impl Policy for AskAll {
 pub struct AskDangerous;
 
 impl Policy for AskDangerous {
-    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
+    fn judge(&self, intent: &Intent, session_context: &SessionContext) -> Verdict {
         let is_harmless = |touch: &Touch| match touch {
-            Touch::Reads(path) => setting.contains(path),
+            Touch::Reads(path) => session_context.contains(path),
             Touch::Writes(_)
             | Touch::Deletes(_)
             | Touch::Moves { .. }
@@ -183,14 +183,14 @@ impl Rule {
             format!("{tool} {}", touches.join(", "))
         };
         Self {
-            text: reveal(&text).into(),
+            text: escape_hidden(&text).into(),
             lifetime: Lifetime::Session,
         }
     }
 }
 
 /// Debug formatting lets some characters through that nobody sees: fillers that count as letters.
-fn reveal(text: &str) -> String {
+fn escape_hidden(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if is_hidden(c) {
@@ -266,11 +266,11 @@ pub trait Rulebook: Send + Sync + 'static {
         &self,
         rule: &Rule,
         effect: Effect,
-        occasion: &AnswerContext,
+        context: &AnswerContext,
     ) -> Result<(), RulebookError>;
 }
 
-/// When and for which call an answer was given, for whoever reads the kept rule later.
+/// When and for which call an answer was given, for whoever reads the answers rule later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerContext {
     /// When.
@@ -283,9 +283,9 @@ pub struct AnswerContext {
     pub title: Arc<str>,
 }
 
-/// An answer could not be kept.
+/// An answer could not be answers.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-#[error("the rule could not be kept: {reason}")]
+#[error("the rule could not be answers: {reason}")]
 pub struct RulebookError {
     /// Why.
     pub reason: Arc<str>,
@@ -293,35 +293,35 @@ pub struct RulebookError {
 
 /// Keeps answers in memory, for as long as the session lives.
 pub struct SessionRulebook {
-    current: Mutex<Arc<WithAnswers>>,
+    current: Mutex<Arc<PolicyWithAnswers>>,
     generation: watch::Sender<u64>,
 }
 
-/// A policy with the answers that were kept.
+/// A policy with the answers that were answers.
 #[derive(Clone)]
-struct WithAnswers {
+struct PolicyWithAnswers {
     policy: Arc<dyn Policy>,
-    kept: HashMap<Rule, Effect>,
+    answers: HashMap<Rule, Effect>,
 }
 
 impl SessionRulebook {
     /// Starts from this policy.
     pub fn new(policy: impl Policy) -> Self {
         Self {
-            current: Mutex::new(Arc::new(WithAnswers {
+            current: Mutex::new(Arc::new(PolicyWithAnswers {
                 policy: Arc::new(policy),
-                kept: HashMap::new(),
+                answers: HashMap::new(),
             })),
             generation: watch::Sender::new(0),
         }
     }
 
-    /// Replaces the policy; the kept answers stay.
+    /// Replaces the policy; the answers answers stay.
     pub fn replace(&self, policy: impl Policy) {
         self.change(|current| current.policy = Arc::new(policy));
     }
 
-    fn change(&self, change: impl FnOnce(&mut WithAnswers)) {
+    fn change(&self, change: impl FnOnce(&mut PolicyWithAnswers)) {
         change(Arc::make_mut(&mut self.current.lock()));
         self.generation.send_modify(|generation| *generation += 1);
     }
@@ -340,23 +340,23 @@ impl Rulebook for SessionRulebook {
         &self,
         rule: &Rule,
         effect: Effect,
-        _occasion: &AnswerContext,
+        _context: &AnswerContext,
     ) -> Result<(), RulebookError> {
         self.change(|current| {
-            let kept = current.kept.entry(rule.clone()).or_insert(effect);
+            let answers = current.answers.entry(rule.clone()).or_insert(effect);
             if effect == Effect::Deny {
-                *kept = Effect::Deny;
+                *answers = Effect::Deny;
             }
         });
         Ok(())
     }
 }
 
-/// A kept answer answers a question that the policy still asks. It never lifts a denial.
-impl Policy for WithAnswers {
-    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
-        let verdict = self.policy.judge(intent, setting);
-        if self.kept.is_empty() {
+/// A answers answer answers a question that the policy still asks. It never lifts a denial.
+impl Policy for PolicyWithAnswers {
+    fn judge(&self, intent: &Intent, session_context: &SessionContext) -> Verdict {
+        let verdict = self.policy.judge(intent, session_context);
+        if self.answers.is_empty() {
             return verdict;
         }
         let Verdict::Ask { offers, .. } = &verdict else {
@@ -365,7 +365,7 @@ impl Policy for WithAnswers {
         let answer = |effect| {
             offers
                 .iter()
-                .find(|rule| self.kept.get(rule) == Some(&effect))
+                .find(|rule| self.answers.get(rule) == Some(&effect))
         };
         if let Some(rule) = answer(Effect::Deny) {
             return Verdict::deny(rule.text.to_string(), "you chose to always reject this");

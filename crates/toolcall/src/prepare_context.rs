@@ -8,7 +8,9 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::content::{Content, FileBody};
-use crate::host::{Host, HostError, LastName, locate, settle, settle_edit, settle_touch};
+use crate::host::{
+    FinalSymlink, Host, HostError, resolve_edit, resolve_or_keep, resolve_path, resolve_touch,
+};
 use crate::infer::{self, LONGEST_TITLE};
 use crate::intent::{Intent, Kind, ToolIdentity, Touch, push_exact};
 use crate::policy::{Rulebook, SessionContext, Verdict};
@@ -24,7 +26,7 @@ pub struct PrepareContext {
     gate: Gate,
     read: Mutex<Vec<PathBuf>>,
     /// Those of them that the policy would ask about.
-    asked: Mutex<Vec<PathBuf>>,
+    unapproved: Mutex<Vec<PathBuf>>,
 }
 
 impl PrepareContext {
@@ -40,7 +42,7 @@ impl PrepareContext {
             host,
             gate,
             read: Mutex::default(),
-            asked: Mutex::default(),
+            unapproved: Mutex::default(),
         }
     }
 
@@ -51,17 +53,18 @@ impl PrepareContext {
 
     /// The session's folder, its roots and its agent.
     pub fn setting(&self) -> &SessionContext {
-        &self.gate.setting
+        &self.gate.session_context
     }
 
     /// A path of the input as an absolute one, relative to the session's folder.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
-        infer::resolve(&self.gate.setting.cwd, path)
+        infer::resolve(&self.gate.session_context.cwd, path)
     }
 
     /// The intent as it can be inferred from the tool's definition and input.
     pub fn infer(&self) -> Intent {
-        self.entry.infer(&self.input, &self.gate.setting.cwd)
+        self.entry
+            .infer(&self.input, &self.gate.session_context.cwd)
     }
 
     /// Reads a file for the preview; a relative path starts at the session's folder. A path that
@@ -75,7 +78,9 @@ impl PrepareContext {
 
     /// What there is at a path, for a tool that takes it away: see [`Host::inspect`].
     pub async fn inspect(&self, path: impl AsRef<Path>) -> Result<FileBody, ToolError> {
-        let place = self.place(&self.path(path), LastName::Meant).await??;
+        let place = self
+            .check_and_resolve(&self.path(path), FinalSymlink::Keep)
+            .await??;
         let body = self.host.inspect(&place).await?;
         self.read.lock().push(place);
         Ok(body)
@@ -93,7 +98,7 @@ impl PrepareContext {
         path: impl AsRef<Path>,
     ) -> Result<Option<FileBody>, ToolError> {
         let path = self.path(path);
-        let place = match self.place(&path, LastName::Followed).await? {
+        let place = match self.check_and_resolve(&path, FinalSymlink::Follow).await? {
             Err(HostError::Missing(_)) => return Ok(None),
             place => place?,
         };
@@ -109,7 +114,10 @@ impl PrepareContext {
 
     /// Whether something is at a path: a file, a folder or a link.
     pub async fn is_there(&self, path: impl AsRef<Path>) -> Result<bool, ToolError> {
-        let found = match self.place(&self.path(path), LastName::Meant).await? {
+        let found = match self
+            .check_and_resolve(&self.path(path), FinalSymlink::Keep)
+            .await?
+        {
             Ok(place) => self.host.inspect(&place).await.map(drop),
             Err(error) => Err(error),
         };
@@ -123,28 +131,30 @@ impl PrepareContext {
     /// Where a path leads, with every link followed; it fails where the host would not go. Both
     /// paths are judged as if they were read.
     pub async fn resolve(&self, path: impl AsRef<Path>) -> Result<PathBuf, ToolError> {
-        Ok(self.place(&self.path(path), LastName::Followed).await??)
+        Ok(self
+            .check_and_resolve(&self.path(path), FinalSymlink::Follow)
+            .await??)
     }
 
     /// What the host says of a path that may be looked at.
-    async fn place(
+    async fn check_and_resolve(
         &self,
         path: &Path,
-        last: LastName,
+        last: FinalSymlink,
     ) -> Result<Result<PathBuf, HostError>, ToolError> {
-        let mut asked = Vec::from_iter(self.check(path)?);
-        let place = locate(&*self.host, path, last).await;
+        let mut unapproved = Vec::from_iter(self.check(path)?);
+        let place = resolve_path(&*self.host, path, last).await;
         if let Ok(place) = &place {
             if place != path {
-                asked.extend(self.check(place)?);
+                unapproved.extend(self.check(place)?);
             }
             // Where the host would not go there is nothing to tell, and so nothing to ask.
-            self.asked.lock().extend(asked);
+            self.unapproved.lock().extend(unapproved);
         }
         Ok(place)
     }
 
-    /// What would be asked passes here: the intent that results is asked about, and so is a
+    /// What would be unapproved passes here: the intent that results is unapproved about, and so is a
     /// failure. It is told apart.
     fn check(&self, path: &Path) -> Result<Option<PathBuf>, ToolError> {
         let touch = Touch::Reads(path.to_owned());
@@ -156,8 +166,8 @@ impl PrepareContext {
     }
 
     /// What was looked at although the policy would ask about it.
-    pub(crate) fn into_asked(self) -> Vec<PathBuf> {
-        self.asked.into_inner()
+    pub(crate) fn into_unapproved(self) -> Vec<PathBuf> {
+        self.unapproved.into_inner()
     }
 
     /// The intent with everything that was looked at, absolute paths, a clean title and the tool's
@@ -165,7 +175,7 @@ impl PrepareContext {
     pub(crate) fn complete(&self, mut intent: Intent) -> Intent {
         intent.tool = self.entry.identity.clone();
         intent.title = into_clean_line(intent.title, LONGEST_TITLE);
-        intent.resolve(|path| infer::resolve(&self.gate.setting.cwd, path));
+        intent.resolve(|path| infer::resolve(&self.gate.session_context.cwd, path));
         for path in self.read.lock().drain(..) {
             let is_touched = |touch: &Touch| touched_path(touch) == Some(&path);
             if !intent.touches.iter().any(is_touched) {
@@ -177,16 +187,16 @@ impl PrepareContext {
 
     /// The intent with where its paths really lead. The paths as they were stated stay beside
     /// them: both are judged.
-    pub(crate) async fn settle(&self, mut intent: Intent) -> Intent {
+    pub(crate) async fn resolve_symlinks(&self, mut intent: Intent) -> Intent {
         let stated = std::mem::take(&mut intent.touches);
         for touch in stated {
-            let settled = settle_touch(&*self.host, &touch).await;
-            if let (Some(named), Some(real)) = (touched_path(&touch), touched_path(&settled))
+            let resolved = resolve_touch(&*self.host, &touch).await;
+            if let (Some(named), Some(real)) = (touched_path(&touch), touched_path(&resolved))
                 && named != real
             {
-                self.tell_detour(&mut intent, named, real).await;
+                self.show_symlink_target(&mut intent, named, real).await;
             }
-            let both = [Some(&settled), (settled != touch).then_some(&touch)];
+            let both = [Some(&resolved), (resolved != touch).then_some(&touch)];
             for touch in both.into_iter().flatten() {
                 if !intent.touches.contains(touch) {
                     push_exact(&mut intent.touches, touch.clone());
@@ -195,22 +205,22 @@ impl PrepareContext {
         }
         for content in &mut intent.preview {
             if let Content::Edit(edit) = content {
-                *edit = settle_edit(&*self.host, edit).await;
+                *edit = resolve_edit(&*self.host, edit).await;
             }
         }
         intent
     }
 
-    /// Who is asked sees where a link leads. That the session's own folder was named by a link is
+    /// Who is unapproved sees where a link leads. That the session's own folder was named by a link is
     /// not worth a word.
-    async fn tell_detour(&self, intent: &mut Intent, named: &Path, real: &Path) {
+    async fn show_symlink_target(&self, intent: &mut Intent, named: &Path, real: &Path) {
         for location in &mut intent.locations {
             if location.path == named {
                 location.path = real.to_owned();
             }
         }
-        let cwd = &self.gate.setting.cwd;
-        let real_cwd = settle(&*self.host, cwd, LastName::Followed).await;
+        let cwd = &self.gate.session_context.cwd;
+        let real_cwd = resolve_or_keep(&*self.host, cwd, FinalSymlink::Follow).await;
         let is_plain = |rest: &Path| real_cwd.join(rest) == real;
         if !named.strip_prefix(cwd).is_ok_and(is_plain) {
             let shown = real.strip_prefix(&real_cwd).unwrap_or(real).display();
@@ -248,13 +258,13 @@ fn touched_path(touch: &Touch) -> Option<&PathBuf> {
 #[derive(Clone)]
 pub(crate) struct Gate {
     pub(crate) rulebook: Arc<dyn Rulebook>,
-    pub(crate) setting: Arc<SessionContext>,
+    pub(crate) session_context: Arc<SessionContext>,
 }
 
 impl Gate {
     pub(crate) fn judge(&self, tool: &ToolIdentity, touch: Touch) -> Verdict {
         let mut intent = Intent::new(Kind::Other, "look").touching(touch);
         intent.tool = tool.clone();
-        self.rulebook.policy().judge(&intent, &self.setting)
+        self.rulebook.policy().judge(&intent, &self.session_context)
     }
 }

@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::event::Outline;
 use crate::infer;
 use crate::intent::{Intent, Kind, Sketch, ToolIdentity};
-use crate::map::Map;
+use crate::map::FastMap;
 use crate::schema::Schema;
 use crate::text::clean_line;
 use crate::tool::{AnyTool, Definition, Tool, erased};
@@ -22,7 +22,7 @@ const LONGEST_NAME: usize = 128;
 #[derive(Clone, Default)]
 pub struct Registry {
     entries: Vec<Arc<Entry>>,
-    places: Map<Arc<str>, usize>,
+    places: FastMap<Arc<str>, usize>,
 }
 
 /// A tool with what is needed to judge and check its calls.

@@ -14,13 +14,13 @@ const MOST_REMEMBERED: usize = 256;
 
 /// Failures by tool and input.
 #[derive(Debug, Default)]
-pub(crate) struct Repeats {
-    failures: HashMap<u64, Failure>,
+pub(crate) struct RepeatedFailures {
+    failures: HashMap<u64, FailureCount>,
     oldest: VecDeque<u64>,
 }
 
 #[derive(Debug)]
-struct Failure {
+struct FailureCount {
     error: u64,
     count: u32,
 }
@@ -35,14 +35,14 @@ impl Attempt {
     }
 }
 
-impl Repeats {
+impl RepeatedFailures {
     /// Whether nothing failed of late, so that an attempt need not be hashed.
     pub(crate) fn is_empty(&self) -> bool {
         self.failures.is_empty()
     }
 
     /// Whether the attempt failed so often that it is not made again.
-    pub(crate) fn is_hopeless(&self, attempt: Attempt) -> bool {
+    pub(crate) fn is_exhausted(&self, attempt: Attempt) -> bool {
         self.failures
             .get(&attempt.0)
             .is_some_and(|failure| failure.count >= STOP_AT)
@@ -66,7 +66,7 @@ impl Repeats {
         let error = hash(&reason);
         let known = self.failures.entry(attempt.0).or_insert_with(|| {
             self.oldest.push_back(attempt.0);
-            Failure { error, count: 0 }
+            FailureCount { error, count: 0 }
         });
         known.count = if known.error == error {
             known.count + 1

@@ -11,14 +11,17 @@ use serde_json::Value;
 
 use crate::command::Command;
 use crate::content::{Content, FileBody, FileEdit};
-use crate::engine::Nest;
+use crate::engine::EngineHandle;
 use crate::event::{Decision, Event, Exit, Prepared};
 use crate::fit::fit_content;
 use crate::form::{Form, FormAnswer};
-use crate::host::{Applied, BoxFuture, Console, Host, LastName, keep_safely, locate, settle_edit};
+use crate::host::{
+    Applied, BoxFuture, Console, FinalSymlink, Host, keep_catching_panics, resolve_edit,
+    resolve_path,
+};
 use crate::ids::CallId;
 use crate::intent::{Location, Plan, Touch};
-use crate::journal::{Journal, Room};
+use crate::journal::{Journal, OutputFit};
 use crate::outcome::Outcome;
 use crate::policy::Verdict;
 use crate::prepare_context::{Gate, text_of};
@@ -35,24 +38,24 @@ const MOST_LOCATIONS: usize = 64;
 
 /// Whether the host can keep what does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Keeping {
+enum SpillState {
     Possible,
     Failed,
 }
 
 /// A running call, as its tool sees it. Cheap to clone; what is said after the call ended is lost.
 #[derive(Clone)]
-pub struct RunContext(Arc<Inner>);
+pub struct RunContext(Arc<RunState>);
 
-pub(crate) struct Inner {
+pub(crate) struct RunState {
     pub(crate) id: CallId,
     pub(crate) prepared: Arc<Prepared>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) gate: Gate,
-    pub(crate) nest: Nest,
+    pub(crate) engine: EngineHandle,
     notes: AtomicUsize,
-    spill: Mutex<Keeping>,
+    spill: Mutex<SpillState>,
 }
 
 impl RunContext {
@@ -62,17 +65,17 @@ impl RunContext {
         journal: Arc<Journal>,
         host: Arc<dyn Host>,
         gate: Gate,
-        nest: Nest,
+        engine: EngineHandle,
     ) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(RunState {
             id,
             prepared,
             journal,
             host,
             gate,
-            nest,
+            engine,
             notes: AtomicUsize::new(0),
-            spill: Mutex::new(Keeping::Possible),
+            spill: Mutex::new(SpillState::Possible),
         }))
     }
 
@@ -88,7 +91,7 @@ impl RunContext {
 
     /// A path as an absolute one, relative to the session's folder.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
-        crate::infer::resolve(&self.0.gate.setting.cwd, path)
+        crate::infer::resolve(&self.0.gate.session_context.cwd, path)
     }
 
     /// Prints: adds to the call's output. Head and tail are shown, the whole is kept by the host.
@@ -98,24 +101,26 @@ impl RunContext {
             return;
         }
         // One print at a time, so that what is kept is in the order of what is shown.
-        let mut keeping = self.0.spill.lock();
+        let mut spill_state = self.0.spill.lock();
         match self.0.journal.print(&self.0.id, bytes) {
             Err(_ended) => return,
-            Ok(Room::Fits) => {}
-            Ok(Room::JustOver(before)) => self.keep(&[&before, bytes].concat(), &mut keeping),
-            Ok(Room::Over) => self.keep(bytes, &mut keeping),
+            Ok(OutputFit::Fits) => {}
+            Ok(OutputFit::FirstOverflow(before)) => {
+                self.keep(&[&before, bytes].concat(), &mut spill_state)
+            }
+            Ok(OutputFit::Overflow) => self.keep(bytes, &mut spill_state),
         }
-        self.0.nest.sign();
+        self.0.engine.mark_active();
     }
 
     /// Once something could not be kept, what follows would have a hole before it.
-    fn keep(&self, bytes: &[u8], keeping: &mut Keeping) {
-        if *keeping == Keeping::Failed {
+    fn keep(&self, bytes: &[u8], spill_state: &mut SpillState) {
+        if *spill_state == SpillState::Failed {
             return;
         }
-        match keep_safely(&*self.0.host, &self.0.id, bytes) {
+        match keep_catching_panics(&*self.0.host, &self.0.id, bytes) {
             Ok(spill) => self.0.journal.set_spill(&self.0.id, spill),
-            Err(_) => *keeping = Keeping::Failed,
+            Err(_) => *spill_state = SpillState::Failed,
         }
     }
 
@@ -177,7 +182,7 @@ impl RunContext {
     /// Where a path leads by now, if the call may read there.
     pub async fn resolve(&self, path: impl AsRef<Path>) -> Result<PathBuf, ToolError> {
         let path = self.path(path);
-        let place = locate(&*self.0.host, &path, LastName::Followed).await?;
+        let place = resolve_path(&*self.0.host, &path, FinalSymlink::Follow).await?;
         self.check_read(&place)?;
         if place != path {
             self.refuse_denied(Touch::Reads(path))?;
@@ -207,7 +212,7 @@ impl RunContext {
     /// Makes a change that the call stated, and exactly the one that was shown where one was. It
     /// fails if the file is no longer as it was shown.
     pub async fn apply(&self, edit: &FileEdit) -> Result<Applied, ToolError> {
-        let edit = settle_edit(&*self.0.host, edit).await;
+        let edit = resolve_edit(&*self.0.host, edit).await;
         self.require_stated(edit.touch())?;
         self.require_shown(&edit)?;
         Ok(self.0.host.apply(&edit).await?)
@@ -224,12 +229,12 @@ impl RunContext {
     /// Makes a call of another tool on behalf of this one: announced, judged, tracked and ended
     /// like any other, and cancelled with this one.
     pub async fn call(&self, request: ToolRequest) -> Outcome {
-        self.0.nest.call(request.parent(self.0.id.clone())).await
+        self.0.engine.call(request.parent(self.0.id.clone())).await
     }
 
     /// What the turn was given to hand on to whoever its tools call, such as a trace context.
     pub fn trace(&self) -> &[(Arc<str>, Arc<str>)] {
-        self.0.nest.trace()
+        self.0.engine.trace()
     }
 
     /// Carries a form of the tool's server to whoever answers questions. It changes no verdict and
@@ -237,29 +242,29 @@ impl RunContext {
     /// or the call is stopped. The call's time stands still meanwhile. Which fields were filled in
     /// is journalled, and not with what. No secret is to be asked for in this way.
     pub async fn elicit(&self, form: Form) -> FormAnswer {
-        self.0.nest.elicit(form).await
+        self.0.engine.elicit(form).await
     }
 
     /// Gives the call less time than its tool may take, counted from its start: it ends as timed
     /// out then.
     pub fn end_within(&self, limit: Duration) {
-        self.0.nest.end_within(limit);
+        self.0.engine.end_within(limit);
     }
 
     /// Waits until the call is cancelled or its time is up. Whoever looks gets a moment to clean
     /// up; whoever does not is dropped.
     pub async fn cancelled(&self) {
-        self.0.nest.stop().stopped().await;
+        self.0.engine.stop().stopped().await;
     }
 
     /// Whether the call was cancelled or its time is up.
     pub fn is_cancelled(&self) -> bool {
-        self.0.nest.stop().cause().is_some()
+        self.0.engine.stop().cause().is_some()
     }
 
     fn write(&self, event: Event) {
         let _lost_after_the_end = self.0.journal.write(&self.0.id, event);
-        self.0.nest.sign();
+        self.0.engine.mark_active();
     }
 
     fn stated(&self) -> &[Touch] {
@@ -290,7 +295,7 @@ impl RunContext {
 
     /// A scope that outlives its call can do nothing.
     fn require_open(&self) -> Result<(), ToolError> {
-        if self.0.nest.has_ended() {
+        if self.0.engine.has_ended() {
             return Err(ToolError::new("the call has ended"));
         }
         Ok(())

@@ -10,7 +10,7 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 use thiserror::Error;
 
-use self::cost::Engine;
+use self::cost::RegexEngine;
 use self::graph::Graph;
 use crate::request::{DEEPEST, depth_exceeds};
 use crate::text::clean_line;
@@ -21,8 +21,8 @@ const MOST_BACKTRACKS: usize = 10_000;
 const LARGEST_PLAIN_PATTERN: usize = 256 * 1024;
 const LARGEST_PATTERN: usize = 1024 * 1024;
 
-const MOST_PARTS_HERE: usize = 100;
-const STACK_FOR_A_PART: usize = 16 * 1024;
+const MOST_SUBSCHEMAS_ON_THIS_STACK: usize = 100;
+const STACK_PER_SUBSCHEMA: usize = 16 * 1024;
 
 /// How many steps a check may take: a schema applied to a value is one.
 const MOST_STEPS: u64 = 1_000_000;
@@ -32,7 +32,7 @@ const MOST_STEPS_TO_EXPLAIN: u64 = 50_000;
 /// A schema that inputs can be checked against.
 pub(crate) struct Schema {
     validator: Validator,
-    engine: Engine,
+    engine: RegexEngine,
     graph: Graph,
 }
 
@@ -78,7 +78,8 @@ impl Schema {
             return Err(SchemaError::TooDeep);
         }
         let graph = Graph::read(schema)?;
-        let (validator, engine) = on_enough_stack(graph.parts.len(), || build(schema, formats))?;
+        let (validator, engine) =
+            on_enough_stack(graph.subschemas.len(), || build(schema, formats))?;
         Ok(Self {
             validator,
             engine,
@@ -132,20 +133,20 @@ impl Schema {
 }
 
 /// Patterns that look around or back need an engine whose matches may take longer.
-fn build(schema: &Value, formats: Formats) -> Result<(Validator, Engine), SchemaError> {
+fn build(schema: &Value, formats: Formats) -> Result<(Validator, RegexEngine), SchemaError> {
     let options = || match formats {
         Formats::AsWritten => jsonschema::options(),
         Formats::Checked => jsonschema::options().should_validate_formats(true),
     };
     let linear = PatternOptions::regex().size_limit(LARGEST_PLAIN_PATTERN);
     if let Ok(validator) = options().with_pattern_options(linear).build(schema) {
-        return Ok((validator, Engine::Linear));
+        return Ok((validator, RegexEngine::Linear));
     }
     let backtracking = PatternOptions::fancy_regex()
         .backtrack_limit(MOST_BACKTRACKS)
         .size_limit(LARGEST_PATTERN);
     match options().with_pattern_options(backtracking).build(schema) {
-        Ok(validator) => Ok((validator, Engine::Backtracking)),
+        Ok(validator) => Ok((validator, RegexEngine::Backtracking)),
         Err(error) => Err(SchemaError::Invalid(error.to_string())),
     }
 }
@@ -156,11 +157,11 @@ fn on_enough_stack<T: Send>(
     parts: usize,
     compile: impl FnOnce() -> Result<T, SchemaError> + Send,
 ) -> Result<T, SchemaError> {
-    if parts <= MOST_PARTS_HERE {
+    if parts <= MOST_SUBSCHEMAS_ON_THIS_STACK {
         return compile();
     }
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(parts * STACK_FOR_A_PART);
+        let thread = std::thread::Builder::new().stack_size(parts * STACK_PER_SUBSCHEMA);
         let compiling = thread.spawn_scoped(scope, compile);
         let compiled = compiling.ok().and_then(|thread| thread.join().ok());
         compiled.unwrap_or(Err(SchemaError::NoRoom))

@@ -10,9 +10,9 @@ use crate::registry::{Entry, Registry};
 
 /// A registry that several share and any of them may change. Cheap to clone.
 #[derive(Clone)]
-pub struct SharedRegistry(Arc<Inner>);
+pub struct SharedRegistry(Arc<SharedState>);
 
-struct Inner {
+struct SharedState {
     current: Mutex<Arc<Registry>>,
     generation: watch::Sender<u64>,
 }
@@ -20,7 +20,7 @@ struct Inner {
 impl SharedRegistry {
     /// Begins with these tools.
     pub fn new(registry: impl Into<Arc<Registry>>) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(SharedState {
             current: Mutex::new(registry.into()),
             generation: watch::Sender::new(0),
         }))

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use crate::call::ToolCall;
 use crate::event::Event;
 use crate::ids::{CallId, SessionId};
-use crate::map::Map;
+use crate::map::FastMap;
 use crate::timestamp::Timestamp;
 
 /// One thing that happened to one call.
@@ -47,10 +47,10 @@ pub struct StoreError {
 
 /// Tells when a record is safe.
 #[derive(Debug)]
-pub struct Receipt(Inner);
+pub struct Receipt(ReceiptState);
 
 #[derive(Debug)]
-enum Inner {
+enum ReceiptState {
     Ready(Result<(), StoreError>),
     Waiting(oneshot::Receiver<Result<(), StoreError>>),
 }
@@ -58,34 +58,34 @@ enum Inner {
 impl Receipt {
     /// It is safe already.
     pub fn safe() -> Self {
-        Self(Inner::Ready(Ok(())))
+        Self(ReceiptState::Ready(Ok(())))
     }
 
     /// It will not be kept.
     pub fn refused(reason: impl Into<Arc<str>>) -> Self {
-        Self(Inner::Ready(Err(StoreError {
+        Self(ReceiptState::Ready(Err(StoreError {
             reason: reason.into(),
         })))
     }
 
     /// The store will say so on this channel.
     pub fn later(receiver: oneshot::Receiver<Result<(), StoreError>>) -> Self {
-        Self(Inner::Waiting(receiver))
+        Self(ReceiptState::Waiting(receiver))
     }
 
     /// What is known already, or the receipt to wait for.
     pub fn now(self) -> Result<Result<(), StoreError>, Self> {
         match self.0 {
-            Inner::Ready(result) => Ok(result),
-            waiting @ Inner::Waiting(_) => Err(Self(waiting)),
+            ReceiptState::Ready(result) => Ok(result),
+            waiting @ ReceiptState::Waiting(_) => Err(Self(waiting)),
         }
     }
 
     /// Waits until the record is safe. A store that went away did not keep it.
     pub async fn wait(self) -> Result<(), StoreError> {
         match self.0 {
-            Inner::Ready(result) => result,
-            Inner::Waiting(receiver) => receiver.await.unwrap_or_else(|_| {
+            ReceiptState::Ready(result) => result,
+            ReceiptState::Waiting(receiver) => receiver.await.unwrap_or_else(|_| {
                 Err(StoreError {
                     reason: "the store went away".into(),
                 })
@@ -111,7 +111,7 @@ impl Store for NoStore {
 /// Keeps everything in memory, until it is dropped.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    sessions: Mutex<Map<SessionId, Vec<Vec<Record>>>>,
+    sessions: Mutex<FastMap<SessionId, Vec<Vec<Record>>>>,
 }
 
 /// Records are kept in pieces of this many, so that a long session is never moved as it grows.

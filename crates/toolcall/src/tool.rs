@@ -42,10 +42,10 @@ pub trait Tool: Send + Sync + 'static {
     fn prepare(
         &self,
         input: &Self::Input,
-        look: &PrepareContext,
+        context: &PrepareContext,
     ) -> impl Future<Output = Result<Intent, ToolError>> + Send {
         let _ = input;
-        std::future::ready(Ok(look.infer()))
+        std::future::ready(Ok(context.infer()))
     }
 
     /// What can be said of a call while the model still writes its input. Without it, or where it
@@ -59,7 +59,7 @@ pub trait Tool: Send + Sync + 'static {
     fn run(
         &self,
         input: Self::Input,
-        scope: &RunContext,
+        context: &RunContext,
     ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 }
 
@@ -257,30 +257,33 @@ pub trait AnyTool: Send + Sync + 'static {
     }
 
     /// Says what a call with [`PrepareContext::input`] will do.
-    fn prepare<'a>(&'a self, look: &'a PrepareContext) -> BoxFuture<'a, Result<Intent, ToolError>> {
-        Box::pin(std::future::ready(Ok(look.infer())))
+    fn prepare<'a>(
+        &'a self,
+        context: &'a PrepareContext,
+    ) -> BoxFuture<'a, Result<Intent, ToolError>> {
+        Box::pin(std::future::ready(Ok(context.infer())))
     }
 
     /// Does it.
     fn run<'a>(
         &'a self,
         input: Arc<Value>,
-        scope: &'a RunContext,
+        context: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
 }
 
 /// A tool with its types erased, as whoever takes tools of any type wants it.
 pub fn erased(tool: impl Tool) -> Arc<dyn AnyTool> {
-    Arc::new(Typed::new(tool))
+    Arc::new(TypedTool::new(tool))
 }
 
 /// A typed tool behind the erased trait.
-struct Typed<T> {
+struct TypedTool<T> {
     tool: T,
     definition: Definition,
 }
 
-impl<T: Tool> Typed<T> {
+impl<T: Tool> TypedTool<T> {
     fn new(tool: T) -> Self {
         let mut definition = Definition::new(T::NAME, T::DESCRIPTION, schema_of::<T::Input>());
         definition.aliases = T::ALIASES.iter().map(|alias| Arc::from(*alias)).collect();
@@ -304,7 +307,7 @@ fn schema_of<I: JsonSchema>() -> Value {
     schema
 }
 
-impl<T: Tool> AnyTool for Typed<T> {
+impl<T: Tool> AnyTool for TypedTool<T> {
     fn definition(&self) -> &Definition {
         &self.definition
     }
@@ -313,22 +316,25 @@ impl<T: Tool> AnyTool for Typed<T> {
         self.tool.sketch(partial)
     }
 
-    fn prepare<'a>(&'a self, look: &'a PrepareContext) -> BoxFuture<'a, Result<Intent, ToolError>> {
+    fn prepare<'a>(
+        &'a self,
+        context: &'a PrepareContext,
+    ) -> BoxFuture<'a, Result<Intent, ToolError>> {
         Box::pin(async move {
-            let input = parse::<T::Input>(look.input())?;
-            self.tool.prepare(&input, look).await
+            let input = parse::<T::Input>(context.input())?;
+            self.tool.prepare(&input, context).await
         })
     }
 
     fn run<'a>(
         &'a self,
         input: Arc<Value>,
-        scope: &'a RunContext,
+        context: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
             let typed = parse::<T::Input>(&input)?;
             drop(input);
-            self.tool.run(typed, scope).await.map(Into::into)
+            self.tool.run(typed, context).await.map(Into::into)
         })
     }
 }

@@ -45,7 +45,7 @@ impl ToolCall {
             question: question.clone(),
             answer: None,
         });
-        self.steps.asking_since.get_or_insert(at);
+        self.timestamps.asking_since.get_or_insert(at);
         Ok(())
     }
 
@@ -64,7 +64,7 @@ impl ToolCall {
         }
         asking.answer = Some(answer.clone());
         if !self.is_asking() {
-            self.steps.stop_asking(at);
+            self.timestamps.stop_asking(at);
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ pub struct Timing {
 
 /// When what happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Steps {
+pub(super) struct CallTimestamps {
     pub(super) announced: Timestamp,
     pub(super) started: Option<Timestamp>,
     pub(super) ended: Option<Timestamp>,
@@ -30,7 +30,7 @@ pub(super) struct Steps {
     pub(super) latest: Timestamp,
 }
 
-impl Steps {
+impl CallTimestamps {
     pub(super) fn stop_asking(&mut self, at: Timestamp) {
         let waited = self
             .asking_since

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::Nest;
+use super::EngineHandle;
 use crate::event::Event;
 use crate::form::{Form, FormAnswer, FormAnswered, FormQuestion, FormReply};
 use crate::ids::QuestionId;
@@ -12,7 +12,7 @@ use crate::ids::QuestionId;
 /// A server that asks more often in one call is not heard.
 const MOST_FORMS: usize = 16;
 
-impl Nest {
+impl EngineHandle {
     /// Asks, and checks what is answered against the form. Dropped meanwhile, the form is withdrawn.
     pub(crate) async fn elicit(&self, form: Form) -> FormAnswer {
         if self.stop().cause().is_some() {
@@ -25,7 +25,7 @@ impl Nest {
         }
         let question = Arc::new(FormQuestion {
             id: QuestionId::new(format!("{}?form-{number}", self.parent.id)),
-            session: self.core.setting.session.clone(),
+            session: self.core.session_context.session.clone(),
             call: self.parent.id.clone(),
             form,
         });
@@ -58,19 +58,19 @@ fn checked(answer: FormAnswer, question: &FormQuestion) -> FormAnswer {
 
 /// A form that was asked and not answered. Dropped, it was withdrawn.
 struct OpenForm<'a> {
-    nest: &'a Nest,
+    engine: &'a EngineHandle,
     question: Arc<FormQuestion>,
     is_open: bool,
 }
 
 impl<'a> OpenForm<'a> {
     /// Nothing if the call has ended.
-    fn ask(nest: &'a Nest, question: Arc<FormQuestion>) -> Option<Self> {
+    fn ask(engine: &'a EngineHandle, question: Arc<FormQuestion>) -> Option<Self> {
         let asked = Event::FormAsked(question.clone());
-        nest.core.journal.write(&nest.parent.id, asked).ok()?;
-        nest.parent.stop_the_clock();
+        engine.core.journal.write(&engine.parent.id, asked).ok()?;
+        engine.parent.pause_timer();
         Some(Self {
-            nest,
+            engine,
             question,
             is_open: true,
         })
@@ -84,12 +84,16 @@ impl<'a> OpenForm<'a> {
         if !std::mem::take(&mut self.is_open) {
             return;
         }
-        self.nest.parent.restart_the_clock();
+        self.engine.parent.resume_timer();
         let answered = Event::FormAnswered(Arc::new(FormAnswered {
             question: self.question.id.clone(),
             reply,
         }));
-        let _ended_meanwhile = self.nest.core.journal.write(&self.nest.parent.id, answered);
+        let _ended_meanwhile = self
+            .engine
+            .core
+            .journal
+            .write(&self.engine.parent.id, answered);
     }
 }
 

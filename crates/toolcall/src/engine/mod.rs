@@ -1,17 +1,17 @@
 //! Carries calls from the model's request to their one ending; the only async room.
 //! It knows no wire types and no files.
 
-mod build;
-mod carry;
+mod builder;
+mod call_task;
 mod decide;
+mod dry_run;
 mod elicit;
 mod finish;
 mod queue;
-mod rehearse;
+mod run_tool;
 mod stream;
-mod supervise;
 mod turn;
-mod watchman;
+mod watchdog;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -28,24 +28,24 @@ use crate::ids::{CallId, CallIds};
 use crate::infer;
 use crate::intent::{Kind, Sketch};
 use crate::journal::Journal;
-use crate::map::Map;
+use crate::map::FastMap;
 use crate::outcome::Outcome;
 use crate::policy::{Rulebook, SessionContext};
 use crate::registry::Registry;
-use crate::repeat::Repeats;
+use crate::repeat::RepeatedFailures;
 use crate::request::ToolRequest;
-use crate::schedule::Place;
+use crate::schedule::Position;
 use crate::shared::SharedRegistry;
-use crate::stop::{Cause, Stop};
+use crate::stop::{StopCause, StopSignal};
 use crate::tracker::Tracker;
 
-pub use build::EngineBuilder;
+pub use builder::EngineBuilder;
 pub use stream::InputStream;
 pub use turn::{CallHandle, Trace, Turn};
 
 use queue::Queue;
-pub(crate) use turn::Nest;
-use watchman::{Watched, Watchman};
+pub(crate) use turn::EngineHandle;
+use watchdog::{WatchState, Watchdog};
 
 /// Carries the calls of one session.
 ///
@@ -101,20 +101,20 @@ pub(crate) struct Core {
     host: Arc<dyn Host>,
     journal: Arc<Journal>,
     ids: Arc<CallIds>,
-    setting: Arc<SessionContext>,
+    session_context: Arc<SessionContext>,
     limits: Limits,
     running: Arc<Semaphore>,
     unreported: Arc<Semaphore>,
     queue: Queue,
-    repeats: Mutex<Repeats>,
-    live: Mutex<Map<CallId, Arc<Live>>>,
-    watchman: Watchman,
+    repeats: Mutex<RepeatedFailures>,
+    live: Mutex<FastMap<CallId, Arc<LiveCall>>>,
+    watchdog: Watchdog,
     /// Whether the engine was dropped: what comes after it is cancelled.
     is_closed: AtomicBool,
 }
 
 /// A call that has not ended.
-pub(crate) struct Live {
+pub(crate) struct LiveCall {
     id: CallId,
     /// As the model wrote it.
     tool: Arc<str>,
@@ -124,21 +124,21 @@ pub(crate) struct Live {
     attempted: OnceLock<Arc<Value>>,
     /// Where the outcome goes. Whoever takes it ends the call.
     outcome: Mutex<Option<oneshot::Sender<Outcome>>>,
-    stop: Stop,
-    /// Whether it runs within a living call, and so within that one's permits.
+    stop: StopSignal,
+    /// Whether it runs within a find_live call, and so within that one's permits.
     is_nested: bool,
     /// Where that one stands in the order of calls.
-    parent_place: Option<Place>,
+    parent_position: Option<Position>,
     depth: usize,
     turn: Arc<turn::TurnState>,
-    place: OnceLock<Place>,
+    position: OnceLock<Position>,
     /// Made for the first child: most calls have none.
-    room_for_children: OnceLock<Arc<Semaphore>>,
-    children: Mutex<Vec<Weak<Live>>>,
+    child_permits: OnceLock<Arc<Semaphore>>,
+    children: Mutex<Vec<Weak<LiveCall>>>,
     /// How many forms its server has asked for.
     forms: AtomicUsize,
     /// What its tool is doing.
-    watched: Mutex<Option<Watched>>,
+    watched: Mutex<Option<WatchState>>,
 }
 
 impl Engine {
@@ -161,7 +161,7 @@ impl Engine {
 
     /// Cancels one call, for the person. Says whether it was open.
     pub fn cancel(&self, id: &CallId) -> bool {
-        self.core.stop(id, Cause::Cancelled(Canceller::Person))
+        self.core.stop(id, StopCause::Cancelled(Canceller::Person))
     }
 
     /// The journal of its calls.
@@ -176,7 +176,7 @@ impl Engine {
 
     /// What its calls are judged in.
     pub fn setting(&self) -> &SessionContext {
-        &self.core.setting
+        &self.core.session_context
     }
 
     /// Tracks calls that somebody else judges and runs, in the same journal.
@@ -190,7 +190,7 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.core.is_closed.store(true, Ordering::SeqCst);
         self.core
-            .stop_where(&Cause::Cancelled(Canceller::Engine), |_| true);
+            .stop_where(&StopCause::Cancelled(Canceller::Engine), |_| true);
     }
 }
 
@@ -203,33 +203,33 @@ impl Core {
         }
     }
 
-    fn stop(self: &Arc<Self>, id: &CallId, cause: Cause) -> bool {
+    fn stop(self: &Arc<Self>, id: &CallId, cause: StopCause) -> bool {
         let live = self.live.lock().get(id).cloned();
         let was_open = live.is_some_and(|live| live.stop(cause));
-        self.wake_watchman();
+        self.start_watchdog();
         was_open
     }
 
-    fn stop_where(self: &Arc<Self>, cause: &Cause, which: impl Fn(&Live) -> bool) {
+    fn stop_where(self: &Arc<Self>, cause: &StopCause, which: impl Fn(&LiveCall) -> bool) {
         let stopped = self.find(which);
         for live in &stopped {
             live.stop.stop(cause.clone());
         }
         if !stopped.is_empty() {
-            self.wake_watchman();
+            self.start_watchdog();
         }
     }
 
     /// Found first and stopped after, so that no lock is held while bells ring.
-    fn find(&self, which: impl Fn(&Live) -> bool) -> Vec<Arc<Live>> {
+    fn find(&self, which: impl Fn(&LiveCall) -> bool) -> Vec<Arc<LiveCall>> {
         let live = self.live.lock();
         live.values().filter(|live| which(live)).cloned().collect()
     }
 }
 
-impl Live {
+impl LiveCall {
     /// Stops the call and what runs on its behalf. Says whether it was not stopped before.
-    fn stop(&self, cause: Cause) -> bool {
+    fn stop(&self, cause: StopCause) -> bool {
         let is_first = self.stop.stop(cause);
         self.stop_children();
         is_first
@@ -238,7 +238,7 @@ impl Live {
     fn stop_children(&self) {
         let children = std::mem::take(&mut *self.children.lock());
         for child in children.iter().filter_map(Weak::upgrade) {
-            child.stop(Cause::Cancelled(Canceller::Parent));
+            child.stop(StopCause::Cancelled(Canceller::Parent));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::turn::CallHandle;
-use super::{Core, Live};
+use super::{Core, LiveCall};
 use crate::event::{Event, InputGrowth};
 use crate::ids::CallId;
 use crate::intent::Input;
@@ -18,7 +18,7 @@ const FIRST_SKETCH: usize = 32;
 /// A call whose input is being written. Dropping it ends the call as interrupted.
 pub struct InputStream {
     core: Arc<Core>,
-    live: Arc<Live>,
+    live: Arc<LiveCall>,
     handle: CallHandle,
     complete: oneshot::Sender<Input>,
     next_sketch: usize,
@@ -27,7 +27,7 @@ pub struct InputStream {
 impl InputStream {
     pub(super) fn new(
         core: Arc<Core>,
-        live: Arc<Live>,
+        live: Arc<LiveCall>,
         handle: CallHandle,
         complete: oneshot::Sender<Input>,
     ) -> Self {
@@ -67,7 +67,7 @@ impl InputStream {
     pub fn complete(self) -> CallHandle {
         // The last sketch may end in the middle of a name.
         self.report();
-        self.live.line_up(&self.core.queue);
+        self.live.enqueue(&self.core.queue);
         let text = std::mem::take(&mut *self.live.written.lock());
         let _call_has_ended = self.complete.send(Input::Text(text.into()));
         self.handle

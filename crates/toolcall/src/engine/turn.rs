@@ -10,18 +10,18 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore, oneshot};
 
-use super::carry::{Arriving, Carried};
+use super::call_task::{CallTask, PendingInput};
 use super::queue::Queue;
 use super::stream::InputStream;
-use super::{Core, Live};
+use super::{Core, LiveCall};
 use crate::event::{Announced, Canceller, Outline};
 use crate::ids::CallId;
 use crate::intent::{Input, Kind};
 use crate::journal::Ticket;
 use crate::outcome::Outcome;
 use crate::request::{ToolRequest, read_input};
-use crate::schedule::Place;
-use crate::stop::{Cause, Stop};
+use crate::schedule::Position;
+use crate::stop::{StopCause, StopSignal};
 use crate::text::clean_line;
 
 const LONGEST_NAME: usize = 200;
@@ -38,12 +38,12 @@ pub(crate) struct TurnState {
     cancelled: Mutex<Option<Canceller>>,
     open: AtomicUsize,
     all_ended: Notify,
-    cancel_bell: Notify,
+    cancel_notify: Notify,
     trace: OnceLock<Trace>,
 }
 
 /// Names and values that are handed on to whoever a tool calls, such as a W3C trace context. They
-/// are carried as they came; nothing here reads them.
+/// are task as they came; nothing here reads them.
 pub type Trace = Arc<[(Arc<str>, Arc<str>)]>;
 
 /// A call on its way. Await it for the outcome; dropping it changes nothing.
@@ -58,7 +58,7 @@ impl Turn {
             cancelled: Mutex::new(None),
             open: AtomicUsize::new(0),
             all_ended: Notify::new(),
-            cancel_bell: Notify::new(),
+            cancel_notify: Notify::new(),
             trace: OnceLock::new(),
         };
         Self {
@@ -75,8 +75,8 @@ impl Turn {
     /// Begins a call. This waits while too many endings are unreported.
     pub async fn call(&self, request: ToolRequest) -> CallHandle {
         let ticket = self.ticket().await;
-        let entrance = Entrance::new(&self.core, &self.state, ticket);
-        entrance.call(request)
+        let starter = CallStarter::new(&self.core, &self.state, ticket);
+        starter.call(request)
     }
 
     /// Begins a call whose input the model is still writing.
@@ -87,8 +87,8 @@ impl Turn {
     /// Like [`Turn::open`], with the model's id and parent of the request. Its input is not used.
     pub async fn open_as(&self, request: ToolRequest) -> InputStream {
         let ticket = self.ticket().await;
-        let entrance = Entrance::new(&self.core, &self.state, ticket);
-        entrance.open(request)
+        let starter = CallStarter::new(&self.core, &self.state, ticket);
+        starter.open(request)
     }
 
     /// Cancels every call of the turn, for the person. Calls that come later are cancelled at once.
@@ -115,9 +115,9 @@ impl Turn {
 
     fn cancel_by(&self, by: Canceller) {
         self.state.cancelled.lock().get_or_insert(by.clone());
-        self.state.cancel_bell.notify_waiters();
-        let is_ours = |live: &Live| Arc::ptr_eq(&live.turn, &self.state);
-        self.core.stop_where(&Cause::Cancelled(by), is_ours);
+        self.state.cancel_notify.notify_waiters();
+        let is_ours = |live: &LiveCall| Arc::ptr_eq(&live.turn, &self.state);
+        self.core.stop_where(&StopCause::Cancelled(by), is_ours);
     }
 
     /// In a cancelled turn nobody waits: what comes ends at once.
@@ -125,14 +125,14 @@ impl Turn {
         if let Ok(permit) = self.core.unreported.clone().try_acquire_owned() {
             return Ticket::new(permit);
         }
-        let bell = self.state.cancel_bell.notified();
+        let cancelled = self.state.cancel_notify.notified();
         if self.state.cancelled.lock().is_some() {
             return Ticket::default();
         }
         let waiting = self.core.unreported.clone().acquire_owned();
         tokio::select! {
             permit = waiting => permit.map_or_else(|_| Ticket::default(), Ticket::new),
-            () = bell => Ticket::default(),
+            () = cancelled => Ticket::default(),
         }
     }
 }
@@ -144,7 +144,7 @@ impl Drop for Turn {
 }
 
 impl TurnState {
-    pub(super) fn one_ended(&self) {
+    pub(super) fn call_ended(&self) {
         if self.open.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.all_ended.notify_waiters();
         }
@@ -174,14 +174,14 @@ impl Future for CallHandle {
 }
 
 /// Makes nested calls on behalf of a running one.
-pub(crate) struct Nest {
+pub(crate) struct EngineHandle {
     pub(super) core: Arc<Core>,
-    pub(super) parent: Arc<Live>,
+    pub(super) parent: Arc<LiveCall>,
 }
 
-impl Nest {
+impl EngineHandle {
     /// What stops the call.
-    pub(crate) fn stop(&self) -> &Stop {
+    pub(crate) fn stop(&self) -> &StopSignal {
         &self.parent.stop
     }
 
@@ -191,8 +191,8 @@ impl Nest {
     }
 
     /// The tool gave a sign of life.
-    pub(crate) fn sign(&self) {
-        self.parent.sign();
+    pub(crate) fn mark_active(&self) {
+        self.parent.mark_active();
     }
 
     /// The call gets less time than its tool may take.
@@ -200,13 +200,13 @@ impl Nest {
         self.parent.end_within(limit);
     }
 
-    fn room(&self) -> Arc<Semaphore> {
+    fn child_permits(&self) -> Arc<Semaphore> {
         let most = self.core.limits.nested.max(1);
-        let room = self
+        let permit = self
             .parent
-            .room_for_children
+            .child_permits
             .get_or_init(|| Arc::new(Semaphore::new(most)));
-        room.clone()
+        permit.clone()
     }
 
     /// Whether the call has ended, so that nothing may be done in its name any more.
@@ -218,58 +218,61 @@ impl Nest {
     /// children; each parent has room for so many, until their endings are reported. A child that
     /// nobody waits for any more is cancelled.
     pub(crate) async fn call(&self, request: ToolRequest) -> Outcome {
-        let room = self.room().acquire_owned().await;
-        let ticket = room.map_or_else(|_| Ticket::default(), Ticket::new);
-        let mut entrance = Entrance::new(&self.core, &self.parent.turn, ticket);
-        entrance.parent = Some(self.parent.clone());
-        let handle = entrance.call(request);
-        let mut waiting = WaitedFor(&self.core, handle);
+        let permit = self.child_permits().acquire_owned().await;
+        let ticket = permit.map_or_else(|_| Ticket::default(), Ticket::new);
+        let mut starter = CallStarter::new(&self.core, &self.parent.turn, ticket);
+        starter.parent = Some(self.parent.clone());
+        let handle = starter.call(request);
+        let mut waiting = ChildGuard(&self.core, handle);
         (&mut waiting.1).await
     }
 }
 
 /// A child whose outcome is waited for. Nobody can stop one that has ended.
-struct WaitedFor<'a>(&'a Arc<Core>, CallHandle);
+struct ChildGuard<'a>(&'a Arc<Core>, CallHandle);
 
-impl Drop for WaitedFor<'_> {
+impl Drop for ChildGuard<'_> {
     fn drop(&mut self) {
-        self.0.stop(&self.1.id, Cause::Cancelled(Canceller::Parent));
+        self.0
+            .stop(&self.1.id, StopCause::Cancelled(Canceller::Parent));
     }
 }
 
-impl Live {
-    /// FieldType its place in the order of calls, once its input is complete: calls stand in the order
+impl LiveCall {
+    /// FieldType its position in the order of calls, once its input is complete: calls stand in the order
     /// in which the model asked for them, whichever task runs first.
-    pub(super) fn line_up(&self, queue: &Queue) -> Place {
-        let place = *self.place.get_or_init(|| queue.enter(self.parent_place));
+    pub(super) fn enqueue(&self, queue: &Queue) -> Position {
+        let position = *self
+            .position
+            .get_or_init(|| queue.enter(self.parent_position));
         if self.has_ended() {
-            // It was cancelled meanwhile, perhaps before there was a place to give back.
-            queue.leave(place);
+            // It was cancelled meanwhile, perhaps before there was a position to give back.
+            queue.leave(position);
         }
-        place
+        position
     }
 
     /// From here on a child is stopped with its parent; if that was stopped before, at once.
-    fn adopt(&self, child: &Arc<Live>) {
+    fn add_child(&self, child: &Arc<LiveCall>) {
         let mut children = self.children.lock();
         children.retain(|child| child.strong_count() > 0);
         children.push(Arc::downgrade(child));
         drop(children);
         if self.stop.cause().is_some() || self.has_ended() {
-            child.stop(Cause::Cancelled(Canceller::Parent));
+            child.stop(StopCause::Cancelled(Canceller::Parent));
         }
     }
 }
 
 /// Where a call gets in.
-struct Entrance<'a> {
+struct CallStarter<'a> {
     core: &'a Arc<Core>,
     turn: &'a Arc<TurnState>,
     ticket: Ticket,
-    parent: Option<Arc<Live>>,
+    parent: Option<Arc<LiveCall>>,
 }
 
-impl<'a> Entrance<'a> {
+impl<'a> CallStarter<'a> {
     fn new(core: &'a Arc<Core>, turn: &'a Arc<TurnState>, ticket: Ticket) -> Self {
         Self {
             core,
@@ -282,19 +285,19 @@ impl<'a> Entrance<'a> {
     fn call(self, request: ToolRequest) -> CallHandle {
         let (input, checked) = read_input(request.input.clone(), self.core.limits.input_bytes);
         let outline = self.outline(&request.tool, &input);
-        let (carried, handle) = self.announce(request, Some(input), outline);
-        carried.live.line_up(&carried.core.queue);
-        carried.carry(Arriving::Now(checked));
+        let (task, handle) = self.announce(request, Some(input), outline);
+        task.live.enqueue(&task.core.queue);
+        task.spawn(PendingInput::Ready(checked));
         handle
     }
 
     fn open(self, request: ToolRequest) -> InputStream {
         let outline = self.outline(&request.tool, &Input::Text("".into()));
         let core = self.core.clone();
-        let (carried, handle) = self.announce(request, None, outline);
-        let live = carried.live.clone();
+        let (task, handle) = self.announce(request, None, outline);
+        let live = task.live.clone();
         let (sender, receiver) = oneshot::channel();
-        carried.carry(Arriving::Later(receiver));
+        task.spawn(PendingInput::Streaming(receiver));
         InputStream::new(core, live, handle, sender)
     }
 
@@ -314,12 +317,12 @@ impl<'a> Entrance<'a> {
         request: ToolRequest,
         input: Option<Input>,
         outline: Outline,
-    ) -> (Carried, CallHandle) {
+    ) -> (CallTask, CallHandle) {
         let id = self.core.ids.next_call();
         let parent = self
             .parent
             .clone()
-            .or_else(|| self.living(request.parent.as_ref()));
+            .or_else(|| self.find_live(request.parent.as_ref()));
         let (sender, outcome) = oneshot::channel();
         let live = self.register(&id, &request, parent.as_deref(), sender);
         let announced = Announced {
@@ -332,7 +335,7 @@ impl<'a> Entrance<'a> {
         let announced = self.core.journal.announce(&id, announced, self.ticket);
         debug_assert_eq!(announced, Ok(()), "call ids are unique");
         let core = self.core.clone();
-        (Carried { core, live }, CallHandle { id, outcome })
+        (CallTask { core, live }, CallHandle { id, outcome })
     }
 
     /// Names in the registry are plain; any other is made so.
@@ -343,7 +346,7 @@ impl<'a> Entrance<'a> {
         }
     }
 
-    fn living(&self, parent: Option<&CallId>) -> Option<Arc<Live>> {
+    fn find_live(&self, parent: Option<&CallId>) -> Option<Arc<LiveCall>> {
         self.core.live.lock().get(parent?).cloned()
     }
 
@@ -352,37 +355,37 @@ impl<'a> Entrance<'a> {
         &self,
         id: &CallId,
         request: &ToolRequest,
-        parent: Option<&Live>,
+        parent: Option<&LiveCall>,
         outcome: oneshot::Sender<Outcome>,
-    ) -> Arc<Live> {
-        let live = Arc::new(Live {
+    ) -> Arc<LiveCall> {
+        let live = Arc::new(LiveCall {
             id: id.clone(),
             tool: request.tool.clone(),
             written: Mutex::default(),
             attempted: OnceLock::new(),
             outcome: Mutex::new(Some(outcome)),
-            stop: Stop::default(),
+            stop: StopSignal::default(),
             is_nested: self.parent.is_some(),
-            parent_place: parent.and_then(|parent| parent.place.get().copied()),
+            parent_position: parent.and_then(|parent| parent.position.get().copied()),
             depth: parent.map_or(0, |parent| parent.depth + 1),
             turn: self.turn.clone(),
-            place: OnceLock::new(),
-            room_for_children: OnceLock::new(),
+            position: OnceLock::new(),
+            child_permits: OnceLock::new(),
             children: Mutex::default(),
             forms: AtomicUsize::new(0),
             watched: Mutex::new(None),
         });
         self.turn.open.fetch_add(1, Ordering::AcqRel);
         if let Some(parent) = parent {
-            parent.adopt(&live);
+            parent.add_child(&live);
         }
         let cancelled = self.turn.cancelled.lock();
         if let Some(by) = &*cancelled {
-            live.stop.stop(Cause::Cancelled(by.clone()));
+            live.stop.stop(StopCause::Cancelled(by.clone()));
         }
         self.core.live.lock().insert(id.clone(), live.clone());
         if self.core.is_closed.load(Ordering::SeqCst) {
-            live.stop.stop(Cause::Cancelled(Canceller::Engine));
+            live.stop.stop(StopCause::Cancelled(Canceller::Engine));
         }
         live
     }

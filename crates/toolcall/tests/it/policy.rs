@@ -1,5 +1,5 @@
 //! What the ready policies say, and how far a kept answer reaches.
-//! It must not run a call: a policy sees an intent and a setting and nothing else.
+//! It must not run a call: a policy sees an intent and a session_context and nothing else.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use toolcall::{
     SessionRulebook, Timestamp, ToolIdentity, Touch, Verdict,
 };
 
-fn setting() -> SessionContext {
+fn session_context() -> SessionContext {
     SessionContext::new(SessionId::new("session"), "/home/work")
 }
 
@@ -59,7 +59,7 @@ fn every_touch() -> [Touch; 8] {
 }
 
 fn judge(policy: &dyn Policy, touches: Vec<Touch>) -> Verdict {
-    policy.judge(&intent(touches), &setting())
+    policy.judge(&intent(touches), &session_context())
 }
 
 fn asks(rule: &'static str, touches: &[Touch]) -> Verdict {
@@ -124,9 +124,9 @@ fn one_dangerous_touch_among_harmless_ones_is_dangerous() {
 
 #[test]
 fn every_root_counts() {
-    let mut setting = setting();
-    setting.roots.push("/data".into());
-    let inside = |path: &str| setting.contains(Path::new(path));
+    let mut session_context = session_context();
+    session_context.roots.push("/data".into());
+    let inside = |path: &str| session_context.contains(Path::new(path));
     assert_eq!(
         ["/data", "/data/x", "/home/work/x", "/datax"].map(inside),
         [true, true, true, false]
@@ -135,8 +135,8 @@ fn every_root_counts() {
 
 #[test]
 fn a_closure_is_a_policy() {
-    let by_folder = |_: &Intent, setting: &SessionContext| {
-        if setting.cwd.ends_with("work") {
+    let by_folder = |_: &Intent, session_context: &SessionContext| {
+        if session_context.cwd.ends_with("work") {
             Verdict::allow("at work")
         } else {
             Verdict::deny("at home", "not here")
@@ -155,7 +155,7 @@ fn of_tool(identity: ToolIdentity) -> Intent {
     intent
 }
 
-fn occasion() -> AnswerContext {
+fn answer_context() -> AnswerContext {
     AnswerContext {
         when: Timestamp::default(),
         session: SessionId::new("s"),
@@ -166,10 +166,13 @@ fn occasion() -> AnswerContext {
 
 /// Keeps "always" for one intent and says whether another is then answered by it.
 fn covers(kept: &Intent, other: &Intent) -> bool {
-    let book = SessionRulebook::new(AskAll);
+    let rulebook = SessionRulebook::new(AskAll);
     let rule = Rule::exactly(kept);
-    assert_eq!(book.remember(&rule, Effect::Allow, &occasion()), Ok(()));
-    match book.policy().judge(other, &setting()) {
+    assert_eq!(
+        rulebook.remember(&rule, Effect::Allow, &answer_context()),
+        Ok(())
+    );
+    match rulebook.policy().judge(other, &session_context()) {
         Verdict::Allow { rule: by } => {
             assert_eq!(by, RuleName::new(rule.text.to_string()));
             true
@@ -233,26 +236,26 @@ fn a_kept_allow_answers_nothing_else() {
 
 #[test]
 fn a_kept_allow_never_lifts_a_denial() {
-    let book = SessionRulebook::new(AskAll);
+    let rulebook = SessionRulebook::new(AskAll);
     let asked = intent(vec![Touch::Writes("/a".into())]);
     assert_eq!(
-        book.remember(&Rule::exactly(&asked), Effect::Allow, &occasion()),
+        rulebook.remember(&Rule::exactly(&asked), Effect::Allow, &answer_context()),
         Ok(())
     );
-    book.replace(DenyAll);
-    let verdict = book.policy().judge(&asked, &setting());
+    rulebook.replace(DenyAll);
+    let verdict = rulebook.policy().judge(&asked, &session_context());
     assert_eq!(verdict, judge(&DenyAll, Vec::new()));
 }
 
 #[test]
 fn a_kept_answer_never_tightens_what_is_allowed() {
-    let book = SessionRulebook::new(AllowAll);
+    let rulebook = SessionRulebook::new(AllowAll);
     let asked = intent(vec![Touch::Writes("/a".into())]);
     assert_eq!(
-        book.remember(&Rule::exactly(&asked), Effect::Deny, &occasion()),
+        rulebook.remember(&Rule::exactly(&asked), Effect::Deny, &answer_context()),
         Ok(())
     );
-    let verdict = book.policy().judge(&asked, &setting());
+    let verdict = rulebook.policy().judge(&asked, &session_context());
     assert_eq!(verdict, Verdict::allow("allow-all"));
 }
 
@@ -261,11 +264,11 @@ fn a_kept_deny_beats_a_kept_allow_in_either_order() {
     let asked = intent(vec![Touch::Writes("/a".into())]);
     let rule = Rule::exactly(&asked);
     for order in [[Effect::Allow, Effect::Deny], [Effect::Deny, Effect::Allow]] {
-        let book = SessionRulebook::new(AskAll);
+        let rulebook = SessionRulebook::new(AskAll);
         for effect in order {
-            assert_eq!(book.remember(&rule, effect, &occasion()), Ok(()));
+            assert_eq!(rulebook.remember(&rule, effect, &answer_context()), Ok(()));
         }
-        let verdict = book.policy().judge(&asked, &setting());
+        let verdict = rulebook.policy().judge(&asked, &session_context());
         let denied = Verdict::deny(rule.text.to_string(), "you chose to always reject this");
         assert_eq!(verdict, denied);
     }
@@ -282,43 +285,46 @@ fn of_two_kept_offers_the_deny_wins() {
         rule: RuleName::new("two offers"),
         offers: vec![offer("narrow"), offer("wide")],
     };
-    let book = SessionRulebook::new(policy);
+    let rulebook = SessionRulebook::new(policy);
     assert_eq!(
-        book.remember(&offer("narrow"), Effect::Allow, &occasion()),
+        rulebook.remember(&offer("narrow"), Effect::Allow, &answer_context()),
         Ok(())
     );
     assert_eq!(
-        book.remember(&offer("wide"), Effect::Deny, &occasion()),
+        rulebook.remember(&offer("wide"), Effect::Deny, &answer_context()),
         Ok(())
     );
     let denied = Verdict::deny("wide", "you chose to always reject this");
-    assert_eq!(judge(&*book.policy(), Vec::new()), denied);
+    assert_eq!(judge(&*rulebook.policy(), Vec::new()), denied);
 }
 
 #[test]
 fn a_policy_once_taken_stays_as_it_was() {
-    let book = SessionRulebook::new(AskAll);
+    let rulebook = SessionRulebook::new(AskAll);
     let asked = intent(vec![Touch::Writes("/a".into())]);
-    let snapshot = book.policy();
+    let snapshot = rulebook.policy();
     assert_eq!(
-        book.remember(&Rule::exactly(&asked), Effect::Allow, &occasion()),
+        rulebook.remember(&Rule::exactly(&asked), Effect::Allow, &answer_context()),
         Ok(())
     );
-    let verdict = snapshot.judge(&asked, &setting());
+    let verdict = snapshot.judge(&asked, &session_context());
     assert_eq!(verdict, Verdict::ask("ask-all", &asked));
 }
 
 #[test]
 fn every_change_is_announced() {
-    let book = SessionRulebook::new(AskAll);
-    let mut changes = book.changes();
-    assert!(!changes.has_changed().expect("the book is there"));
+    let rulebook = SessionRulebook::new(AskAll);
+    let mut changes = rulebook.changes();
+    assert!(!changes.has_changed().expect("the rulebook is there"));
     let rule = Rule::exactly(&intent(Vec::new()));
-    assert_eq!(book.remember(&rule, Effect::Allow, &occasion()), Ok(()));
-    assert!(changes.has_changed().expect("the book is there"));
+    assert_eq!(
+        rulebook.remember(&rule, Effect::Allow, &answer_context()),
+        Ok(())
+    );
+    assert!(changes.has_changed().expect("the rulebook is there"));
     assert_eq!(*changes.borrow_and_update(), 1);
-    book.replace(DenyAll);
-    assert!(changes.has_changed().expect("the book is there"));
+    rulebook.replace(DenyAll);
+    assert!(changes.has_changed().expect("the rulebook is there"));
     assert_eq!(*changes.borrow_and_update(), 2);
 }
 
@@ -369,16 +375,16 @@ fn any_intent() -> impl Strategy<Value = Intent> {
 }
 
 /// What makes one intent another, to the letter: `/a` and `/a/` may well have two rules.
-type Essence = (ToolIdentity, Vec<(&'static str, Vec<String>)>);
+type IntentKey = (ToolIdentity, Vec<(&'static str, Vec<String>)>);
 
-fn essence(intent: &Intent) -> Essence {
+fn intent_key(intent: &Intent) -> IntentKey {
     (
         intent.tool.clone(),
-        intent.touches.iter().map(letters).collect(),
+        intent.touches.iter().map(touch_key).collect(),
     )
 }
 
-fn letters(touch: &Touch) -> (&'static str, Vec<String>) {
+fn touch_key(touch: &Touch) -> (&'static str, Vec<String>) {
     let path = |path: &Path| path.to_str().expect("made from text").to_owned();
     match touch {
         Touch::Reads(a) => ("reads", vec![path(a)]),
@@ -411,7 +417,7 @@ proptest! {
 
     #[test]
     fn different_intents_have_different_rules(intents in vec(any_intent(), 2..40)) {
-        let essences: HashSet<Essence> = intents.iter().map(essence).collect();
+        let essences: HashSet<IntentKey> = intents.iter().map(intent_key).collect();
         let rules: HashSet<Arc<str>> = intents.iter().map(|i| Rule::exactly(i).text).collect();
         prop_assert_eq!(essences.len(), rules.len());
     }

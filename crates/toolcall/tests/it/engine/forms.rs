@@ -13,9 +13,9 @@ use toolcall::*;
 use crate::engine::support::*;
 
 /// Answers every form so; everything else is refused.
-struct Filler<F>(F);
+struct FormApprover<F>(F);
 
-impl<F> Approver for Filler<F>
+impl<F> Approver for FormApprover<F>
 where
     F: Fn(&FormQuestion) -> BoxFuture<'static, FormAnswer> + Send + Sync + 'static,
 {
@@ -29,7 +29,7 @@ where
 }
 
 fn answers(answer: FormAnswer) -> impl Approver {
-    Filler(move |_: &FormQuestion| -> BoxFuture<'static, FormAnswer> {
+    FormApprover(move |_: &FormQuestion| -> BoxFuture<'static, FormAnswer> {
         Box::pin(std::future::ready(answer.clone()))
     })
 }
@@ -55,8 +55,8 @@ fn form() -> Form {
 
 /// A tool whose server asks once, and that gives back what it was answered.
 fn asking() -> Arc<CustomTool> {
-    tool("forecast", |_, scope: RunContext| async move {
-        let said = match scope.elicit(form()).await {
+    tool("forecast", |_, context: RunContext| async move {
+        let said = match context.elicit(form()).await {
             FormAnswer::Accepted(values) => Value::Object(values.into_map()).to_string(),
             FormAnswer::Declined { reason } => format!("declined: {reason:?}"),
             FormAnswer::Cancelled => "cancelled".to_owned(),
@@ -187,9 +187,9 @@ async fn a_stopped_call_takes_its_form_along() {
     let bell = asked.clone();
     let engine = engine(registry([asking()]), &log)
         .policy(AllowAll)
-        .approver(Filler(
+        .approver(FormApprover(
             move |_: &FormQuestion| -> BoxFuture<'static, FormAnswer> {
-                let guard = Count(seen.clone());
+                let guard = DropCounter(seen.clone());
                 bell.notify_one();
                 Box::pin(async move {
                     let _guard = guard;
@@ -211,9 +211,9 @@ async fn a_stopped_call_takes_its_form_along() {
     assert_eq!(answer.reply, FormReply::Cancelled);
 }
 
-struct Count(Arc<AtomicUsize>);
+struct DropCounter(Arc<AtomicUsize>);
 
-impl Drop for Count {
+impl Drop for DropCounter {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
@@ -223,15 +223,15 @@ impl Drop for Count {
 #[tokio::test(start_paused = true)]
 async fn a_form_that_is_withdrawn_is_answered_so() {
     let log = Log::default();
-    let withdrawing = tool("impatient", |_, scope: RunContext| async move {
-        let _late = tokio::time::timeout(Duration::from_secs(1), scope.elicit(form())).await;
+    let withdrawing = tool("impatient", |_, context: RunContext| async move {
+        let _late = tokio::time::timeout(Duration::from_secs(1), context.elicit(form())).await;
         Ok::<_, ToolError>("went on")
     });
     let never =
         |_: &FormQuestion| -> BoxFuture<'static, FormAnswer> { Box::pin(std::future::pending()) };
     let engine = engine(registry([withdrawing]), &log)
         .policy(AllowAll)
-        .approver(Filler(never))
+        .approver(FormApprover(never))
         .build();
     let outcome = engine.run(ToolRequest::new("impatient", json!({}))).await;
     assert_eq!(outcome.ending(), &Ending::Completed);
@@ -255,7 +255,7 @@ async fn a_form_that_waits_costs_the_tool_no_time() {
             run: Duration::from_secs(10),
             ..Limits::default()
         })
-        .approver(Filler(slow))
+        .approver(FormApprover(slow))
         .build();
     let outcome = engine.run(forecast()).await;
     assert_eq!(outcome.ending(), &Ending::Completed);
@@ -267,11 +267,11 @@ async fn a_server_that_asks_and_asks_is_not_heard() {
     let log = Log::default();
     let last = Arc::new(Mutex::new(None));
     let seen = last.clone();
-    let nagging = tool("nag", move |_, scope: RunContext| {
+    let nagging = tool("nag", move |_, context: RunContext| {
         let seen = seen.clone();
         async move {
             for _ in 0..20 {
-                *seen.lock().unwrap() = Some(scope.elicit(form()).await);
+                *seen.lock().unwrap() = Some(context.elicit(form()).await);
             }
             Ok::<_, ToolError>("done")
         }
@@ -296,8 +296,8 @@ async fn a_scope_asks_nothing_after_its_call() {
     let log = Log::default();
     let kept = Arc::new(Mutex::new(None));
     let keeping = kept.clone();
-    let keep = tool("keep", move |_, scope: RunContext| {
-        *keeping.lock().unwrap() = Some(scope);
+    let keep = tool("keep", move |_, context: RunContext| {
+        *keeping.lock().unwrap() = Some(context);
         async { Ok::<_, ToolError>("kept") }
     });
     let engine = engine(registry([keep]), &log)
@@ -305,7 +305,7 @@ async fn a_scope_asks_nothing_after_its_call() {
         .approver(answers(filled(json!({"city": "Rome"}))))
         .build();
     let outcome = engine.run(ToolRequest::new("keep", json!({}))).await;
-    let scope = kept.lock().unwrap().take().expect("a scope");
-    assert_eq!(scope.elicit(form()).await, FormAnswer::Cancelled);
+    let context = kept.lock().unwrap().take().expect("a context");
+    assert_eq!(context.elicit(form()).await, FormAnswer::Cancelled);
     assert_eq!(outcome.call.forms().len(), 0);
 }

@@ -12,10 +12,10 @@ use toolcall::*;
 #[tokio::test]
 async fn a_call_goes_through_every_step() {
     let log = Log::default();
-    let talkative = tool("talk", |_, scope| async move {
-        scope.print("hello ");
-        scope.progress(Progress::at(1.0).of(2.0).saying("half"));
-        scope.print("world");
+    let talkative = tool("talk", |_, context| async move {
+        context.print("hello ");
+        context.progress(Progress::at(1.0).of(2.0).saying("half"));
+        context.print("world");
         Ok("done")
     });
     let engine = engine(registry([talkative]), &log).policy(AllowAll).build();
@@ -343,8 +343,8 @@ async fn a_panic_in_prepare_policy_or_approver_is_a_failed_call_that_never_start
 #[tokio::test(start_paused = true)]
 async fn a_silent_tool_gives_signs_of_life() {
     let log = Log::default();
-    let quiet = tool("quiet", |_, scope| async move {
-        scope.print("ab");
+    let quiet = tool("quiet", |_, context| async move {
+        context.print("ab");
         tokio::time::sleep(Duration::from_secs(12)).await;
         Ok(())
     });

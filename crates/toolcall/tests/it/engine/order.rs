@@ -151,10 +151,10 @@ async fn a_command_that_was_not_understood_runs_alone() {
             Ok(())
         }
     });
-    let shell = shell.preparing(|look| {
+    let shell = shell.preparing(|context| {
         let command = Command::new(
             "make $(date)",
-            look.setting().cwd.clone(),
+            context.setting().cwd.clone(),
             Reading::Unclear("a substitution".into()),
         );
         Ok(Intent::new(Kind::Execute, "make $(date)").touching(Touch::Runs(command)))

@@ -19,17 +19,21 @@ impl Tool for Append {
     type Input = String;
     type Output = Arc<str>;
 
-    async fn prepare(&self, path: &String, look: &PrepareContext) -> Result<Intent, ToolError> {
-        let before = look.read_text(path).await?;
-        let edit = FileEdit::modified(look.path(path), before.clone(), format!("{before}more\n"));
+    async fn prepare(&self, path: &String, context: &PrepareContext) -> Result<Intent, ToolError> {
+        let before = context.read_text(path).await?;
+        let edit = FileEdit::modified(
+            context.path(path),
+            before.clone(),
+            format!("{before}more\n"),
+        );
         Ok(Intent::new(Kind::Edit, "Append").editing(edit))
     }
 
-    async fn run(&self, path: String, scope: &RunContext) -> Result<Arc<str>, ToolError> {
-        for edit in scope.edits() {
-            scope.apply(edit).await?;
+    async fn run(&self, path: String, context: &RunContext) -> Result<Arc<str>, ToolError> {
+        for edit in context.edits() {
+            context.apply(edit).await?;
         }
-        scope.read_text(path).await
+        context.read_text(path).await
     }
 }
 

@@ -10,10 +10,10 @@ use toolcall::{
 /// Runs a tool that waits for the stop and then returns this; cancels it once it runs.
 async fn cancel(returns: Result<&'static str, ToolError>) -> (Ending, Vec<Content>) {
     let definition = Definition::new("wait", "Waits.", json!({"type": "object"}));
-    let run = move |_input, scope: RunContext| {
+    let run = move |_input, context: RunContext| {
         let returns = returns.clone();
         async move {
-            scope.cancelled().await;
+            context.cancelled().await;
             returns
         }
     };

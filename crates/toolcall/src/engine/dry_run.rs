@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::Engine;
-use super::watchman::slow_to_prepare;
+use super::watchdog::prepare_timeout;
 use crate::event::{Ending, Prepared};
 use crate::prepare_context::{Gate, PrepareContext};
 use crate::request::{ToolRequest, read_input};
@@ -25,16 +25,16 @@ impl Engine {
         entry.check(&input).map_err(Ending::failed)?;
         let gate = Gate {
             rulebook: core.rulebook.clone(),
-            setting: core.setting.clone(),
+            session_context: core.session_context.clone(),
         };
-        let look = PrepareContext::new(input.clone(), entry.clone(), core.host.clone(), gate);
+        let context = PrepareContext::new(input.clone(), entry.clone(), core.host.clone(), gate);
         let stating = async {
-            let intent = entry.tool.prepare(&look).await?;
-            Ok(look.settle(look.complete(intent)).await)
+            let intent = entry.tool.prepare(&context).await?;
+            Ok(context.resolve_symlinks(context.complete(intent)).await)
         };
         let limit = core.limits.prepare;
         let stated = tokio::time::timeout(limit, stating).await;
-        match stated.unwrap_or_else(|_| Err(slow_to_prepare(limit))) {
+        match stated.unwrap_or_else(|_| Err(prepare_timeout(limit))) {
             Ok(intent) => Ok(Prepared { input, intent }),
             Err(error) => Err(ending(&error)),
         }

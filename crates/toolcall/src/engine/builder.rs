@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::queue::Queue;
-use super::watchman::Watchman;
+use super::watchdog::Watchdog;
 use super::{Core, Engine, Limits};
 use crate::approver::Approver;
 use crate::host::{Host, MemoryHost};
@@ -17,7 +17,7 @@ use crate::ids::{CallIds, SessionId};
 use crate::journal::{Journal, Reader};
 use crate::output::OutputBudget;
 use crate::policy::{AskAll, Policy, Rulebook, SessionContext, SessionRulebook};
-use crate::repeat::Repeats;
+use crate::repeat::RepeatedFailures;
 use crate::shared::SharedRegistry;
 use crate::store::Store;
 use crate::timestamp::Clock;
@@ -25,7 +25,7 @@ use crate::timestamp::Clock;
 /// Puts an engine together.
 pub struct EngineBuilder {
     registry: SharedRegistry,
-    setting: SessionContext,
+    session_context: SessionContext,
     rulebook: Option<Arc<dyn Rulebook>>,
     approver: Option<Arc<dyn Approver>>,
     host: Option<Arc<dyn Host>>,
@@ -38,7 +38,7 @@ impl EngineBuilder {
     pub(crate) fn new(registry: SharedRegistry) -> Self {
         Self {
             registry,
-            setting: nowhere(),
+            session_context: nowhere(),
             rulebook: None,
             approver: None,
             host: None,
@@ -48,16 +48,16 @@ impl EngineBuilder {
         }
     }
 
-    /// Whose calls these are, and where they take place.
-    pub fn setting(mut self, setting: SessionContext) -> Self {
-        self.setting = setting;
+    /// Whose calls these are, and where they take position.
+    pub fn setting(mut self, session_context: SessionContext) -> Self {
+        self.session_context = session_context;
         self
     }
 
     /// The folder the session works in, and its only root.
     pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
-        self.setting.cwd = cwd.into();
-        self.setting.roots = vec![self.setting.cwd.clone()];
+        self.session_context.cwd = cwd.into();
+        self.session_context.roots = vec![self.session_context.cwd.clone()];
         self
     }
 
@@ -94,7 +94,7 @@ impl EngineBuilder {
 
     /// The session that was set.
     pub fn session(&self) -> &SessionId {
-        &self.setting.session
+        &self.session_context.session
     }
 
     /// FieldType call ids from here.
@@ -136,7 +136,7 @@ impl EngineBuilder {
 
     /// The engine. Its calls run on the tokio runtime that it is used in.
     pub fn build(self) -> Engine {
-        let journal = Journal::new(self.setting.session.clone());
+        let journal = Journal::new(self.session_context.session.clone());
         let journal = self
             .journal
             .into_iter()
@@ -150,14 +150,14 @@ impl EngineBuilder {
             host: self.host.unwrap_or_else(empty_machine),
             journal: Arc::new(journal),
             ids: self.ids.unwrap_or_else(|| Arc::new(CallIds::random())),
-            setting: Arc::new(self.setting),
+            session_context: Arc::new(self.session_context),
             running: semaphore(self.limits.running),
             unreported: semaphore(self.limits.unreported),
             limits: self.limits,
             queue: Queue::default(),
-            repeats: Mutex::new(Repeats::default()),
+            repeats: Mutex::new(RepeatedFailures::default()),
             live: Mutex::default(),
-            watchman: Watchman::default(),
+            watchdog: Watchdog::default(),
             is_closed: AtomicBool::new(false),
         };
         Engine {
@@ -172,9 +172,9 @@ fn empty_machine() -> Arc<dyn Host> {
 
 /// Without a folder to work in nothing lies inside it.
 fn nowhere() -> SessionContext {
-    let mut setting = SessionContext::new(SessionId::new("session"), "/");
-    setting.roots.clear();
-    setting
+    let mut session_context = SessionContext::new(SessionId::new("session"), "/");
+    session_context.roots.clear();
+    session_context
 }
 
 /// At least one call can always run.

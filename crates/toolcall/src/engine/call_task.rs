@@ -9,9 +9,9 @@ use std::task::Poll;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::queue::{self, Passage};
-use super::watchman::{Phase, slow_to_prepare};
-use super::{Core, Live};
+use super::queue::{Freshness, QueueState};
+use super::watchdog::{Phase, prepare_timeout};
+use super::{Core, LiveCall};
 use crate::event::{Ending, Event, Prepared, ToolResult};
 use crate::host::BoxFuture;
 use crate::ids::CallId;
@@ -20,36 +20,36 @@ use crate::irregularity::Irregularity;
 use crate::prepare_context::{Gate, PrepareContext};
 use crate::registry::Entry;
 use crate::request::read_input;
-use crate::schedule::{Departures, Place};
-use crate::stop::Cause;
+use crate::schedule::{ChangeCount, Position};
+use crate::stop::StopCause;
 use crate::text::{LONGEST_REASON, clean_line};
 use crate::tool::ToolError;
 
 /// A call on its way. Dropping it ends the call.
-pub(super) struct Carried {
+pub(super) struct CallTask {
     pub(super) core: Arc<Core>,
-    pub(super) live: Arc<Live>,
+    pub(super) live: Arc<LiveCall>,
 }
 
 impl PrepareContext {
     /// How a call ends that could not be prepared.
-    fn fail(self, error: ToolError) -> Box<End> {
-        let mut end = Box::<End>::from(error);
-        end.needs_permission = self.into_asked();
+    fn fail(self, error: ToolError) -> Box<CallEnd> {
+        let mut end = Box::<CallEnd>::from(error);
+        end.needs_permission = self.into_unapproved();
         end
     }
 }
 
 /// When the input is there.
-pub(super) enum Arriving {
+pub(super) enum PendingInput {
     /// It came with the request, and was read.
-    Now(Result<Arc<Value>, String>),
+    Ready(Result<Arc<Value>, String>),
     /// The model is still writing it.
-    Later(oneshot::Receiver<Input>),
+    Streaming(oneshot::Receiver<Input>),
 }
 
 /// How a call ends before its last step.
-pub(crate) struct End {
+pub(crate) struct CallEnd {
     pub(super) ending: Ending,
     pub(super) result: ToolResult,
     /// Files that were looked at and that the person has not been asked about.
@@ -59,9 +59,9 @@ pub(crate) struct End {
 type Preparing<'a> = BoxFuture<'a, Result<Intent, ToolError>>;
 
 /// A step of a call: what it gives, or how the call ends.
-pub(super) type Step<T> = Result<T, Box<End>>;
+pub(super) type StepResult<T> = Result<T, Box<CallEnd>>;
 
-impl End {
+impl CallEnd {
     fn new(ending: Ending, result: ToolResult) -> Self {
         Self {
             ending,
@@ -71,19 +71,19 @@ impl End {
     }
 }
 
-impl From<Ending> for Box<End> {
+impl From<Ending> for Box<CallEnd> {
     fn from(ending: Ending) -> Self {
-        Box::new(End::new(ending, ToolResult::default()))
+        Box::new(CallEnd::new(ending, ToolResult::default()))
     }
 }
 
-impl From<Cause> for Box<End> {
-    fn from(cause: Cause) -> Self {
+impl From<StopCause> for Box<CallEnd> {
+    fn from(cause: StopCause) -> Self {
         Ending::from(cause).into()
     }
 }
 
-impl From<ToolError> for Box<End> {
+impl From<ToolError> for Box<CallEnd> {
     fn from(error: ToolError) -> Self {
         let reason = clean_line(error.reason(), LONGEST_REASON);
         let ending = if error.is_denied() {
@@ -91,47 +91,47 @@ impl From<ToolError> for Box<End> {
         } else {
             Ending::failed(reason)
         };
-        Box::new(End::new(ending, error.into_result()))
+        Box::new(CallEnd::new(ending, error.into_result()))
     }
 }
 
-impl Carried {
+impl CallTask {
     pub(super) fn id(&self) -> &CallId {
         &self.live.id
     }
 
     /// Sets off.
-    pub(super) fn carry(self, arriving: Arriving) {
+    pub(super) fn spawn(self, pending: PendingInput) {
         tokio::spawn(async move {
-            let end = match self.steps(arriving).await {
-                Ok(result) => End::new(Ending::Completed, result),
+            let end = match self.run_steps(pending).await {
+                Ok(result) => CallEnd::new(Ending::Completed, result),
                 Err(end) => *end,
             };
             self.core.finish(&self.live, end);
         });
     }
 
-    async fn steps(&self, arriving: Arriving) -> Step<ToolResult> {
-        let input = self.input(arriving).await?;
-        let (entry, input) = self.accept(input)?;
+    async fn run_steps(&self, pending: PendingInput) -> StepResult<ToolResult> {
+        let input = self.input(pending).await?;
+        let (entry, input) = self.validate(input)?;
         let prepared = match self.prepare_in_order(&entry, input.clone()).await {
             Ok(prepared) => prepared,
             Err(end) if end.needs_permission.is_empty() => return Err(end),
-            Err(end) => return Err(Box::pin(self.fail_after_looking(&entry, input, end)).await),
+            Err(end) => return Err(Box::pin(self.fail_with_permission(&entry, input, end)).await),
         };
         self.decide(&prepared).await?;
         self.run(&entry, prepared).await
     }
 
-    async fn input(&self, arriving: Arriving) -> Step<Result<Arc<Value>, String>> {
-        match arriving {
-            Arriving::Now(checked) => Ok(checked),
-            Arriving::Later(receiver) => {
+    async fn input(&self, pending: PendingInput) -> StepResult<Result<Arc<Value>, String>> {
+        match pending {
+            PendingInput::Ready(checked) => Ok(checked),
+            PendingInput::Streaming(receiver) => {
                 let input = match self.live.stop.race(receiver).await {
                     Ok(Ok(input)) => input,
-                    Ok(Err(_dropped)) => return Err(self.broken_off()?),
+                    Ok(Err(_dropped)) => return Err(self.end_interrupted_input()?),
                     Err(cause) => {
-                        self.keep_what_was_written()?;
+                        self.record_partial_input()?;
                         return Err(cause.into());
                     }
                 };
@@ -143,8 +143,8 @@ impl Carried {
     }
 
     /// How the call ends whose input broke off: by whoever stopped it, if somebody did.
-    fn broken_off(&self) -> Step<Box<End>> {
-        self.keep_what_was_written()?;
+    fn end_interrupted_input(&self) -> StepResult<Box<CallEnd>> {
+        self.record_partial_input()?;
         Ok(match self.live.stop.check() {
             Err(cause) => cause.into(),
             Ok(()) => Ending::interrupted("the model's input broke off").into(),
@@ -152,7 +152,7 @@ impl Carried {
     }
 
     /// What there is of an input that nobody goes on with, as text.
-    fn keep_what_was_written(&self) -> Step<()> {
+    fn record_partial_input(&self) -> StepResult<()> {
         let written = std::mem::take(&mut *self.live.written.lock());
         if !written.is_empty() {
             self.write(Event::InputArrived(Input::Text(written.into())))?;
@@ -161,7 +161,7 @@ impl Carried {
     }
 
     /// Finds the tool and checks the input, so that only calls that make sense go on.
-    fn accept(&self, input: Result<Arc<Value>, String>) -> Step<(Arc<Entry>, Arc<Value>)> {
+    fn validate(&self, input: Result<Arc<Value>, String>) -> StepResult<(Arc<Entry>, Arc<Value>)> {
         if self.live.depth > self.core.limits.depth {
             let most = self.core.limits.depth;
             return Err(Ending::failed(format!("calls are nested more than {most} deep")).into());
@@ -171,22 +171,22 @@ impl Carried {
         let Some(entry) = registry.find(tool) else {
             return Err(Ending::failed(registry.snapshot().explain_unknown(tool)).into());
         };
-        let input = input.map_err(|problem| Box::<End>::from(Ending::failed(problem)))?;
+        let input = input.map_err(|problem| Box::<CallEnd>::from(Ending::failed(problem)))?;
         entry
             .check(&input)
-            .map_err(|problem| Box::<End>::from(Ending::failed(problem)))?;
-        self.refuse_hopeless()?;
+            .map_err(|problem| Box::<CallEnd>::from(Ending::failed(problem)))?;
+        self.refuse_repeated()?;
         Ok((entry, input))
     }
 
-    fn refuse_hopeless(&self) -> Step<()> {
+    fn refuse_repeated(&self) -> StepResult<()> {
         let repeats = self.core.repeats.lock();
         // Most often nothing failed, and then the attempt need not be hashed.
         if repeats.is_empty() {
             return Ok(());
         }
         match self.live.attempt() {
-            Some(attempt) if repeats.is_hopeless(attempt) => {
+            Some(attempt) if repeats.is_exhausted(attempt) => {
                 let reason = "it failed in the same way too often and was not run again";
                 Err(Ending::failed(reason).into())
             }
@@ -197,31 +197,43 @@ impl Carried {
     /// Prepares, waits for earlier calls that touch the same, and then prepares again: what is
     /// asked about and run is what is there after those have ended. A tool that cannot prepare may
     /// only be waiting for such a call, so it is tried again after it.
-    async fn prepare_in_order(&self, entry: &Arc<Entry>, input: Arc<Value>) -> Step<Arc<Prepared>> {
-        let place = self.live.line_up(&self.core.queue);
+    async fn prepare_in_order(
+        &self,
+        entry: &Arc<Entry>,
+        input: Arc<Value>,
+    ) -> StepResult<Arc<Prepared>> {
+        let position = self.live.enqueue(&self.core.queue);
         loop {
-            let since = self.core.queue.departures();
+            let since = self.core.queue.change_count();
             let attempt = self.prepare(entry, &input).await;
-            let passage = match &attempt {
-                Ok(prepared) => self.pass(place, &prepared.intent.touches, since).await?,
+            let freshness = match &attempt {
+                Ok(prepared) => {
+                    self.wait_in_queue(position, &prepared.intent.touches, since)
+                        .await?
+                }
                 Err(end) if matches!(end.ending, Ending::Failed { .. }) => {
-                    let intent = entry.infer(&input, &self.core.setting.cwd);
-                    Box::pin(self.pass(place, &intent.touches, since)).await?
+                    let intent = entry.infer(&input, &self.core.session_context.cwd);
+                    Box::pin(self.wait_in_queue(position, &intent.touches, since)).await?
                 }
                 Err(_) => return attempt,
             };
-            if passage == Passage::Free {
+            if freshness == Freshness::Current {
                 return attempt;
             }
         }
     }
 
-    async fn pass(&self, place: Place, touches: &[Touch], since: Departures) -> Step<Passage> {
+    async fn wait_in_queue(
+        &self,
+        position: Position,
+        touches: &[Touch],
+        since: ChangeCount,
+    ) -> StepResult<Freshness> {
         let queue = &self.core.queue;
-        match queue.state(place, touches, since) {
-            queue::Step::Passed(passage) => Ok(passage),
-            queue::Step::Wait(bell) => {
-                let waiting = queue.wait(place, bell, since);
+        match queue.set_touches(position, touches, since) {
+            QueueState::Ready(freshness) => Ok(freshness),
+            QueueState::Waiting(notify) => {
+                let waiting = queue.wait(position, notify, since);
                 Ok(Box::pin(self.live.stop.race(waiting)).await?)
             }
         }
@@ -229,17 +241,17 @@ impl Carried {
 
     /// Most tools are ready at once. What is needed to wait for the others takes no room in the
     /// call until then.
-    async fn prepare(&self, entry: &Arc<Entry>, input: &Arc<Value>) -> Step<Arc<Prepared>> {
+    async fn prepare(&self, entry: &Arc<Entry>, input: &Arc<Value>) -> StepResult<Arc<Prepared>> {
         self.live.stop.check()?;
         let limit = self.core.limits.prepare;
         self.core.watch(&self.live, Phase::Preparing, limit).await;
-        let look = PrepareContext::new(
+        let context = PrepareContext::new(
             input.clone(),
             entry.clone(),
             self.core.host.clone(),
             self.gate(),
         );
-        let mut preparing = entry.tool.prepare(&look);
+        let mut preparing = entry.tool.prepare(&context);
         let at_once = poll_fn(|context| Poll::Ready(preparing.as_mut().poll(context))).await;
         let intent = match at_once {
             Poll::Ready(intent) => {
@@ -248,10 +260,10 @@ impl Carried {
             }
             Poll::Pending => Box::pin(self.keep_preparing(preparing)).await?,
         };
-        let intent = match intent.map(|intent| look.complete(intent)) {
+        let intent = match intent.map(|intent| context.complete(intent)) {
             Ok(intent) if intent.has_paths() => {
-                let settling = Box::pin(async { Ok(look.settle(intent).await) });
-                Box::pin(self.keep_preparing(settling)).await?
+                let resolving = Box::pin(async { Ok(context.resolve_symlinks(intent).await) });
+                Box::pin(self.keep_preparing(resolving)).await?
             }
             other => other,
         };
@@ -259,25 +271,28 @@ impl Carried {
         let input = input.clone();
         match intent {
             Ok(intent) => Ok(Arc::new(Prepared { input, intent })),
-            Err(error) => Err(look.fail(error)),
+            Err(error) => Err(context.fail(error)),
         }
     }
 
-    async fn keep_preparing(&self, preparing: Preparing<'_>) -> Step<Result<Intent, ToolError>> {
+    async fn keep_preparing(
+        &self,
+        preparing: Preparing<'_>,
+    ) -> StepResult<Result<Intent, ToolError>> {
         let limit = self.core.limits.prepare;
         let waiting = tokio::time::timeout(limit, preparing);
         let in_time = self.live.stop.race(waiting).await?;
-        Ok(in_time.unwrap_or_else(|_| Err(slow_to_prepare(limit))))
+        Ok(in_time.unwrap_or_else(|_| Err(prepare_timeout(limit))))
     }
 
     /// A tool that failed after it looked at what needs permission may tell of it only with that
     /// permission.
-    async fn fail_after_looking(
+    async fn fail_with_permission(
         &self,
         entry: &Entry,
         input: Arc<Value>,
-        end: Box<End>,
-    ) -> Box<End> {
+        end: Box<CallEnd>,
+    ) -> Box<CallEnd> {
         let mut intent = Intent::new(Kind::Read, "Tell what was found in a file");
         for path in &end.needs_permission {
             intent = intent.reading(path.clone());
@@ -293,25 +308,25 @@ impl Carried {
     pub(super) fn gate(&self) -> Gate {
         Gate {
             rulebook: self.core.rulebook.clone(),
-            setting: self.core.setting.clone(),
+            session_context: self.core.session_context.clone(),
         }
     }
 
-    /// Writes an event of this call. One that has no place here is a fault of the engine: the call
+    /// Writes an event of this call. One that has no position here is a fault of the engine: the call
     /// fails rather than going on in a state that nobody understands.
-    pub(super) fn write(&self, event: Event) -> Step<crate::store::Receipt> {
+    pub(super) fn write(&self, event: Event) -> StepResult<crate::store::Receipt> {
         self.core.journal.write(self.id(), event).map_err(internal)
     }
 }
 
 /// How a call ends whose engine made a mistake.
-pub(super) fn internal(fault: Irregularity) -> Box<End> {
+pub(super) fn internal(fault: Irregularity) -> Box<CallEnd> {
     Ending::failed(format!("internal fault: {fault}")).into()
 }
 
 /// What carries a call can be dropped at any time: by a panic in a policy or an approver, or
 /// because the runtime is shutting down.
-impl Drop for Carried {
+impl Drop for CallTask {
     fn drop(&mut self) {
         if self.live.has_ended() {
             return;
@@ -321,6 +336,6 @@ impl Drop for Carried {
         } else {
             Ending::interrupted("the program is shutting down")
         };
-        self.core.finish(&self.live, *Box::<End>::from(ending));
+        self.core.finish(&self.live, *Box::<CallEnd>::from(ending));
     }
 }
