@@ -1,5 +1,5 @@
-//! The switch that stops a call, once, for a stated cause.
-//! It signals; what runs must look at it or is dropped by the engine.
+//! The signal that stops a call, once, with its cause.
+//! It only signals: a tool awaits it, or the engine drops the tool.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::event::{Canceller, Ending};
 /// Why a call was stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StopCause {
-    /// Somebody cancelled it.
+    /// It was cancelled.
     Cancelled(Canceller),
-    /// Its time was up.
+    /// It ran out of time.
     TimedOut(Duration),
 }
 
@@ -27,7 +27,7 @@ impl From<StopCause> for Ending {
     }
 }
 
-/// One call's switch.
+/// The stop signal of one call.
 #[derive(Debug, Default)]
 pub(crate) struct StopSignal {
     cause: Mutex<Option<(StopCause, Instant)>>,
@@ -35,7 +35,7 @@ pub(crate) struct StopSignal {
 }
 
 impl StopSignal {
-    /// Stops the call. Only the first cause counts.
+    /// Stops the call. Returns whether this was the first cause; only that one counts.
     pub(crate) fn stop(&self, cause: StopCause) -> bool {
         let mut current = self.cause.lock();
         let is_first = current.is_none();
@@ -45,19 +45,19 @@ impl StopSignal {
         is_first
     }
 
-    /// The cause, once there is one.
+    /// Returns the cause, once there is one.
     pub(crate) fn cause(&self) -> Option<StopCause> {
         self.cause.lock().as_ref().map(|(cause, _)| cause.clone())
     }
 
-    /// The cause, if it came at least this long ago.
+    /// Returns the cause if the call was stopped at least this long ago.
     pub(crate) fn cause_older_than(&self, after: Duration) -> Option<StopCause> {
         let current = self.cause.lock();
         let (cause, since) = current.as_ref()?;
         (since.elapsed() >= after).then(|| cause.clone())
     }
 
-    /// Waits for the cause.
+    /// Waits until the call is stopped and returns the cause.
     pub(crate) async fn stopped(&self) -> StopCause {
         loop {
             let notified = self.notify.notified();
@@ -68,7 +68,7 @@ impl StopSignal {
         }
     }
 
-    /// Does something unless the call was stopped; while it does, nobody can stop the call.
+    /// Runs a closure unless the call was stopped; the call cannot be stopped while it runs.
     pub(crate) fn unless_stopped<T>(&self, act: impl FnOnce() -> T) -> Result<T, StopCause> {
         let current = self.cause.lock();
         match &*current {
@@ -77,12 +77,12 @@ impl StopSignal {
         }
     }
 
-    /// Nothing, unless the call was stopped.
+    /// Returns the cause as an error if the call was stopped.
     pub(crate) fn check(&self) -> Result<(), StopCause> {
         self.cause().map_or(Ok(()), Err)
     }
 
-    /// Waits for something unless the call is stopped first. What is ready at once costs no wait.
+    /// Awaits a future unless the call is stopped first. A future that is ready at once wins.
     pub(crate) async fn race<T>(&self, future: impl Future<Output = T>) -> Result<T, StopCause> {
         self.check()?;
         tokio::select! {

@@ -1,5 +1,5 @@
-//! Carries one call, step by step, to its one ending.
-//! Whatever happens to what carries it, the ending is written when it is dropped.
+//! Runs one call, step by step, to its one ending.
+//! However the task stops, its drop writes the ending.
 
 use std::future::poll_fn;
 use std::path::PathBuf;
@@ -25,14 +25,14 @@ use crate::stop::StopCause;
 use crate::text::{LONGEST_REASON, clean_line};
 use crate::tool::ToolError;
 
-/// A call on its way. Dropping it ends the call.
+/// The task that runs one call. Dropping it ends the call.
 pub(super) struct CallTask {
     pub(super) core: Arc<Core>,
     pub(super) live: Arc<LiveCall>,
 }
 
 impl PrepareContext {
-    /// How a call ends that could not be prepared.
+    /// Returns how a call ends that could not be prepared.
     fn fail(self, error: ToolError) -> Box<CallEnd> {
         let mut end = Box::<CallEnd>::from(error);
         end.needs_permission = self.into_unapproved();
@@ -40,25 +40,25 @@ impl PrepareContext {
     }
 }
 
-/// When the input is there.
+/// The input of a call that begins.
 pub(super) enum PendingInput {
-    /// It came with the request, and was read.
+    /// The input came with the request and was parsed.
     Ready(Result<Arc<Value>, String>),
-    /// The model is still writing it.
+    /// The model is still writing the input.
     Streaming(oneshot::Receiver<Input>),
 }
 
-/// How a call ends before its last step.
+/// How a call ends, with its result.
 pub(crate) struct CallEnd {
     pub(super) ending: Ending,
     pub(super) result: ToolResult,
-    /// Files that were looked at and that the person has not been asked about.
+    /// Files that the tool read and that the user has not been asked about.
     pub(super) needs_permission: Vec<PathBuf>,
 }
 
 type Preparing<'a> = BoxFuture<'a, Result<Intent, ToolError>>;
 
-/// A step of a call: what it gives, or how the call ends.
+/// The result of one step, or how the call ends.
 pub(super) type StepResult<T> = Result<T, Box<CallEnd>>;
 
 impl CallEnd {
@@ -100,7 +100,7 @@ impl CallTask {
         &self.live.id
     }
 
-    /// Sets off.
+    /// Spawns the task.
     pub(super) fn spawn(self, pending: PendingInput) {
         tokio::spawn(async move {
             let end = match self.run_steps(pending).await {
@@ -142,7 +142,8 @@ impl CallTask {
         }
     }
 
-    /// How the call ends whose input broke off: by whoever stopped it, if somebody did.
+    /// Returns how a call ends whose input broke off: as cancelled if it was stopped, otherwise as
+    /// interrupted.
     fn end_interrupted_input(&self) -> StepResult<Box<CallEnd>> {
         self.record_partial_input()?;
         Ok(match self.live.stop.check() {
@@ -151,7 +152,7 @@ impl CallTask {
         })
     }
 
-    /// What there is of an input that nobody goes on with, as text.
+    /// Records an incomplete input as text.
     fn record_partial_input(&self) -> StepResult<()> {
         let written = std::mem::take(&mut *self.live.written.lock());
         if !written.is_empty() {
@@ -160,7 +161,7 @@ impl CallTask {
         Ok(())
     }
 
-    /// Finds the tool and checks the input, so that only calls that make sense go on.
+    /// Finds the tool and checks the input, so that only valid calls go on.
     fn validate(&self, input: Result<Arc<Value>, String>) -> StepResult<(Arc<Entry>, Arc<Value>)> {
         if self.live.depth > self.core.limits.depth {
             let most = self.core.limits.depth;
@@ -181,7 +182,7 @@ impl CallTask {
 
     fn refuse_repeated(&self) -> StepResult<()> {
         let repeats = self.core.repeats.lock();
-        // Most often nothing failed, and then the attempt need not be hashed.
+        // Usually nothing has failed, and then the attempt need not be hashed.
         if repeats.is_empty() {
             return Ok(());
         }
@@ -194,9 +195,9 @@ impl CallTask {
         }
     }
 
-    /// Prepares, waits for earlier calls that touch the same, and then prepares again: what is
-    /// asked about and run is what is there after those have ended. A tool that cannot prepare may
-    /// only be waiting for such a call, so it is tried again after it.
+    /// Prepares the call, waits for earlier calls that touch the same, and then prepares it again:
+    /// the user is asked about the state after those have ended. A tool that fails to prepare may
+    /// only depend on such a call, so it is tried again after it.
     async fn prepare_in_order(
         &self,
         entry: &Arc<Entry>,
@@ -239,8 +240,8 @@ impl CallTask {
         }
     }
 
-    /// Most tools are ready at once. What is needed to wait for the others takes no room in the
-    /// call until then.
+    /// Prepares the call once. Most tools are ready at the first poll; the future that waits for
+    /// the others is boxed, to keep the call small.
     async fn prepare(&self, entry: &Arc<Entry>, input: &Arc<Value>) -> StepResult<Arc<Prepared>> {
         self.live.stop.check()?;
         let limit = self.core.limits.prepare;
@@ -285,8 +286,7 @@ impl CallTask {
         Ok(in_time.unwrap_or_else(|_| Err(prepare_timeout(limit))))
     }
 
-    /// A tool that failed after it looked at what needs permission may tell of it only with that
-    /// permission.
+    /// Asks for permission to report a failure that may reveal files the policy asks about.
     async fn fail_with_permission(
         &self,
         entry: &Entry,
@@ -312,20 +312,20 @@ impl CallTask {
         }
     }
 
-    /// Writes an event of this call. One that has no position here is a fault of the engine: the call
-    /// fails rather than going on in a state that nobody understands.
+    /// Writes an event of this call. An event out of place is a bug of the engine: the call fails
+    /// rather than going on in an unknown state.
     pub(super) fn write(&self, event: Event) -> StepResult<crate::store::Receipt> {
         self.core.journal.write(self.id(), event).map_err(internal)
     }
 }
 
-/// How a call ends whose engine made a mistake.
+/// Returns how a call ends after a bug of the engine.
 pub(super) fn internal(fault: Irregularity) -> Box<CallEnd> {
     Ending::failed(format!("internal fault: {fault}")).into()
 }
 
-/// What carries a call can be dropped at any time: by a panic in a policy or an approver, or
-/// because the runtime is shutting down.
+/// The task can be dropped at any time: by a panic in a policy or an approver, or because the
+/// runtime is shutting down.
 impl Drop for CallTask {
     fn drop(&mut self) {
         if self.live.has_ended() {

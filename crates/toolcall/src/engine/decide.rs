@@ -1,5 +1,5 @@
-//! Decides whether a call may run: judged by the rulebook, asked of the approver.
-//! Nothing but an explicit yes is a yes.
+//! Decides whether a call may run: the rulebook judges it, and the approver answers what it asks.
+//! Only an explicit yes is a yes.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::store::Receipt;
 use crate::text::{LONGEST_REASON, clean_line};
 
 impl CallTask {
-    /// Goes on only if the call may run and the decision is safe.
+    /// Returns `Ok` only if the call may run and the decision is stored.
     pub(super) async fn decide(&self, prepared: &Arc<Prepared>) -> StepResult<()> {
         let decision = match self.judge(prepared) {
             Verdict::Allow { rule } => PendingDecision::allowed_by(rule),
@@ -71,7 +71,7 @@ impl CallTask {
         let prepared_first = Event::Prepared(prepared.clone());
         self.write_both([prepared_first, Event::Asked(question.clone())])?;
         let mut answering = approver.ask(&question);
-        // A rule may have come between the first verdict and the subscription.
+        // A rule may have been added between the first verdict and the subscription.
         let mut judge_again = true;
         let decision = loop {
             if judge_again && let Some(decision) = self.judge_waiting(prepared) {
@@ -88,7 +88,7 @@ impl CallTask {
         Ok(decision.with_question(question.id.clone()))
     }
 
-    /// What a new rule says to a call that waits for an answer.
+    /// Judges a waiting call again after the rules changed.
     fn judge_waiting(&self, prepared: &Prepared) -> Option<PendingDecision> {
         match self.judge(prepared) {
             Verdict::Ask { .. } => None,
@@ -145,8 +145,8 @@ impl CallTask {
         }
     }
 
-    /// Writes the decision, and before it what was decided about unless a question has said that.
-    /// Nothing starts before it is safe.
+    /// Writes the decision, and before it the prepared intent unless a question has recorded that.
+    /// A call starts only after the receipt confirms it.
     fn record(&self, prepared: &Arc<Prepared>, decision: PendingDecision) -> StepResult<Receipt> {
         let was_asked = decision.question.is_some();
         let decided = Event::Decided(Arc::new(Decision {
@@ -180,12 +180,12 @@ fn rejection(reason: Option<&str>) -> Arc<str> {
     }
 }
 
-/// A decision that is about to be written.
+/// A decision that is not written yet.
 struct PendingDecision {
     question: Option<QuestionId>,
     effect: Effect,
     by: Judge,
-    /// Why not, if not.
+    /// Why it was denied.
     reason: Option<Arc<str>>,
 }
 

@@ -1,5 +1,5 @@
-//! What a call would do, found out without making it.
-//! Nothing is announced, asked, run or kept.
+//! Finds out what a call would do without running it.
+//! Nothing is announced, asked, run or stored.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::text::{LONGEST_REASON, clean_line};
 use crate::tool::ToolError;
 
 impl Engine {
-    /// The intent that this request would be judged by, as its tool states it now, or how the call
-    /// would end before it came to that.
+    /// Returns the intent that this request would be judged by, or how the call would end before
+    /// that.
     pub async fn rehearse(&self, request: ToolRequest) -> Result<Prepared, Ending> {
         let core = &self.core;
         let (_, input) = read_input(request.input, core.limits.input_bytes);

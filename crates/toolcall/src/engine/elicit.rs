@@ -1,5 +1,5 @@
-//! Carries a form of a tool's server to the approver, and its answer back.
-//! It judges nothing and starts nothing: whatever is answered, the call goes on as it was decided.
+//! Sends a form of a tool's server to the approver and returns the answer.
+//! It judges nothing and starts nothing: no answer changes the decision about the call.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,11 +9,11 @@ use crate::event::Event;
 use crate::form::{Form, FormAnswer, FormAnswered, FormQuestion, FormReply};
 use crate::ids::QuestionId;
 
-/// A server that asks more often in one call is not heard.
+/// Further forms of the same call are declined.
 const MOST_FORMS: usize = 16;
 
 impl EngineHandle {
-    /// Asks, and checks what is answered against the form. Dropped meanwhile, the form is withdrawn.
+    /// Sends a form and checks the answer against it. Dropping the future withdraws the form.
     pub(crate) async fn elicit(&self, form: Form) -> FormAnswer {
         if self.stop().cause().is_some() {
             return FormAnswer::Cancelled;
@@ -42,7 +42,7 @@ impl EngineHandle {
     }
 }
 
-/// What does not fit the form never reaches who asked.
+/// Declines an answer that does not fit the form, so that the server never gets it.
 fn checked(answer: FormAnswer, question: &FormQuestion) -> FormAnswer {
     let problem = match &answer {
         FormAnswer::Accepted(values) => question.form.check(values).err(),
@@ -56,7 +56,7 @@ fn checked(answer: FormAnswer, question: &FormQuestion) -> FormAnswer {
     }
 }
 
-/// A form that was asked and not answered. Dropped, it was withdrawn.
+/// A form without an answer. Dropping it withdraws the form.
 struct OpenForm<'a> {
     engine: &'a EngineHandle,
     question: Arc<FormQuestion>,
@@ -64,7 +64,7 @@ struct OpenForm<'a> {
 }
 
 impl<'a> OpenForm<'a> {
-    /// Nothing if the call has ended.
+    /// Returns `None` if the call has ended.
     fn ask(engine: &'a EngineHandle, question: Arc<FormQuestion>) -> Option<Self> {
         let asked = Event::FormAsked(question.clone());
         engine.core.journal.write(&engine.parent.id, asked).ok()?;

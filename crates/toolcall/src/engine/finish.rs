@@ -1,5 +1,5 @@
-//! Ends a call, once, and gives back all it held.
-//! Whoever comes first ends it: what carries it, or the watchdog.
+//! Ends a call, once, and releases everything it held.
+//! Its task or the watchdog ends it, whichever comes first; the other does nothing.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::output::Spill;
 use crate::repeat::Attempt;
 
 impl Core {
-    /// Ends a call unless it has ended.
+    /// Ends a call unless it has ended already.
     pub(super) fn finish(&self, live: &LiveCall, end: CallEnd) {
         let Some(sender) = live.outcome.lock().take() else {
             return;
@@ -30,7 +30,7 @@ impl Core {
         let _nobody_waits = sender.send(Outcome { call, advice });
     }
 
-    /// A call that somebody else ended in the journal: whoever waits for it still gets an outcome.
+    /// Builds the outcome of a call that was ended directly in the journal.
     fn reconstruct(&self, live: &LiveCall, ending: Ending) -> Arc<ToolCall> {
         let announced = Arc::new(Announced {
             tool: live.tool.clone(),
@@ -54,7 +54,7 @@ impl Core {
         Arc::new(call)
     }
 
-    /// Cuts a result to the budget; texts that are cut are kept whole by the host.
+    /// Cuts a result to the budget; the host stores the whole of the texts that are cut.
     fn fit(&self, id: &CallId, result: ToolResult) -> ToolResult {
         let (mut result, lost) = fit_result(result, &self.journal.budget());
         let keep = |text: &Arc<str>| keep_catching_panics(&*self.host, id, text.as_bytes());
@@ -77,7 +77,8 @@ impl Core {
         result
     }
 
-    /// What changed something may have mended what failed before, so that it is worth trying again.
+    /// Counts failures of the same attempt. A call that changed something clears the count: what
+    /// failed before may now succeed.
     fn advise(&self, live: &LiveCall, call: &ToolCall) -> Advice {
         let mut repeats = self.repeats.lock();
         let Some(ending) = call
@@ -125,12 +126,12 @@ fn may_change(call: &ToolCall) -> bool {
 }
 
 impl LiveCall {
-    /// Whether somebody has ended it.
+    /// Returns whether the call has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.outcome.lock().is_none()
     }
 
-    /// Which tool was called with which input, once that is known.
+    /// Returns the tool and its input, once both are known.
     pub(super) fn attempt(&self) -> Option<Attempt> {
         let input = self.attempted.get()?;
         Some(Attempt::new(&self.tool, input))

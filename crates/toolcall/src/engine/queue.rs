@@ -1,5 +1,5 @@
-//! Lets calls wait for their position in the schedule.
-//! The order itself is the schedule's business.
+//! Lets calls wait until the schedule lets them run.
+//! It does not decide the order; the schedule does.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::intent::Touch;
 use crate::map::FastMap;
 use crate::schedule::{ChangeCount, Position, Readiness, Schedule};
 
-/// The schedule, with a notify for every call that waits.
+/// The schedule, with a [`Notify`] for every waiting call.
 #[derive(Default)]
 pub(super) struct Queue(Mutex<QueueInner>);
 
@@ -22,18 +22,18 @@ struct QueueInner {
 
 /// Whether a call may go on.
 pub(super) enum QueueState {
-    /// It may.
+    /// It may go on.
     Ready(Freshness),
-    /// Not before this notify has rung.
+    /// It waits for this notification.
     Waiting(Arc<Notify>),
 }
 
-/// What a call met on its way.
+/// Whether what a call read while it prepared still holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
-    /// What it saw is as it was.
+    /// Nothing it depends on has changed.
     Current,
-    /// Earlier calls that touch the same ended since it looked; the world may have changed.
+    /// Earlier calls that touch the same have ended since it prepared; the files may have changed.
     Stale,
 }
 
@@ -49,12 +49,13 @@ impl Queue {
         inner.wake(&ready);
     }
 
-    /// Where things stand, to be remembered before a call looks at the world.
+    /// Returns the change count, to be taken before a call prepares.
     pub(super) fn change_count(&self) -> ChangeCount {
         self.0.lock().schedule.change_count()
     }
 
-    /// Says what a call touches, having looked at the world when things stood so.
+    /// Sets what a call touches, prepared at the change count `since`, and returns whether it may
+    /// go on.
     pub(super) fn set_touches(
         &self,
         position: Position,
@@ -67,7 +68,7 @@ impl Queue {
         inner.queue_state(position, since)
     }
 
-    /// Waits until nothing earlier is in a call's way.
+    /// Waits until no earlier call blocks this one.
     pub(super) async fn wait(
         &self,
         position: Position,
@@ -85,7 +86,8 @@ impl Queue {
 }
 
 impl QueueInner {
-    /// A notify keeps one wake, so none is missed between looking and listening.
+    /// Wakes these calls. A `Notify` keeps one permit, so none is missed between checking and
+    /// waiting.
     fn wake(&self, positions: &[Position]) {
         for notify in positions
             .iter()

@@ -1,5 +1,5 @@
-//! Runs a tool and brings it to its end: result, cancel, timeout, panic.
-//! A tool that blocks its thread cannot hold its call: the watchdog ends it then.
+//! Runs a tool until it returns, panics, is cancelled or times out.
+//! It does not end a call whose tool blocks its thread: the watchdog does.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -21,7 +21,7 @@ use crate::stop::StopCause;
 use crate::text::clean_block;
 use crate::tool::ToolError;
 
-/// What a tool produced, or what its panic panic_message.
+/// What a tool returned, or its panic.
 type CaughtResult = Result<Result<ToolResult, ToolError>, Box<dyn Any + Send>>;
 
 impl CallTask {
@@ -49,7 +49,7 @@ impl CallTask {
         self.wait(running).await
     }
 
-    /// A nested call runs within its parent's permit.
+    /// Waits for a permit to run. A nested call runs within its parent's.
     async fn permit(&self) -> StepResult<Option<SemaphorePermit<'_>>> {
         if self.live.is_nested {
             return Ok(None);
@@ -91,7 +91,8 @@ impl CallTask {
         }
     }
 
-    /// Lets a stopped tool clean up; then it is dropped. What it produced until then is kept.
+    /// Lets a stopped tool clean up for the grace period, then drops it. What it produced until
+    /// then is kept.
     async fn wait_for_cleanup(
         &self,
         running: Pin<&mut impl Future<Output = CaughtResult>>,
@@ -114,7 +115,7 @@ fn step_result(produced: CaughtResult) -> StepResult<ToolResult> {
     }
 }
 
-/// A stopped call ends as stopped, whatever its tool says; what it has is kept.
+/// Returns how a stopped call ends: as stopped, whatever its tool returned, with the tool's result.
 fn stopped(cause: StopCause, produced: CaughtResult) -> Box<CallEnd> {
     let result = match produced {
         Ok(Ok(result)) => result,
@@ -126,7 +127,7 @@ fn stopped(cause: StopCause, produced: CaughtResult) -> Box<CallEnd> {
     end
 }
 
-/// Turns a panic into a value.
+/// Runs a future and returns its panic as an error.
 async fn catch_panic<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Any + Send>> {
     let mut future = pin!(future);
     poll_fn(

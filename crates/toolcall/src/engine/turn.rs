@@ -1,5 +1,5 @@
-//! A turn and the way into it: permits, ids, announcement.
-//! Every call that gets in has ended when its turn has.
+//! A turn, and how a call enters it: permit, id, announcement.
+//! When a turn has ended, so has each of its calls.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,13 +26,14 @@ use crate::text::clean_line;
 
 const LONGEST_NAME: usize = 200;
 
-/// What the model asks for between two messages of the person. Dropping it cancels what is open.
+/// The calls that a model makes between two messages of the user. Dropping it cancels those that
+/// are open.
 pub struct Turn {
     core: Arc<Core>,
     state: Arc<TurnState>,
 }
 
-/// What a turn and its calls share.
+/// The state that a turn and its calls share.
 #[derive(Debug)]
 pub(crate) struct TurnState {
     cancelled: Mutex<Option<Canceller>>,
@@ -42,11 +43,11 @@ pub(crate) struct TurnState {
     trace: OnceLock<Trace>,
 }
 
-/// Names and values that are handed on to whoever a tool calls, such as a W3C trace context. They
-/// are task as they came; nothing here reads them.
+/// Names and values to pass on to the servers that tools call, such as a W3C trace context. Nothing
+/// here reads them.
 pub type Trace = Arc<[(Arc<str>, Arc<str>)]>;
 
-/// A call on its way. Await it for the outcome; dropping it changes nothing.
+/// A call that runs. Await it for the outcome; dropping it changes nothing.
 pub struct CallHandle {
     id: CallId,
     outcome: oneshot::Receiver<Outcome>,
@@ -67,41 +68,41 @@ impl Turn {
         }
     }
 
-    /// Hands this on to whoever the tools of this turn call. The first one counts.
+    /// Sets the trace context of the turn's calls. Only the first one counts.
     pub fn set_trace(&self, trace: impl Into<Trace>) {
         let _first = self.state.trace.set(trace.into());
     }
 
-    /// Begins a call. This waits while too many endings are unreported.
+    /// Starts a call. Waits while too many endings are unreported.
     pub async fn call(&self, request: ToolRequest) -> CallHandle {
         let ticket = self.ticket().await;
         let starter = CallStarter::new(&self.core, &self.state, ticket);
         starter.call(request)
     }
 
-    /// Begins a call whose input the model is still writing.
+    /// Starts a call whose input the model is still writing.
     pub async fn open(&self, tool: impl Into<Arc<str>>) -> InputStream {
         self.open_as(ToolRequest::from_text(tool, "")).await
     }
 
-    /// Like [`Turn::open`], with the model's id and parent of the request. Its input is not used.
+    /// Like [`Turn::open`], with the model id and parent of the request. Its input is ignored.
     pub async fn open_as(&self, request: ToolRequest) -> InputStream {
         let ticket = self.ticket().await;
         let starter = CallStarter::new(&self.core, &self.state, ticket);
         starter.open(request)
     }
 
-    /// Cancels every call of the turn, for the person. Calls that come later are cancelled at once.
+    /// Cancels every call of the turn on behalf of the user. Later calls are cancelled at once.
     pub fn cancel(&self) {
         self.cancel_by(Canceller::Person);
     }
 
-    /// Ends the turn: cancels what is still open and waits until everything has ended.
+    /// Ends the turn: cancels open calls and waits until all have ended.
     pub async fn end(self) {
         self.close().await;
     }
 
-    /// Like [`Turn::end`], for a turn that others hold, too: what they call from now on is cancelled.
+    /// Like [`Turn::end`], for a shared turn: later calls are cancelled at once.
     pub async fn close(&self) {
         self.cancel_by(Canceller::Turn);
         loop {
@@ -120,7 +121,8 @@ impl Turn {
         self.core.stop_where(&StopCause::Cancelled(by), is_ours);
     }
 
-    /// In a cancelled turn nobody waits: what comes ends at once.
+    /// Returns a ticket, after waiting for a permit unless the turn is cancelled: then the call
+    /// ends at once anyway.
     async fn ticket(&self) -> Ticket {
         if let Ok(permit) = self.core.unreported.clone().try_acquire_owned() {
             return Ticket::new(permit);
@@ -152,7 +154,7 @@ impl TurnState {
 }
 
 impl CallHandle {
-    /// The call's id.
+    /// Returns the call's id.
     pub fn id(&self) -> &CallId {
         &self.id
     }
@@ -173,29 +175,29 @@ impl Future for CallHandle {
     }
 }
 
-/// Makes nested calls on behalf of a running one.
+/// What a running call needs of its engine: stop signal, time limit, nested calls and forms.
 pub(crate) struct EngineHandle {
     pub(super) core: Arc<Core>,
     pub(super) parent: Arc<LiveCall>,
 }
 
 impl EngineHandle {
-    /// What stops the call.
+    /// Returns the signal that stops the call.
     pub(crate) fn stop(&self) -> &StopSignal {
         &self.parent.stop
     }
 
-    /// What is handed on.
+    /// Returns the trace context.
     pub(crate) fn trace(&self) -> &[(Arc<str>, Arc<str>)] {
         self.parent.turn.trace.get().map_or(&[], |trace| trace)
     }
 
-    /// The tool gave a sign of life.
+    /// Notes that the tool did something, for the watchdog.
     pub(crate) fn mark_active(&self) {
         self.parent.mark_active();
     }
 
-    /// The call gets less time than its tool may take.
+    /// Shortens the time limit of the call.
     pub(crate) fn end_within(&self, limit: Duration) {
         self.parent.end_within(limit);
     }
@@ -209,14 +211,14 @@ impl EngineHandle {
         permit.clone()
     }
 
-    /// Whether the call has ended, so that nothing may be done in its name any more.
+    /// Returns whether the call has ended, so that nothing may be done in its name any more.
     pub(crate) fn has_ended(&self) -> bool {
         self.parent.has_ended()
     }
 
-    /// A nested call runs within its parent's permits, so that parents cannot starve their own
-    /// children; each parent has room for so many, until their endings are reported. A child that
-    /// nobody waits for any more is cancelled.
+    /// Runs a nested call. It runs within its parent's permits, so that parents cannot starve their
+    /// own children; each parent has its own limit until their endings are reported. A child whose
+    /// future is dropped is cancelled.
     pub(crate) async fn call(&self, request: ToolRequest) -> Outcome {
         let permit = self.child_permits().acquire_owned().await;
         let ticket = permit.map_or_else(|_| Ticket::default(), Ticket::new);
@@ -228,7 +230,8 @@ impl EngineHandle {
     }
 }
 
-/// A child whose outcome is waited for. Nobody can stop one that has ended.
+/// A nested call that is awaited. Dropping it cancels the call, which does nothing to one that has
+/// ended.
 struct ChildGuard<'a>(&'a Arc<Core>, CallHandle);
 
 impl Drop for ChildGuard<'_> {
@@ -239,20 +242,20 @@ impl Drop for ChildGuard<'_> {
 }
 
 impl LiveCall {
-    /// FieldType its position in the order of calls, once its input is complete: calls stand in the order
-    /// in which the model asked for them, whichever task runs first.
+    /// Takes the call's position in the queue, once its input is complete: calls queue in the order
+    /// in which the model made them, whichever task runs first.
     pub(super) fn enqueue(&self, queue: &Queue) -> Position {
         let position = *self
             .position
             .get_or_init(|| queue.enter(self.parent_position));
         if self.has_ended() {
-            // It was cancelled meanwhile, perhaps before there was a position to give back.
+            // It was cancelled meanwhile, perhaps before it had a position to release.
             queue.leave(position);
         }
         position
     }
 
-    /// From here on a child is stopped with its parent; if that was stopped before, at once.
+    /// Adds a nested call that stops with this one; at once, if this one is stopped already.
     fn add_child(&self, child: &Arc<LiveCall>) {
         let mut children = self.children.lock();
         children.retain(|child| child.strong_count() > 0);
@@ -264,7 +267,7 @@ impl LiveCall {
     }
 }
 
-/// Where a call gets in.
+/// Starts a call: registers it and writes its announcement.
 struct CallStarter<'a> {
     core: &'a Arc<Core>,
     turn: &'a Arc<TurnState>,
@@ -338,7 +341,7 @@ impl<'a> CallStarter<'a> {
         (CallTask { core, live }, CallHandle { id, outcome })
     }
 
-    /// Names in the registry are plain; any other is made so.
+    /// Returns the name to show. Names in the registry are plain; any other is cleaned.
     fn shown_name(&self, tool: &Arc<str>) -> Arc<str> {
         match self.core.registry.find(tool) {
             Some(_) => tool.clone(),
@@ -350,7 +353,7 @@ impl<'a> CallStarter<'a> {
         self.core.live.lock().get(parent?).cloned()
     }
 
-    /// From here on the call can be cancelled; in a turn that was, it is cancelled already.
+    /// Registers the call so that it can be cancelled; in a cancelled turn it is cancelled already.
     fn register(
         &self,
         id: &CallId,

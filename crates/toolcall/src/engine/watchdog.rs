@@ -1,5 +1,5 @@
-//! Looks at the open calls now and then: whose time is up, who is silent, who is stuck.
-//! One look for all calls costs less than a timer for each.
+//! Checks the live calls at an interval: for timeouts, silent tools and blocked threads.
+//! It uses no timer of its own for each call, which would cost more than one check of all.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -14,39 +14,39 @@ use crate::event::{Event, Heartbeat};
 use crate::stop::StopCause;
 use crate::tool::ToolError;
 
-/// How often it looks. Limits are met this exactly, and not more.
+/// The interval between checks. Time limits are this exact and no more.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How much longer than the grace it waits for what carries a stopped call.
+/// How long after the grace period the task of a stopped call gets to end it.
 const EXTRA_GRACE: Duration = Duration::from_millis(250);
 
-/// Whether somebody is looking.
+/// Whether the watchdog task is running.
 #[derive(Debug, Default)]
 pub(super) struct Watchdog {
     is_running: AtomicBool,
 }
 
-/// When the watchdog was woken.
+/// Whether the watchdog was already running when it was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WatchdogStart {
     AlreadyRunning,
     Started,
 }
 
-/// What a tool is doing for a call, as the watchdog sees it. Only the watchdog reads the clock:
-/// calls and tools that are quick need not.
+/// What the watchdog knows of a call's tool. Only the watchdog reads the clock: quick calls need
+/// not.
 #[derive(Debug)]
 pub(crate) struct WatchState {
     phase: Phase,
     limit: Duration,
-    /// Whether the tool gave a sign of life since the last look.
+    /// Whether the tool did something since the last check.
     was_active: bool,
-    /// How many forms of it a person has before them: that takes as long as it takes.
+    /// How many of its forms wait for the user: that time does not count.
     open_forms: usize,
     times: Option<WatchTimes>,
 }
 
-/// When the watchdog saw what.
+/// Points in time of a call, as the watchdog saw them.
 #[derive(Clone, Copy, Debug)]
 struct WatchTimes {
     started: Instant,
@@ -55,7 +55,7 @@ struct WatchTimes {
     last_check: Instant,
 }
 
-/// Which of its two steps a tool is in.
+/// Whether a tool is preparing or running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Preparing,
@@ -73,7 +73,7 @@ impl WatchState {
         }
     }
 
-    /// FieldType a look.
+    /// Updates the times at a check.
     fn check(&mut self, now: Instant) -> &mut WatchTimes {
         let times = self.times.get_or_insert(WatchTimes {
             started: now,
@@ -94,7 +94,7 @@ impl WatchState {
 }
 
 impl WatchTimes {
-    /// A sign of life, if the tool gave none and none was given for it of late.
+    /// Returns a heartbeat if the tool was silent and none was sent for an interval.
     fn heartbeat(&mut self, now: Instant, interval: Duration, bytes: u64) -> Option<Heartbeat> {
         let quiet = now - self.last_activity;
         if quiet.min(now - self.last_heartbeat) < interval {
@@ -110,51 +110,51 @@ impl WatchTimes {
 }
 
 impl LiveCall {
-    /// The tool gave a sign of life.
+    /// Notes that the tool did something.
     pub(crate) fn mark_active(&self) {
         if let Some(watched) = &mut *self.watched.lock() {
             watched.was_active = true;
         }
     }
 
-    /// The tool's time stands still while a person has a form of it before them.
+    /// Pauses the tool's time limit while the user has one of its forms open.
     pub(super) fn pause_timer(&self) {
         if let Some(watched) = &mut *self.watched.lock() {
             watched.open_forms += 1;
         }
     }
 
-    /// It goes on.
+    /// Resumes the time limit.
     pub(super) fn resume_timer(&self) {
         if let Some(watched) = &mut *self.watched.lock() {
             watched.open_forms = watched.open_forms.saturating_sub(1);
         }
     }
 
-    /// The step gets less time than it had.
+    /// Shortens the time limit.
     pub(crate) fn end_within(&self, limit: Duration) {
         if let Some(watched) = &mut *self.watched.lock() {
             watched.limit = watched.limit.min(limit);
         }
     }
 
-    /// The tool is done with its step.
+    /// Stops watching the tool, which has returned.
     pub(super) fn unwatch(&self) {
         *self.watched.lock() = None;
     }
 }
 
 impl Core {
-    /// Has a call watched from now on.
+    /// Watches a call from now on.
     pub(super) async fn watch(self: &Arc<Self>, live: &LiveCall, phase: Phase, limit: Duration) {
         *live.watched.lock() = Some(WatchState::new(phase, limit));
         if self.start_watchdog() == WatchdogStart::Started {
-            // Else a tool that blocks this thread would keep the watchdog from ever beginning.
+            // Otherwise a tool that blocks this thread would keep the watchdog from ever starting.
             tokio::task::yield_now().await;
         }
     }
 
-    /// Outside a runtime nothing runs that could be watched.
+    /// Starts the watchdog task unless it is running. Outside a runtime there is nothing to watch.
     pub(super) fn start_watchdog(self: &Arc<Self>) -> WatchdogStart {
         let Ok(runtime) = Handle::try_current() else {
             return WatchdogStart::AlreadyRunning;
@@ -171,7 +171,7 @@ impl Core {
             .stop
             .cause_older_than(self.limits.grace.saturating_add(EXTRA_GRACE))
         {
-            // Its tool blocks the thread, so that what carries it cannot end it.
+            // Its tool blocks the thread, so that its task cannot end it.
             self.finish(live, *Box::<CallEnd>::from(cause));
         }
         match self.check_health(live) {
@@ -211,28 +211,28 @@ impl Core {
     }
 }
 
-/// What the watchdog finds.
+/// What a check of a call finds.
 enum CallHealth {
     Good,
-    /// It runs longer than it may.
+    /// It has run longer than its limit.
     TimedOut(Duration),
-    /// It blocks its thread while it prepares: a timer of its own could not end it.
+    /// It blocks its thread while it prepares: its own timer cannot end it.
     Stuck(Duration),
-    /// It said nothing for a while.
+    /// It did nothing for a while.
     Silent(Heartbeat),
 }
 
-/// The tool did not get ready in time.
+/// Returns the error of a tool that did not prepare in time.
 pub(super) fn prepare_timeout(limit: Duration) -> ToolError {
     ToolError::new(format!("the tool took over {limit:?} to prepare"))
 }
 
-/// Calls whose tool is at work, and calls that were stopped and have not ended.
+/// Returns whether the call's tool is at work, or the call was stopped and has not ended.
 fn needs_watching(live: &LiveCall) -> bool {
     live.watched.lock().is_some() || live.stop.cause().is_some()
 }
 
-/// A watchdog that is awake. When it goes away, with its runtime or by a panic, another may come.
+/// A running watchdog. When it is dropped, with its runtime or by a panic, another may start.
 struct RunningWatchdog(Weak<Core>);
 
 impl Drop for RunningWatchdog {
@@ -243,7 +243,7 @@ impl Drop for RunningWatchdog {
     }
 }
 
-/// Looks until there is nothing to look after.
+/// Checks the calls until none needs watching.
 async fn run_watchdog(awake: RunningWatchdog) {
     loop {
         tokio::time::sleep(CHECK_INTERVAL).await;
@@ -253,7 +253,7 @@ async fn run_watchdog(awake: RunningWatchdog) {
         let needing = core.find(needs_watching);
         if needing.is_empty() {
             drop(awake);
-            // A call may have come while the watchdog thought there was none.
+            // A call may have begun since the last check.
             if !core.find(needs_watching).is_empty() {
                 core.start_watchdog();
             }
