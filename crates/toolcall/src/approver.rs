@@ -11,7 +11,16 @@ use crate::host::BoxFuture;
 ///
 /// A closure that returns a future is an approver:
 ///
+/// ```
+/// use std::sync::Arc;
+/// use toolcall::{Answer, Engine, Question, Registry};
 ///
+/// let approver = |question: Arc<Question>| async move {
+///     println!("{}: allowed once", question.subject.intent.title);
+///     Answer::AllowOnce
+/// };
+/// let engine = Engine::builder(Registry::new()).approver(approver).build();
+/// ```
 pub trait Approver: Send + Sync + 'static {
     /// Asks the question. The engine drops the future when the question is no longer open: the call
     /// was cancelled, or a new rule decided it.

@@ -77,7 +77,19 @@ pub enum Verdict {
 ///
 /// A closure is a policy:
 ///
+/// ```
+/// use toolcall::{Engine, Intent, Registry, SessionContext, Touch, Verdict};
 ///
+/// let policy = |intent: &Intent, context: &SessionContext| {
+///     let is_read = |touch: &Touch| matches!(touch, Touch::Reads(path) if context.contains(path));
+///     if intent.touches.iter().all(is_read) {
+///         Verdict::allow("reads")
+///     } else {
+///         Verdict::ask("everything-else", intent)
+///     }
+/// };
+/// let engine = Engine::builder(Registry::new()).policy(policy).build();
+/// ```
 pub trait Policy: Send + Sync + 'static {
     /// Judges one intent.
     fn judge(&self, intent: &Intent, session_context: &SessionContext) -> Verdict;
@@ -289,9 +301,9 @@ pub struct AnswerContext {
     pub title: Arc<str>,
 }
 
-/// An answer could not be answers.
+/// A rule could not be stored.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-#[error("the rule could not be answers: {reason}")]
+#[error("the rule could not be kept: {reason}")]
 pub struct RulebookError {
     /// Why.
     pub reason: Arc<str>,
@@ -303,7 +315,7 @@ pub struct SessionRulebook {
     generation: watch::Sender<u64>,
 }
 
-/// A policy with the answers that were answers.
+/// A policy with the answers that were remembered.
 #[derive(Clone)]
 struct PolicyWithAnswers {
     policy: Arc<dyn Policy>,
@@ -358,7 +370,7 @@ impl Rulebook for SessionRulebook {
     }
 }
 
-/// A answers answer answers a question that the policy still asks. It never lifts a denial.
+/// A remembered answer answers a question that the policy still asks. It never lifts a denial.
 impl Policy for PolicyWithAnswers {
     fn judge(&self, intent: &Intent, session_context: &SessionContext) -> Verdict {
         let verdict = self.policy.judge(intent, session_context);
