@@ -1,5 +1,5 @@
-//! The arguments of a call, found by what their keys usually mean: paths, lines, queries, commands.
-//! It must not resolve a path, touch a file or decide anything: a key is a hint, no proof.
+//! Finds the arguments of a call by what their keys usually mean: paths, lines, queries, commands.
+//! It must not resolve a path, touch a file or decide anything: a key is only a hint.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,12 +12,13 @@ mod keys;
 
 pub(crate) use keys::{Role, role, same_key};
 
-/// The most locations that are worth showing for one call.
+/// The largest number of locations for one call.
 const MOST_LOCATIONS: usize = 64;
 
-/// Every path argument as it was written: relative ones and `file:` addresses too, folders too.
+/// Returns every path argument as it was written, including relative ones, `file:` addresses and
+/// directories.
 ///
-/// The folder that a command runs in is not among them.
+/// The directory that a command runs in is not among them.
 pub fn paths(input: Option<&Value>) -> Vec<&str> {
     let mut found = Vec::new();
     if let Some(Value::Object(map)) = input {
@@ -26,7 +27,7 @@ pub fn paths(input: Option<&Value>) -> Vec<&str> {
     found
 }
 
-/// The absolute paths among the arguments, each with its line where one is given.
+/// Returns the absolute paths among the arguments, each with its line where one is given.
 pub fn locations(input: Option<&Value>) -> Vec<Location> {
     let Some(Value::Object(map)) = input else {
         return Vec::new();
@@ -43,7 +44,8 @@ pub fn locations(input: Option<&Value>) -> Vec<Location> {
     found
 }
 
-/// The path that an argument names: a `file:` address is decoded, anything else stays as it is.
+/// Returns the path that an argument names: a `file:` address is decoded, anything else is
+/// unchanged.
 pub fn file_path(text: &str) -> Cow<'_, str> {
     let Some(rest) = strip_scheme(text) else {
         return Cow::Borrowed(text);
@@ -78,7 +80,7 @@ fn strip_scheme(text: &str) -> Option<&str> {
         .then(|| &text["file://".len()..])
 }
 
-/// Decodes `%41`; what is no valid escape, or would not be UTF-8, stays as it is written.
+/// Decodes `%41`; an invalid escape, or one that would not be UTF-8, is unchanged.
 fn percent_decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
@@ -108,12 +110,12 @@ fn escaped(bytes: &[u8]) -> Option<u8> {
     u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
 
-/// Which lines of a file are meant. Lines count from 1.
+/// A range of lines in a file, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Lines {
     pub(crate) first: Option<u64>,
     pub(crate) last: Option<u64>,
-    /// How many lines from the beginning, where no first line is given.
+    /// How many lines from the beginning, if no first line is given.
     pub(crate) head: Option<u64>,
     /// How many lines from the end.
     pub(crate) tail: Option<u64>,
@@ -159,12 +161,12 @@ pub(crate) struct ArgumentsByRole<'a> {
 }
 
 impl<'a> ArgumentsByRole<'a> {
-    /// Sorts the arguments of a call; a value of the wrong type is passed over.
+    /// Sorts the arguments of a call by role; a value of the wrong type is skipped.
     pub(crate) fn of_input(input: Option<&'a Value>) -> Self {
         Self::of(input.and_then(Value::as_object), fits)
     }
 
-    /// Sorts the properties of a JSON schema.
+    /// Sorts the properties of a JSON schema by role.
     pub(crate) fn of_schema(schema: Option<&'a Value>) -> Self {
         let properties = schema.and_then(|schema| schema.get("properties"));
         Self::of(properties.and_then(Value::as_object), |_, _| true)
@@ -192,7 +194,8 @@ impl<'a> ArgumentsByRole<'a> {
         for (key, value) in map.into_iter().flatten() {
             let Some(key) = role(key) else { continue };
             let at = key.role as usize;
-            // `path` says more than `csv_path`: a key of the table goes before one like it.
+            // `path` is more specific than `csv_path`: a key from the table wins over one that
+            // resembles it.
             if accept(key.role, value) && (found[at].is_none() || (key.exact && !exact[at])) {
                 found[at] = Some(value);
                 exact[at] = key.exact;
@@ -215,10 +218,10 @@ fn fits(role: Role, value: &Value) -> bool {
 
 type PathVisitor<'v, 'a> = &'v mut dyn FnMut(&'a str, LazyLines<'_>);
 
-/// The lines that go with a path, worked out only where somebody asks.
+/// Computes the lines that belong to a path, only when they are needed.
 type LazyLines<'l> = &'l dyn Fn() -> Option<Lines>;
 
-/// Calls `visit` for every path of the arguments, with the lines that go with it.
+/// Calls `visit` for every path of the arguments, with its lines.
 fn each_path<'a>(map: &'a Map<String, Value>, visit: PathVisitor<'_, 'a>) {
     let lines = || ArgumentsByRole::of(Some(map), fits).lines();
     for (name, value) in map {
@@ -249,7 +252,7 @@ fn each_named<'a>(value: &'a Value, lines: LazyLines<'_>, visit: PathVisitor<'_,
     }
 }
 
-/// `from` and `to` name people, times and points as well: only what looks like a path is one.
+/// Visits `from` and `to` if they look like paths: they name people, times and points as well.
 fn each_likely<'a>(name: &str, value: &'a Value, visit: PathVisitor<'_, 'a>) {
     if let Value::String(text) = value
         && (names_path(name) || looks_like_path(text))
@@ -273,7 +276,8 @@ fn each_address<'a>(value: &'a Value, lines: LazyLines<'_>, visit: PathVisitor<'
     }
 }
 
-/// Paths one level down: a list of objects that each name a file, or an object keyed by path.
+/// Visits paths one level down: in a list of objects that each name a file, or an object keyed by
+/// path.
 fn each_nested<'a>(value: &'a Value, visit: PathVisitor<'_, 'a>) {
     match value {
         Value::Array(items) => {

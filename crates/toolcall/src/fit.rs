@@ -1,5 +1,5 @@
-//! Makes what a tool produced fit into the budget, whatever the tool does.
-//! It cuts and says so; it never drops a thing without a word.
+//! Cuts the result of a tool to the output budget.
+//! Everything it cuts or drops leaves a line that says so.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::event::ToolResult;
 use crate::output::OutputBudget;
 
 const MOST_CONTENT: usize = 256;
-/// Images and sound cannot be cut in half; up to this size (in base64) they pass whole.
+/// Images and audio cannot be cut; up to this size (in base64) they pass whole.
 const LARGEST_BLOB: usize = 8 * 1024 * 1024;
 
-/// What a result cut_texts when it was made to fit.
+/// The texts that were cut from a result.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct CutTexts {
-    /// Texts that were cut, whole, to be kept elsewhere.
+    /// The whole of each text that was cut, to be stored elsewhere.
     pub(crate) texts: Vec<Arc<str>>,
 }
 
-/// What is left of the budget for the rest of a result.
+/// The budget that is left for the rest of a result.
 struct RemainingBudget {
     text: OutputBudget,
     blobs: usize,
@@ -38,8 +38,9 @@ pub(crate) fn fit_result(mut result: ToolResult, budget: &OutputBudget) -> (Tool
         .map(|content| left.fit(content, &mut cut_texts));
     result.content = pieces.collect();
     if more > 0 {
+        let pieces = if more == 1 { "piece" } else { "pieces" };
         result.content.push(Content::text(format!(
-            "… {more} more pieces of content left out …"
+            "… {more} more {pieces} of content left out …"
         )));
     }
     let most = budget.total();
@@ -65,7 +66,7 @@ impl RemainingBudget {
         }
     }
 
-    /// File edits stay whole: they are what was approved.
+    /// Cuts one piece of content. File edits stay whole: the user approved them.
     fn fit(&mut self, content: Content, cut_texts: &mut CutTexts) -> Content {
         match content {
             Content::Text(text) => Content::Text(self.fit_text(text, cut_texts)),
@@ -96,7 +97,7 @@ impl RemainingBudget {
         }
     }
 
-    /// Spends what a blob takes, if that is left.
+    /// Takes the size of a blob from the budget, if it fits.
     fn takes(&mut self, base64: &str) -> bool {
         let rest = self.blobs.checked_sub(base64.len());
         self.blobs = rest.unwrap_or(self.blobs);
@@ -123,7 +124,7 @@ fn left_out(what: &str, mime: &str, base64: usize) -> String {
     )
 }
 
-/// Whether a value takes no more than the bytes that are left, about as JSON text.
+/// Returns whether a value takes no more than the bytes that are left, roughly as JSON text.
 fn is_small(value: &Value, left: &mut usize) -> bool {
     let own = match value {
         Value::String(text) => text.len() + 2,
@@ -174,7 +175,7 @@ mod tests {
     #[test]
     fn a_long_text_is_cut_and_its_whole_is_given_back() {
         let (result, cut_texts) = fit(ToolResult::from("123456789"));
-        let cut = ToolResult::from("1234\n… 1 bytes left out …\n6789");
+        let cut = ToolResult::from("1234\n… 1 byte left out …\n6789");
         let texts = vec![Arc::from("123456789")];
         assert_eq!((result, cut_texts), (cut, CutTexts { texts }));
     }
@@ -236,7 +237,7 @@ mod tests {
     fn the_text_of_a_resource_is_cut() {
         let text = |text: &str| resource(ResourceBody::Text(text.into()));
         assert_eq!(fit_one(text("12345678")), text("12345678"));
-        let cut = text("1234\n… 1 bytes left out …\n6789");
+        let cut = text("1234\n… 1 byte left out …\n6789");
         assert_eq!(fit_one(text("123456789")), cut);
     }
 

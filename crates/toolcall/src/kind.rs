@@ -1,5 +1,5 @@
-//! The kind of a call, inferred by layers: what was stated, then arguments, then schema, then name.
-//! It must not let a claim lower caution, nor call a tool read or search in doubt.
+//! The kind of a call, inferred in this order: what the tool states, arguments, schema, name.
+//! No claim of a server makes a call look safer, and in doubt no tool counts as read or search.
 
 use serde_json::Value;
 
@@ -12,10 +12,10 @@ mod words;
 use name::NameHint;
 use words::is_read_only;
 
-/// Everything that speaks for a kind.
+/// Everything from which a kind is inferred.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
-    /// What the tool or its user said outright.
+    /// The kind that the tool's author or the user stated.
     pub stated: Option<Kind>,
     /// The tool's name, with or without the name of its server.
     pub name: &'a str,
@@ -23,18 +23,28 @@ pub struct Evidence<'a> {
     pub schema: Option<&'a Value>,
     /// The input of this call, as far as it is known.
     pub input: Option<&'a Value>,
-    /// What its server claims.
+    /// What the server claims about the tool.
     pub annotations: Annotations,
 }
 
-/// The kind that the evidence speaks for; [`Kind::Other`] in doubt.
+/// Infers the kind; [`Kind::Other`] in doubt.
+///
+/// ```
+/// use toolcall::Kind;
+/// use toolcall::kind::{Evidence, infer};
+///
+/// let named = |name| infer(&Evidence { name, ..Evidence::default() });
+/// assert_eq!(named("read_file"), Kind::Read);
+/// assert_eq!(named("frobnicate"), Kind::Other);
+/// ```
 pub fn infer(evidence: &Evidence<'_>) -> Kind {
     evidence
         .stated
         .unwrap_or_else(|| cautious(guess(evidence), evidence.annotations))
 }
 
-/// A claim to write, or to destroy, makes a quiet kind doubtful. No claim makes anything quiet.
+/// Replaces a read-only kind by `Other` if the server claims that the tool writes or destroys. No
+/// claim does the opposite.
 fn cautious(kind: Kind, claims: Annotations) -> Kind {
     let writes = claims.read_only == Some(false) || claims.destructive == Some(true);
     if writes && is_read_only(kind) {
@@ -66,14 +76,14 @@ fn guess(evidence: &Evidence<'_>) -> Kind {
     kind
 }
 
-/// Whether a args is of a call or of a schema, whose values are types.
+/// Whether arguments come from a call or from a schema, whose values are types.
 #[derive(Clone, Copy, PartialEq)]
 enum ArgumentSource {
     Call,
     Schema,
 }
 
-/// The operation that this call asks of a tool with several: `{"action": "delete"}`.
+/// Returns the operation that the call selects of a tool with several: `{"action": "delete"}`.
 fn chosen_operation(input: &ArgumentsByRole<'_>, schema: &ArgumentsByRole<'_>) -> Option<Kind> {
     if let Some(command) = input.text(Role::Command)
         && (input.has(Role::Path) || schema.get(Role::Command).is_some_and(is_choice))
@@ -93,7 +103,7 @@ const EDITOR_COMMANDS: &[(&str, Kind)] = &[
     ("undo_edit", Kind::Edit),
 ];
 
-/// The chosen operation, unless it sounds milder than the tool's name.
+/// Returns the selected operation, unless it sounds safer than the tool's name.
 fn reconciled(operation: Kind, hint: NameHint) -> Kind {
     match hint {
         NameHint::Kind(kind @ (Kind::Fetch | Kind::Think | Kind::SwitchMode)) => kind,
@@ -103,7 +113,7 @@ fn reconciled(operation: Kind, hint: NameHint) -> Kind {
         NameHint::Kind(
             kind @ (Kind::Edit | Kind::Delete | Kind::Move | Kind::Execute | Kind::Other),
         ) => match (is_read_only(operation), kind) {
-            // `manage_issue` with `list` is quiet; `write_issue` with `list` is doubtful.
+            // `manage_issue` with `list` only reads; `write_issue` with `list` is doubtful.
             (true, Kind::Other) => operation,
             (true, _) => Kind::Other,
             (false, _) => operation,
@@ -111,7 +121,7 @@ fn reconciled(operation: Kind, hint: NameHint) -> Kind {
     }
 }
 
-/// A kind that the arguments alone give away.
+/// Infers the kind from the arguments alone.
 fn shape(args: &ArgumentsByRole<'_>, source: ArgumentSource) -> Option<Kind> {
     let command = args.get(Role::Command);
     let runs = command.is_some_and(|value| source == ArgumentSource::Call || !is_choice(value));
@@ -128,7 +138,7 @@ fn shape(args: &ArgumentsByRole<'_>, source: ArgumentSource) -> Option<Kind> {
     }
 }
 
-/// Whether what the arguments give away counts for more than what the name hint.
+/// Returns whether the kind from the arguments overrides the one from the name.
 fn overrules(shape: Kind, hint: NameHint) -> bool {
     match hint {
         NameHint::Unknown | NameHint::Kind(Kind::Read | Kind::Search | Kind::Fetch) => true,
@@ -139,7 +149,7 @@ fn overrules(shape: Kind, hint: NameHint) -> bool {
     }
 }
 
-/// What the name hint, sharpened by addresses, sites and content among the arguments.
+/// Infers the kind from the name, refined by addresses, sites and content among the arguments.
 fn named(
     hint: NameHint,
     input: &ArgumentsByRole<'_>,
@@ -178,7 +188,7 @@ fn named(
     }
 }
 
-/// What a tool that only lists is not given.
+/// Arguments that a tool that only lists does not take.
 const WRITTEN: &[Role] = &[
     Role::Content,
     Role::Code,
@@ -188,12 +198,12 @@ const WRITTEN: &[Role] = &[
     Role::Mode,
 ];
 
-/// Whether the address is one that servers give to what they hold themselves.
+/// Returns whether the address is a `uri`, which servers use for their own resources.
 fn takes_uri(evidence: &Evidence<'_>) -> bool {
     evidence.input.is_none() && property_names(evidence.schema).any(|key| key == "uri")
 }
 
-/// Whether a schema asks which of the results are wanted, and gives no value to set.
+/// Returns whether a schema has paging parameters and no value to set.
 fn is_paged(schema: Option<&Value>) -> bool {
     let any = |known: &[&str]| {
         property_names(schema).any(|key| known.iter().any(|known| same_key(key, known)))
@@ -201,7 +211,7 @@ fn is_paged(schema: Option<&Value>) -> bool {
     (any(PAGING) || any(PAGE_BEGINS) && any(PAGE_ENDS)) && !any(&["value", "values", "bytes"])
 }
 
-/// Keys, folded, that only a list of results gives a classify to.
+/// Folded keys that only make sense for a list of results.
 const PAGING: &[&str] = &[
     "maxresults",
     "nextcursor",
@@ -213,7 +223,7 @@ const PAGING: &[&str] = &[
     "startcursor",
 ];
 
-/// A page may be one of a document: these count only beside a number of results.
+/// A page may be one of a document: these count only together with a number of results.
 const PAGE_BEGINS: &[&str] = &["cursor", "offset", "page", "skip"];
 const PAGE_ENDS: &[&str] = &["count", "limit"];
 
@@ -224,7 +234,7 @@ fn property_names(schema: Option<&Value>) -> impl Iterator<Item = &String> {
         .flat_map(|properties| properties.keys())
 }
 
-/// Whether a name such as `browser_check` belongs to a tool that is given a box to check.
+/// Returns whether a name such as `browser_check` belongs to a tool that takes a page element.
 fn takes_element(evidence: &Evidence<'_>) -> bool {
     let elements = ["ref", "selector", "element", "xpath", "locator", "uid"];
     name::checks(evidence.name)
@@ -237,7 +247,7 @@ fn requires(schema: Option<&Value>, wanted: Role) -> bool {
     keys.any(|key| crate::arguments::role(key).is_some_and(|key| key.role == wanted))
 }
 
-/// Whether one of the operations that a schema lists writes.
+/// Returns whether one of the operations in a schema writes.
 fn offers_writing(schema: &ArgumentsByRole<'_>) -> bool {
     let action = schema.get(Role::Action).or(schema.get(Role::Command));
     let choices = action.and_then(|action| action.get("enum")?.as_array());
@@ -247,7 +257,7 @@ fn offers_writing(schema: &ArgumentsByRole<'_>) -> bool {
     })
 }
 
-/// Whether a name such as `shuffle_list` belongs to a tool that is given a list.
+/// Returns whether a name such as `shuffle_list` belongs to a tool that takes a list.
 fn takes_object(evidence: &Evidence<'_>) -> bool {
     let Some(object) = name::object(evidence.name) else {
         return false;

@@ -1,4 +1,4 @@
-//! Advice for authors: names that explain nothing, descriptions that are missing.
+//! Advice for tool authors: vague names and missing descriptions.
 //! It reads definitions and changes nothing.
 
 use serde_json::Value;
@@ -6,24 +6,24 @@ use serde_json::Value;
 use crate::registry::Registry;
 use crate::tool::Definition;
 
-/// Words that say nothing by themselves.
+/// Names that explain nothing by themselves.
 const VAGUE: [&str; 24] = [
     "action", "call", "data", "do", "exec", "execute", "function", "get", "handle", "helper",
     "invoke", "main", "misc", "op", "perform", "process", "query", "run", "search", "set", "test",
     "tool", "use", "util",
 ];
 
-/// Something an author should mend.
+/// Something that a tool author should improve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorAdvice {
     /// The tool.
     pub tool: String,
-    /// What to mend.
+    /// What to improve.
     pub what: String,
 }
 
 impl Registry {
-    /// What the authors of these tools should mend, tool by tool.
+    /// Returns advice to the authors of these tools, tool by tool.
     pub fn lint(&self) -> Vec<AuthorAdvice> {
         self.definitions().flat_map(lint).collect()
     }
@@ -62,7 +62,7 @@ fn lint_properties(schema: &Value, place: &str, whats: &mut Vec<String>) {
     }
 }
 
-/// Too short, without a vowel, or one vague word.
+/// Returns whether a name is too short, has no vowel, or is one vague word.
 fn explains_nothing(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let has_vowel = lower.contains(['a', 'e', 'i', 'o', 'u', 'y']);

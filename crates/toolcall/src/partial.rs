@@ -1,9 +1,9 @@
-//! Reads JSON that is still being written.
-//! It guesses nothing: it closes what is open and leaves out what is not yet a value.
+//! Parses JSON that is still being written.
+//! It guesses nothing: it closes open brackets and leaves out incomplete values.
 
 use serde_json::Value;
 
-/// What can be read of the beginning of a JSON text; nothing if no value is there yet.
+/// Parses the beginning of a JSON text. Returns `None` if there is no value yet.
 pub(crate) fn read(text: &str) -> Option<Value> {
     if let Ok(whole) = serde_json::from_str(text) {
         return Some(whole);
@@ -13,14 +13,16 @@ pub(crate) fn read(text: &str) -> Option<Value> {
         .find_map(|candidate| serde_json::from_str(&candidate).ok())
 }
 
-/// Where a text can be cut so that closing the open brackets makes it JSON.
+/// A scanned prefix of JSON: what is open, and where it can be cut so that closing brackets make it
+/// valid.
 #[derive(Default)]
 struct PartialJson {
-    /// Closing brackets that are due at the end of the text.
+    /// The closing brackets that are missing.
     open: Vec<char>,
     in_string: bool,
     escaped: bool,
-    /// Behind the last bracket, or before the last comma. Nothing was opened or closed since.
+    /// The offset after the last bracket or before the last comma. Nothing was opened or closed
+    /// since.
     last_stop: usize,
 }
 
@@ -55,8 +57,8 @@ impl PartialJson {
         self.last_stop = place + 1;
     }
 
-    /// Best first: a string that is being written is closed where it is; else the unfinished
-    /// member is left out.
+    /// Returns candidates, best first: an open string is closed where it ends; otherwise the
+    /// incomplete member is left out.
     fn candidates(&self, text: &str) -> impl Iterator<Item = String> + use<> {
         let quote = if self.in_string { "\"" } else { "" };
         let as_is = close(
@@ -68,7 +70,7 @@ impl PartialJson {
     }
 }
 
-/// Without an escape such as `\` or `\u12` that is not yet complete.
+/// Removes an incomplete escape such as `\` or `\u12` from the end.
 fn without_half_escape(text: &str, in_string: bool) -> &str {
     if !in_string {
         return text;

@@ -1,5 +1,5 @@
-//! Which calls may run side by side: those whose touches do not conflict.
-//! A value that answers questions; waiting is the engine's business.
+//! Decides which calls may run at the same time: those whose touches do not conflict.
+//! It only computes; the engine waits.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
@@ -17,58 +17,58 @@ pub(crate) struct Position(u64);
 /// Whether a call may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readiness {
-    /// Nothing stands in its way.
+    /// Nothing blocks it.
     Ready,
-    /// An earlier call has not yet said what it touches.
+    /// An earlier call has not stated its touches yet.
     Pending,
-    /// An earlier call touches the same and has not ended.
+    /// An earlier call that conflicts with it has not ended.
     Blocked,
 }
 
 /// The order of the calls that have not ended.
 ///
-/// A call waits for earlier ones that it conflicts with. A nested call stands where the call it
-/// belongs to stands and never waits for that one, nor for anything that waits for it: waiting
-/// always goes to what is earlier in the tree of calls, so nothing waits in a circle.
+/// A call waits for earlier calls that conflict with it. A nested call takes the position of its
+/// parent and never waits for that one, nor for anything that waits for it: a call only waits for
+/// what is earlier in the tree of calls, so there are no deadlocks.
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
     next: u64,
-    /// Every call before this position has said what it touches, or has ended.
+    /// Every call before this position has stated its touches or has ended.
     admitted: u64,
     slots: FastMap<Position, Slot>,
     files: BTreeMap<FileKey, Vec<(Position, FileAccess)>>,
     commands: BTreeMap<Position, Clarity>,
-    /// The calls that ended last and may have changed something, with their number.
+    /// The touches of the last calls that may have changed something, with the change count.
     recent_changes: VecDeque<(ChangeCount, Touches)>,
     change_count: ChangeCount,
-    /// How many file accesses are writes: without any, and without commands, no read can conflict.
+    /// How many file accesses are writes: without writes and commands, no read can conflict.
     writes: usize,
 }
 
-/// A path as bytes: comparing those costs a fraction of comparing components. Paths are absolute
-/// and without `..`, and [`key`] takes out `.` and spare separators, so that one lies beneath
-/// another exactly if `other/` begins it.
+/// A path as bytes, which is much faster to compare than components. Paths are absolute and without
+/// `..`, and [`key`] removes `.` and extra separators, so that a path lies beneath another exactly
+/// if it begins with `other/`.
 type FileKey = Arc<[u8]>;
 
-/// How many calls that may have changed something have ended.
+/// How many calls have ended that may have changed something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ChangeCount(u64);
 
-/// More change_count than this are not told apart: then anything may have changed.
+/// How many recent changes are kept; before that, anything may have changed.
 const MOST_RECENT_CHANGES: usize = 256;
 
 #[derive(Debug)]
 struct Slot {
-    /// The positions of the calls it belongs to, outermost first.
+    /// The positions of its parent calls, outermost first.
     ancestors: Vec<Position>,
     touches: Option<Touches>,
     waits_for: BTreeSet<Position>,
     waited_for_by: Vec<Position>,
-    /// Whether something it conflicts with ended since it looked at the world.
+    /// Whether a conflicting call has ended since it prepared.
     is_outdated: bool,
 }
 
-/// What the order depends on of a call's touches.
+/// The part of a call's touches that decides the order.
 #[derive(Debug, Default)]
 struct Touches {
     files: Vec<(FileKey, FileAccess)>,
@@ -88,7 +88,7 @@ enum Clarity {
 }
 
 impl Schedule {
-    /// FieldType the next position, within the position of the call it belongs to.
+    /// Adds a call at the next position, nested in its parent's.
     pub(crate) fn enter(&mut self, parent: Option<Position>) -> Position {
         let position = Position(self.next);
         self.next += 1;
@@ -100,7 +100,7 @@ impl Schedule {
         position
     }
 
-    /// Says what a call touches, or says it anew. Returns the calls that may now look again.
+    /// Sets what a call touches, the first time or again. Returns the calls that may be ready now.
     pub(crate) fn set_touches(&mut self, position: Position, touches: &[Touch]) -> Vec<Position> {
         self.forget_touches(position);
         let Some(slot) = self.slots.get_mut(&position) else {
@@ -114,13 +114,13 @@ impl Schedule {
         self.advance(Some(position))
     }
 
-    /// How many calls that may have changed something have ended so far.
+    /// Returns how many calls have ended that may have changed something.
     pub(crate) fn change_count(&self) -> ChangeCount {
         self.change_count
     }
 
-    /// Whether what a call saw may have changed: it waited for an earlier call that it conflicts
-    /// with, or such a call ended after `since`. Asked once, it counts as seen.
+    /// Returns whether what a call read may have changed: it waited for a conflicting call, or one
+    /// ended after `since`. Asking resets the first reason.
     pub(crate) fn is_outdated(&mut self, position: Position, since: ChangeCount) -> bool {
         let recent_changes = &self.recent_changes;
         let Some(slot) = self.slots.get_mut(&position) else {
@@ -139,7 +139,7 @@ impl Schedule {
         waited || forgotten || later.any(|(_, other)| other.clashes_with(touches))
     }
 
-    /// Where a call stands.
+    /// Returns whether a call may go on.
     pub(crate) fn readiness(&self, position: Position) -> Readiness {
         match self.slots.get(&position) {
             Some(_) if position.0 >= self.admitted => Readiness::Pending,
@@ -148,7 +148,7 @@ impl Schedule {
         }
     }
 
-    /// A call ended. Returns the calls that may now look again.
+    /// Removes a call that has ended. Returns the calls that may be ready now.
     pub(crate) fn leave(&mut self, position: Position) -> Vec<Position> {
         let touches = self.forget_touches(position);
         let Some(slot) = self.slots.remove(&position) else {
@@ -183,8 +183,8 @@ impl Schedule {
         }
     }
 
-    /// Admits, in order, every call that has said what it touches. Returns those that wait for it,
-    /// which the one that just said so does not.
+    /// Admits, in order, every call that has stated its touches. Returns those that wait for it,
+    /// without the one that is stating its touches.
     fn advance(&mut self, announcing: Option<Position>) -> Vec<Position> {
         let mut admitted = Vec::new();
         while self.admitted < self.next {
@@ -251,7 +251,7 @@ impl Schedule {
         found
     }
 
-    /// Whether `other` is earlier in the tree of calls and not one that `position` belongs to.
+    /// Returns whether `other` is earlier in the tree of calls and not a parent of `position`.
     fn goes_before(&self, other: Position, position: Position) -> bool {
         let lineage = |position: Position| {
             let slot = self.slots.get(&position)?;
@@ -281,7 +281,8 @@ impl Schedule {
         holders.for_each(|(position, _)| found(*position));
     }
 
-    /// A folder's touch covers what lies beneath it, so both ancestors and descendants count.
+    /// Finds conflicting accesses. A directory covers everything beneath it, so both ancestors and
+    /// descendants count.
     fn find_file_conflicts(
         &self,
         path: &[u8],
@@ -346,7 +347,7 @@ impl Schedule {
     }
 }
 
-/// One file has one key, however a tool spells its path: `/a/` and `/./a` are `/a`.
+/// Returns the key of a path, however it is spelled: `/a/` and `/./a` are `/a`.
 fn key(path: &Path) -> FileKey {
     let mut parts = bytes(path).split(is_separator).skip(1);
     if parts.any(|part| matches!(part, b"" | b".")) {
@@ -364,12 +365,12 @@ fn is_separator(byte: &u8) -> bool {
     std::path::is_separator(char::from(*byte))
 }
 
-/// Whether a path that begins with another, as text, lies in that folder.
+/// Returns whether a path that begins with the bytes of a directory lies in it.
 fn is_beneath(path: &[u8], folder: &[u8]) -> bool {
     folder.last().is_some_and(is_separator) || path.get(folder.len()).is_some_and(is_separator)
 }
 
-/// The folders above a path, the root included.
+/// Returns the directories above a path, including the root.
 fn ancestors(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let cut = |(position, byte): (usize, &u8)| is_separator(byte).then_some(position);
     let folders = path
@@ -404,7 +405,7 @@ impl Touches {
                     found.add(to, FileAccess::Write);
                 }
                 Touch::Runs(command) => found.command = found.command.max(Some(clarity(command))),
-                // What nobody stated cannot be ordered; it is judged, not scheduled.
+                // Unknown effects cannot be ordered; they are judged, not scheduled.
                 Touch::Reaches(_) | Touch::Unknown => {}
             }
         }
@@ -423,7 +424,7 @@ impl Touches {
                 .any(|(_, access)| *access == FileAccess::Write)
     }
 
-    /// Whether the order of two calls matters.
+    /// Returns whether two calls conflict.
     fn clashes_with(&self, other: &Touches) -> bool {
         let files = self.files.iter().any(|(path, access)| {
             let clashes = |(other, its): &(FileKey, FileAccess)| {
@@ -449,7 +450,7 @@ impl Touches {
     }
 }
 
-/// Whether a path is the other or lies above it.
+/// Returns whether a path is the other or a directory above it.
 fn contains(path: &[u8], other: &[u8]) -> bool {
     path == other || (other.starts_with(path) && is_beneath(other, path))
 }

@@ -1,5 +1,6 @@
-//! A JSON schema, and inputs checked against it within a bound.
-//! A schema may come from a stranger: it costs neither the stack nor more time than it is given.
+//! A compiled JSON schema, and a bounded check of inputs against it.
+//! A schema may be hostile: neither compiling nor checking may overflow the stack or exceed its
+//! limit.
 
 mod cost;
 mod graph;
@@ -17,31 +18,31 @@ use crate::text::clean_line;
 
 const MOST_VIOLATIONS: usize = 20;
 const MOST_BACKTRACKS: usize = 10_000;
-/// What one pattern may take once it is compiled, in bytes.
+/// The size limit of one compiled pattern, in bytes.
 const LARGEST_PLAIN_PATTERN: usize = 256 * 1024;
 const LARGEST_PATTERN: usize = 1024 * 1024;
 
 const MOST_SUBSCHEMAS_ON_THIS_STACK: usize = 100;
 const STACK_PER_SUBSCHEMA: usize = 16 * 1024;
 
-/// How many steps a check may take: a schema applied to a value is one.
+/// How many steps a check may take: one is a subschema applied to a value.
 const MOST_STEPS: u64 = 1_000_000;
-/// Saying what is wrong takes longer than finding that something is.
+/// The limit for listing violations, which takes longer than finding that there is one.
 const MOST_STEPS_TO_EXPLAIN: u64 = 50_000;
 
-/// A schema that inputs can be checked against.
+/// A compiled schema that inputs can be checked against.
 pub(crate) struct Schema {
     validator: Validator,
     engine: RegexEngine,
     graph: Graph,
 }
 
-/// Whether `format` is checked, or only says something.
+/// Whether `format` is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Formats {
-    /// As the draft of the schema has it.
+    /// As the schema's draft defines it.
     AsWritten,
-    /// Those that are known.
+    /// Known formats are checked.
     Checked,
 }
 
@@ -67,12 +68,13 @@ pub(crate) enum SchemaError {
 }
 
 impl Schema {
-    /// Reads a schema. What would cost too much is refused before anything walks it.
+    /// Compiles a schema. One that would cost too much is rejected before anything recurses into
+    /// it.
     pub(crate) fn compile(schema: &Value) -> Result<Self, SchemaError> {
         Self::compile_with(schema, Formats::AsWritten)
     }
 
-    /// The same, with a say in what is checked.
+    /// Like `compile`, with a choice of whether formats are checked.
     pub(crate) fn compile_with(schema: &Value, formats: Formats) -> Result<Self, SchemaError> {
         if depth_exceeds(schema, DEEPEST) {
             return Err(SchemaError::TooDeep);
@@ -87,7 +89,7 @@ impl Schema {
         })
     }
 
-    /// Checks an input. The error names every violation with its place.
+    /// Checks an input. The error lists the violations with their paths.
     pub(crate) fn check(&self, input: &Value) -> Result<(), String> {
         let Some(steps) = self.graph.steps(input, self.engine, MOST_STEPS) else {
             return Err("it would take too long to check the input; make it smaller".to_owned());
@@ -112,7 +114,7 @@ impl Schema {
         if self.validator.is_valid(value) {
             Ok(())
         } else {
-            // What is wrong with a whole value is said of `value`, which is `it` here.
+            // The validator calls the whole value `value`, which is `it` here.
             Err(self.explain(value, "it").replace("it: value ", "it "))
         }
     }
@@ -132,7 +134,7 @@ impl Schema {
     }
 }
 
-/// Patterns that look around or back need an engine whose matches may take longer.
+/// Builds the validator. Patterns with lookaround or backreferences need a slower engine.
 fn build(schema: &Value, formats: Formats) -> Result<(Validator, RegexEngine), SchemaError> {
     let options = || match formats {
         Formats::AsWritten => jsonschema::options(),
@@ -151,8 +153,8 @@ fn build(schema: &Value, formats: Formats) -> Result<(Validator, RegexEngine), S
     }
 }
 
-/// Compiling follows references on the stack, perhaps through every part: many of them get a
-/// thread with room for that.
+/// Compiles on a thread with a large stack if there are many subschemas: compiling follows
+/// references on the stack, perhaps through all of them.
 fn on_enough_stack<T: Send>(
     parts: usize,
     compile: impl FnOnce() -> Result<T, SchemaError> + Send,
@@ -168,7 +170,7 @@ fn on_enough_stack<T: Send>(
     })
 }
 
-/// Says what is wrong where, without repeating the value: it may be long or secret.
+/// Describes a violation without the value, which may be long or secret.
 fn describe(error: &ValidationError<'_>, whole: &str) -> String {
     let place = error.instance_path().as_str();
     let at = |key: &str| format!("`{place}/{}`", key.replace('~', "~0").replace('/', "~1"));

@@ -1,5 +1,5 @@
-//! Where records of calls are kept, and how they are folded back.
-//! A store keeps what it is given; it never judges or changes a record.
+//! Stores of call records, and how calls are rebuilt from them.
+//! A store never judges or changes a record.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,30 +14,30 @@ use crate::ids::{CallId, SessionId};
 use crate::map::FastMap;
 use crate::timestamp::Timestamp;
 
-/// One thing that happened to one call.
+/// One event of one call, as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The session.
+    /// The session of the call.
     pub session: SessionId,
     /// The call.
     pub call: CallId,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// What.
+    /// What happened.
     pub event: Event,
 }
 
-/// Keeps records. `append` must not block: a store with slow media queues within a bound and
-/// tells by the receipt when a record is safe.
+/// Stores records. `append` must not block: a slow store uses a bounded queue and reports through
+/// the receipt when a record is stored.
 pub trait Store: Send + Sync + 'static {
-    /// FieldType a record. Records of one call arrive in order.
+    /// Stores a record. The records of one call arrive in order.
     fn append(&self, record: Record) -> Receipt;
 
-    /// Every record of a session, in order.
+    /// Returns all records of a session, in order.
     fn load(&self, session: &SessionId) -> Result<Vec<Record>, StoreError>;
 }
 
-/// A record could not be kept or read.
+/// A record could not be stored or read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("the history could not be used: {reason}")]
 pub struct StoreError {
@@ -45,7 +45,7 @@ pub struct StoreError {
     pub reason: Arc<str>,
 }
 
-/// Tells when a record is safe.
+/// Reports when a record is stored.
 #[derive(Debug)]
 pub struct Receipt(ReceiptState);
 
@@ -56,24 +56,24 @@ enum ReceiptState {
 }
 
 impl Receipt {
-    /// It is safe already.
+    /// Creates a receipt for a record that is already stored.
     pub fn safe() -> Self {
         Self(ReceiptState::Ready(Ok(())))
     }
 
-    /// It will not be kept.
+    /// Creates a receipt for a record that will not be stored.
     pub fn refused(reason: impl Into<Arc<str>>) -> Self {
         Self(ReceiptState::Ready(Err(StoreError {
             reason: reason.into(),
         })))
     }
 
-    /// The store will say so on this channel.
+    /// Creates a receipt that is resolved through this channel.
     pub fn later(receiver: oneshot::Receiver<Result<(), StoreError>>) -> Self {
         Self(ReceiptState::Waiting(receiver))
     }
 
-    /// What is known already, or the receipt to wait for.
+    /// Returns the result if it is known already, or else the receipt to await.
     pub fn now(self) -> Result<Result<(), StoreError>, Self> {
         match self.0 {
             ReceiptState::Ready(result) => Ok(result),
@@ -81,7 +81,7 @@ impl Receipt {
         }
     }
 
-    /// Waits until the record is safe. A store that went away did not keep it.
+    /// Waits until the record is stored. It is an error if the store was dropped before.
     pub async fn wait(self) -> Result<(), StoreError> {
         match self.0 {
             ReceiptState::Ready(result) => result,
@@ -94,7 +94,7 @@ impl Receipt {
     }
 }
 
-/// Keeps nothing. What an engine uses when it is given no store.
+/// A store that discards records. An engine without a store uses it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoStore;
 
@@ -108,13 +108,14 @@ impl Store for NoStore {
     }
 }
 
-/// Keeps everything in memory, until it is dropped.
+/// A store in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     sessions: Mutex<FastMap<SessionId, Vec<Vec<Record>>>>,
 }
 
-/// Records are kept in pieces of this many, so that a long session is never moved as it grows.
+/// Records are held in chunks of this many, so that a long session is never reallocated as it
+/// grows.
 const PIECE: usize = 256;
 
 impl Store for MemoryStore {
@@ -152,9 +153,9 @@ impl<S: Store> Store for Arc<S> {
     }
 }
 
-/// Folds records back into calls, in the order the calls were announced.
+/// Rebuilds calls from their records, in the order in which they were announced.
 ///
-/// A record without a place is skipped: what the store holds was folded once already.
+/// A record out of place is skipped; the journal stores only events that it has accepted.
 pub fn replay(records: &[Record]) -> Vec<ToolCall> {
     let mut calls: Vec<ToolCall> = Vec::new();
     let mut places: HashMap<&CallId, usize> = HashMap::new();

@@ -1,4 +1,4 @@
-//! The title of a call, made from its kind and its arguments: `Read src/main.rs (lines 10–30)`.
+//! The title of a call, inferred from its kind and its arguments: `Read src/main.rs (lines 10–30)`.
 //! It must not let a hidden character through, cut inside a grapheme, or show what looks secret.
 
 use std::fmt::Write as _;
@@ -12,10 +12,18 @@ use crate::text::{clean_command, push_clean, shorten};
 /// The longest title, in graphemes.
 pub const LONGEST: usize = 120;
 
-/// The longest single argument within a title, so that what follows it is seen too.
+/// The longest single argument within a title, so that what follows it is visible too.
 const LONGEST_PART: usize = 80;
 
-/// A title of one line for a call of the tool `name`, from whatever is known of its input.
+/// Returns a one-line title for a call of the tool `name`, from what is known of its input.
+///
+/// ```
+/// use serde_json::json;
+/// use toolcall::{Kind, title};
+///
+/// let input = json!({"path": "src/main.rs", "offset": 10, "limit": 21});
+/// assert_eq!(title::infer("read_file", Kind::Read, Some(&input)), "Read src/main.rs (lines 10–30)");
+/// ```
 pub fn infer(name: &str, kind: Kind, input: Option<&Value>) -> String {
     let args = ArgumentsByRole::of_input(input);
     let title = match kind {
@@ -78,7 +86,7 @@ fn search(args: &ArgumentsByRole<'_>) -> Option<String> {
     Some(title)
 }
 
-/// The command itself: what is seen is what runs.
+/// Uses the command itself as the title: the user sees what runs.
 fn execute(args: &ArgumentsByRole<'_>) -> Option<String> {
     let roles = [Role::Command, Role::Code, Role::Statement];
     let command = roles.iter().find_map(|role| args.get(*role))?;
@@ -114,9 +122,10 @@ fn command_words(words: &[Value]) -> String {
 
 fn think(args: &ArgumentsByRole<'_>) -> Option<String> {
     if let Some(Value::Array(steps)) = args.get(Role::Todos) {
-        let mut title = String::from("Plan: ");
-        let _ = write!(title, "{} steps", steps.len());
-        return Some(title);
+        return Some(match steps.len() {
+            1 => "Plan: 1 step".to_owned(),
+            count => format!("Plan: {count} steps"),
+        });
     }
     let roles = [Role::Thought, Role::Prompt, Role::Content];
     let thought = roles.iter().find_map(|role| args.text(*role));
@@ -161,7 +170,7 @@ fn calling(name: &str, input: Option<&Value>, args: &ArgumentsByRole<'_>) -> Str
     title
 }
 
-/// Roles that tell calls of one tool apart, the most distinguishing_argument first.
+/// Roles that distinguish calls of one tool, the most useful first.
 const DISTINGUISHING: &[Role] = &[
     Role::Query,
     Role::Url,
@@ -212,9 +221,9 @@ fn is_secret(key: &str) -> bool {
 
 /// A piece of a title.
 enum Piece<'a> {
-    /// Written here, shown as it is.
+    /// Text from this file, shown unchanged.
     Literal(&'a str),
-    /// Written elsewhere, cleaned and cut.
+    /// Text from the input, cleaned and cut.
     Untrusted(&'a str),
 }
 
@@ -231,7 +240,7 @@ fn joined(pieces: &[Piece<'_>]) -> String {
     line
 }
 
-/// A first path or address, and how many more there are.
+/// The first path or address, and how many more there are.
 type FirstAndRest<'a> = (&'a str, usize);
 
 fn with_path(verb: &str, args: &ArgumentsByRole<'_>) -> Option<String> {
@@ -257,7 +266,7 @@ fn several(value: &Value) -> Option<FirstAndRest<'_>> {
     }
 }
 
-/// A text, or the first of a list: of texts, or of objects that name a file or an address.
+/// Returns a text, or the first of a list: of texts, or of objects that name a file or an address.
 fn first_text(value: Option<&Value>) -> Option<&str> {
     let first = match value? {
         Value::Array(items) => items.first()?,
@@ -300,9 +309,11 @@ fn push_lines(title: &mut String, lines: Lines) {
             last: None,
             ..
         } => write!(title, " (from line {first})"),
+        Lines { head: Some(1), .. } => write!(title, " (first line)"),
         Lines {
             head: Some(count), ..
         } => write!(title, " (first {count} lines)"),
+        Lines { tail: Some(1), .. } => write!(title, " (last line)"),
         Lines {
             tail: Some(count), ..
         } => write!(title, " (last {count} lines)"),

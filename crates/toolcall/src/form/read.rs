@@ -1,5 +1,5 @@
-//! Reads the fields of a form from a JSON schema, as MCP servers write it.
-//! It is lenient about what it does not know and strict about what it would have to guess.
+//! Parses the fields of a form from the JSON schema of an MCP server.
+//! It ignores keywords it does not know and rejects types it would have to guess.
 
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ fn takes(map: &Map<String, Value>) -> Option<FieldType> {
     }
 }
 
-/// Some write a whole number as `1.0`.
+/// Reads an integer, which some servers write as `1.0`.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a bound that is cut is still one"
@@ -112,7 +112,7 @@ fn text_rules(map: &Map<String, Value>) -> TextRules {
     }
 }
 
-/// Choices with titles stand under the one key or the other; an older form names them beside.
+/// Reads choices: with titles under `titled`, or as `enum` with the older `enumNames` beside it.
 fn choices(map: &Map<String, Value>, titled: &str) -> Option<Vec<Choice>> {
     if let Some(options) = map.get(titled).and_then(Value::as_array) {
         let choice = |option: &Value| {

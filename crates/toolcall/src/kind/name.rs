@@ -1,37 +1,37 @@
-//! What a tool's name hint about its kind: its words, which of them leads, and what follows it.
-//! It must not call a tool read or search while any word speaks of writing.
+//! Infers a kind from a tool's name: from its words, which of them leads, and what follows it.
+//! It must not infer read or search while any word means writing.
 
 use super::words::{Word, classify, classify_pair, is_read_only};
 use crate::intent::Kind;
 
-/// What a name hint.
+/// What a name says about the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameHint {
     /// This kind.
     Kind(Kind),
-    /// That all depends on what it is given: `analyze_code`.
+    /// The kind depends on the input: `analyze_code`.
     Neutral,
-    /// Nothing that is known.
+    /// Nothing.
     Unknown,
 }
 
-/// Reads a name: `read_file`, `readFile`, `mcp__server__read-file`, `files.read`.
+/// Interprets a name: `read_file`, `readFile`, `mcp__server__read-file`, `files.read`.
 pub(super) fn hint(name: &str) -> NameHint {
     match NameWords::of(without_server(name)) {
         Some(words) => words.hint(),
-        // Whatever follows the part that would be read might be the verb.
+        // The name is too long to be read whole, and the rest might contain the verb.
         None => NameHint::Kind(Kind::Other),
     }
 }
 
-/// The name without the name of its server.
+/// Returns the name without the server's name.
 fn without_server(name: &str) -> &str {
     name.rsplit("__")
         .find(|part| !part.is_empty())
         .unwrap_or(name)
 }
 
-/// The kind that one word names by itself, as the value of an `action` argument does.
+/// Returns the kind of a single word, such as the value of an `action` argument.
 pub(super) fn operation(word: &str) -> Option<Kind> {
     match hint(word) {
         NameHint::Kind(kind) => Some(kind),
@@ -39,27 +39,27 @@ pub(super) fn operation(word: &str) -> Option<Kind> {
     }
 }
 
-/// The last word of a name, where it may be the object of a verb that is not known: `shuffle_list`.
+/// Returns the last word of a name, where it may be the object of an unknown verb: `shuffle_list`.
 pub(super) fn object(name: &str) -> Option<&str> {
     let last = split(name).last()?;
     (is_one_of(last, &["list", "view"]) && last.len() < name.len()).then_some(last)
 }
 
-/// Whether a name speaks of querying a database, or of no more than querying: `query_db`, `query`.
+/// Returns whether a name means querying a database, or only querying: `query_db`, `query`.
 pub(super) fn queries_database(name: &str) -> bool {
     let without_server = without_server(name);
     let any = |known: &[&str]| split(without_server).any(|word| is_one_of(word, known));
     any(&["query"]) && (any(DATABASES) || split(without_server).count() == 1)
 }
 
-/// Whether a name ends in a verb of looking behind one that may be a noun: `monitor_list`.
+/// Returns whether a name ends in `list` after a verb that may be a noun: `monitor_list`.
 pub(super) fn ends_in_list(name: &str) -> bool {
     split(without_server(name))
         .last()
         .is_some_and(|last| is_one_of(last, &["list"]))
 }
 
-/// Whether a name speaks of checking, as one does with boxes.
+/// Returns whether a name contains `check`, as in checking a box.
 pub(super) fn checks(name: &str) -> bool {
     split(without_server(name)).any(|word| is_one_of(word, &["check"]))
 }
@@ -67,7 +67,7 @@ pub(super) fn checks(name: &str) -> bool {
 const MOST_WORDS: usize = 12;
 const LONGEST_NAME: usize = 96;
 
-/// The words of a name with their meanings.
+/// The words of a name with their classes.
 struct NameWords<'a> {
     text: [&'a str; MOST_WORDS],
     word: [Word; MOST_WORDS],
@@ -75,7 +75,7 @@ struct NameWords<'a> {
 }
 
 impl<'a> NameWords<'a> {
-    /// Nothing for a name that is longer than names are.
+    /// Returns `None` for a name that is too long.
     fn of(name: &'a str) -> Option<Self> {
         if name.len() > LONGEST_NAME {
             return None;
@@ -95,7 +95,7 @@ impl<'a> NameWords<'a> {
         Some(words)
     }
 
-    /// `area_tool` hint no more than `area`.
+    /// Drops a last word that adds nothing: `area_tool` means `area`.
     fn drop_ending(&mut self) {
         if self.count > 1 && is_one_of(self.text[self.count - 1], &["tool", "action"]) {
             self.count -= 1;
@@ -146,7 +146,7 @@ impl<'a> NameWords<'a> {
         switches.then_some(Kind::SwitchMode)
     }
 
-    /// What is named is looked at: `git_status`, `recent_files`.
+    /// Interprets a name without a verb: what it names is read, as in `git_status`, `recent_files`.
     fn hint_without_verb(&self) -> NameHint {
         let described = self.count > 1 && is_one_of(self.text[0], DESCRIBING);
         match self.word[..self.count].last() {
@@ -156,13 +156,13 @@ impl<'a> NameWords<'a> {
         }
     }
 
-    /// A verb of looking leads: it stands unless a verb of writing follows.
+    /// A verb of reading leads: it decides unless a verb of writing follows.
     fn after_read_verb(&self, lead: usize, kind: Kind) -> Kind {
         if let Some(writing) = self.joined_writing(lead) {
             return writing;
         }
         if let Some(writing) = self.firm_writing(lead) {
-            // `search_replace` does both; `get_add_command` may only speak of it.
+            // `search_replace` does both; `get_add_command` may only mention it.
             return if self.count == 2 {
                 writing
             } else {
@@ -196,7 +196,7 @@ impl<'a> NameWords<'a> {
             || (kind == Kind::Search && beside.contains(&Word::Engine))
     }
 
-    /// A loose verb leads: a firm one behind it hint more, `get` makes a noun of it.
+    /// A loose verb leads: a firm one after it decides, and `get` makes it a noun.
     fn after_loose(&self, lead: usize, kind: Kind) -> Kind {
         if let Some(writing) = self.firm_writing(lead) {
             return writing;
@@ -226,7 +226,7 @@ impl<'a> NameWords<'a> {
         }
     }
 
-    /// A noun leads that might be a verb: a verb at the end hint what is done to it.
+    /// A noun that might be a verb leads: a verb at the end says what is done to it.
     fn after_noun(&self, lead: usize, kind: Kind) -> Kind {
         let last = self.count - 1;
         let looks = match self.word[last] {
@@ -251,7 +251,7 @@ impl<'a> NameWords<'a> {
         }
     }
 
-    /// The gravest of a leading verb and the verbs joined to it.
+    /// Returns the most severe kind of a leading verb and the verbs joined to it.
     fn raised(&self, lead: usize, kind: Kind) -> Kind {
         match self.joined_writing(lead) {
             Some(joined) if severity(joined) > severity(kind) => joined,
@@ -296,12 +296,12 @@ impl<'a> NameWords<'a> {
 const PLANNING: &[&str] = &["todo", "plan", "write", "read", "update", "manage", "list"];
 const PLANS_WRITTEN: &[&str] = &["todos", "write", "update"];
 
-/// Verbs of looking that are objects as often: `list_archive` archives a list.
+/// Verbs of reading that are just as often objects: `list_archive` archives a list.
 const ALSO_NOUNS: &[&str] = &[
     "list", "view", "query", "search", "preview", "check", "count",
 ];
 
-/// Verbs that are things as often, wherever a verb of plain looking stands beside them.
+/// Verbs that are just as often things, next to a plain verb of reading.
 const THINGS: &[&str] = &[
     "backup", "call", "chat", "email", "invoice", "label", "message", "order", "post", "report",
     "tag",
@@ -350,7 +350,7 @@ const SQL: &[&str] = &[
     "graphql",
 ];
 
-/// Things that are asked in a language that may also write.
+/// Things that are queried in a language that may also write.
 const DATABASES: &[&str] = &["database", "databases", "db", "table", "warehouse"];
 
 fn is_one_of(word: &str, known: &[&str]) -> bool {
@@ -368,7 +368,7 @@ fn writing(kind: Kind) -> Option<Kind> {
     (severity(kind) > 0).then_some(kind)
 }
 
-/// How much a kind may do, so that the gravest of several counts.
+/// Returns how much harm a kind may do, so that the most severe of several counts.
 fn severity(kind: Kind) -> u8 {
     match kind {
         Kind::Read | Kind::Search | Kind::Fetch | Kind::Think => 0,
@@ -380,7 +380,7 @@ fn severity(kind: Kind) -> u8 {
     }
 }
 
-/// Splits at everything that is no letter, and where lower case turns upper.
+/// Splits at everything that is not a letter, and where lower case turns to upper case.
 fn split(name: &str) -> impl Iterator<Item = &str> {
     name.split(|c: char| !c.is_alphabetic())
         .flat_map(camel_words)

@@ -1,32 +1,32 @@
-//! What the words in tool names mean: the tables behind the inference of kinds.
-//! It must not weigh one word against another; that is the reading's part.
+//! The words of tool names and the kinds they stand for: the tables behind the inference of kinds.
+//! It looks at single words and pairs; `name` weighs them against each other.
 
 use crate::intent::Kind;
 
-/// What one word of a tool's name hint.
+/// The class of one word of a tool's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
-    /// A verb that is hardly ever anything else: `delete`.
+    /// Almost always a verb: `delete`.
     Firm(Kind),
-    /// A verb that is a noun behind another verb: `run` in `get_run`.
+    /// A verb that is a noun after another verb: `run` in `get_run`.
     Loose(Kind),
-    /// A noun that is a verb where no other verb stands: `comment`.
+    /// A noun that is a verb if there is no other: `comment`.
     Noun(Kind),
-    /// A verb that does no more than what it is given makes of it: `analyze`, `navigate`.
+    /// A verb whose effect depends on the input: `analyze`, `navigate`.
     Neutral,
     /// Joins two verbs: `find_and_replace`.
     Join,
-    /// The web, as the place that is read or searched.
+    /// The web, as what is read or searched.
     Web,
-    /// A search engine, where it stands beside a verb of searching.
+    /// A search engine, next to a verb of searching.
     Engine,
-    /// Something that is looked at where no verb stands: `git_status`.
+    /// Something that is read if there is no verb: `git_status`.
     Fact,
     /// Any other word.
     Plain,
 }
 
-/// The classify of a word, in whatever case it is written.
+/// Classifies a word in any case.
 pub(super) fn classify(word: &str) -> Word {
     let mut buffer = [0; LONGEST];
     let Some(folded) = buffer.get_mut(..word.len()) else {
@@ -37,7 +37,7 @@ pub(super) fn classify(word: &str) -> Word {
     known(folded).unwrap_or_else(|| derived(folded))
 }
 
-/// The classify of two words that belong together, where it is not the sum of the two.
+/// Classifies two words that belong together, where that differs from the two alone.
 pub(super) fn classify_pair(first: &str, second: &str) -> Option<Word> {
     PHRASES
         .iter()
@@ -52,7 +52,7 @@ fn known(word: &[u8]) -> Option<Word> {
     at.ok().map(|at| WORDS[at].1)
 }
 
-/// Reads a word that no table lists by its form, and only ever as something that writes.
+/// Classifies a word that is not in the table by its form, and only ever as one that writes.
 fn derived(word: &[u8]) -> Word {
     let stem = PREFIXES
         .iter()
@@ -70,7 +70,7 @@ fn derived(word: &[u8]) -> Word {
     }
 }
 
-/// Kinds that a writing tool must never be given.
+/// Returns whether the kind claims that nothing is written; a writing tool must never get it.
 pub(super) fn is_read_only(kind: Kind) -> bool {
     matches!(kind, Kind::Read | Kind::Search)
 }
@@ -321,7 +321,7 @@ const WORDS: &[(&str, Word)] = &[
     ("rollout", Loose(Kind::Execute)), ("rotate", Firm(Kind::Edit)), ("rpop", Loose(Kind::Delete)),
     ("rpush", Loose(Kind::Edit)), ("run", Loose(Kind::Execute)), ("sadd", Loose(Kind::Edit)),
     ("sample", Loose(Kind::Other)), ("sanitize", Firm(Kind::Edit)), ("save", Firm(Kind::Edit)),
-    ("hint", Loose(Kind::Other)), ("scaffold", Firm(Kind::Edit)), ("scale", Loose(Kind::Edit)),
+    ("say", Loose(Kind::Other)), ("scaffold", Firm(Kind::Edit)), ("scale", Loose(Kind::Edit)),
     ("scan", Loose(Kind::Other)), ("scard", Firm(Kind::Read)), ("schedule", Loose(Kind::Other)),
     ("schema", Fact), ("scrape", Firm(Kind::Fetch)), ("screenshot", Loose(Kind::Other)),
     ("script", Noun(Kind::Execute)), ("scroll", Loose(Kind::Other)), ("scrub", Loose(Kind::Other)),

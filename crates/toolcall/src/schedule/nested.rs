@@ -1,5 +1,5 @@
-//! Nested calls on the schedule: whatever they touch, nothing ever waits in a circle.
-//! It must not move a call that the schedule holds back, nor end one before its children.
+//! Tests nested calls: whatever they touch, there is never a deadlock.
+//! It must not run a call that the schedule blocks, nor end one before its children.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -37,7 +37,7 @@ enum Stage {
     Absent,
     Entered(Position),
     Stated(Position),
-    /// It waited, so it looked and stated once more.
+    /// It waited, so it prepared and stated again.
     StatedAgain(Position),
     Running(Position),
     Ended,
@@ -111,7 +111,7 @@ impl ScheduleSimulation {
         }
     }
 
-    /// Moves whoever can, chosen by the picks, until nobody can.
+    /// Advances calls that can move, chosen by the picks, until none can.
     fn play(&mut self, picks: &[usize]) {
         for pick in picks.iter().cycle() {
             let movable: Vec<usize> = (0..self.stages.len())

@@ -1,5 +1,6 @@
-//! The schedule against a naive one that compares every pair of calls, and its promises one by one.
-//! It must not share the index with what it tests: conflicts are worked out here once more.
+//! Tests the schedule against a naive one that compares every pair of calls, and its guarantees one
+//! by one.
+//! It must not share the index with the code under test: conflicts are computed here again.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -101,7 +102,7 @@ fn conflict(some: &[Touch], others: &[Touch]) -> bool {
     of(some, &|one| of(others, &|other| clash(one, other)))
 }
 
-/// The same schedule, worked out pair by pair.
+/// The same schedule, computed pair by pair.
 #[derive(Default)]
 struct NaiveSchedule(BTreeMap<u64, NaiveCall>);
 
@@ -192,7 +193,7 @@ impl NaiveSchedule {
     }
 }
 
-/// Something that happens to a schedule. Numbers choose among the calls that are there.
+/// A change to a schedule. Numbers choose among the calls that are there.
 #[derive(Clone, Debug)]
 enum ScheduleMove {
     Enter(Option<usize>),
@@ -222,7 +223,7 @@ impl SchedulePair {
             .map(|position| Position(*position))
     }
 
-    /// Makes the move in both and returns who moved and who was woken.
+    /// Makes the move in both, and returns which call moved and which were woken.
     fn make(&mut self, step: &ScheduleMove) -> (Option<Position>, Vec<Position>) {
         match step {
             ScheduleMove::Enter(parent) => {

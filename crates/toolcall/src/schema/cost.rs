@@ -1,5 +1,5 @@
-//! How many steps it takes at most to check an input against a schema.
-//! It only counts, and each subschema with each value once, so that counter takes no longer than is allowed.
+//! Computes how many steps it takes at most to check an input against a schema.
+//! It counts each subschema with each value once, so that counting itself stays within the limit.
 
 use serde_json::{Map, Value};
 
@@ -7,26 +7,26 @@ use super::graph::{Graph, Subschema, SubschemaId};
 use super::read::count;
 use crate::map::FastMap;
 
-/// Whoever checks an input takes this on the stack.
+/// The deepest chain of subschemas: the validator recurses this far on the stack.
 const DEEPEST_PATH: usize = 256;
-/// Steps for a byte that is matched in time that grows with the text.
+/// Steps per byte of a text that is matched in linear time.
 const STEPS_PER_BYTE: u64 = 16;
-/// Bytes times bytes for a step, where it may grow with the square of the text.
+/// Squared bytes per step, where matching may take quadratic time.
 const SQUARE_BYTES_PER_STEP: u64 = 16;
 
-/// What matches patterns.
+/// Which engine matches patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegexEngine {
-    /// In time that grows with the text.
+    /// Linear time.
     Linear,
-    /// In time that may grow with the square of it.
+    /// Up to quadratic time.
     Backtracking,
 }
 
 impl Graph {
-    /// The steps that checking this input takes at most; nothing if those are more than `most`.
+    /// Returns the steps that checking this input takes at most; `None` if they exceed `most`.
     pub(super) fn steps(&self, input: &Value, engine: RegexEngine, most: u64) -> Option<u64> {
-        // Most schemas are so small that no input could go through them in too many steps.
+        // For most schemas this simple bound suffices.
         if let (Some(steps), false) = (self.total_steps, self.reads_text) {
             let bound = steps.saturating_mul(count(input));
             if bound <= most {
@@ -47,7 +47,7 @@ struct StepCounter<'g> {
     graph: &'g Graph,
     engine: RegexEngine,
     most: u64,
-    /// By subschema and the address of the value, which does not move meanwhile.
+    /// Steps by subschema and address of the value, which does not move meanwhile.
     counted: FastMap<(SubschemaId, *const Value), u64>,
 }
 
@@ -122,7 +122,7 @@ impl StepCounter<'_> {
         Some(())
     }
 
-    /// A name has no address of its own as a value, and is not counted twice.
+    /// Counts the steps for a property name, which is not a `Value` and so is not cached.
     fn name(&mut self, index: SubschemaId, name: &str, depth: usize) -> Option<u64> {
         if depth >= DEEPEST_PATH {
             return None;
@@ -154,7 +154,7 @@ impl StepCounter<'_> {
     }
 }
 
-/// Steps that add up until they are too many.
+/// A sum of steps with a limit.
 struct StepSum {
     steps: u64,
     most: u64,

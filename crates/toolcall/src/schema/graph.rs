@@ -1,5 +1,5 @@
-//! A schema as subschemas and the steps between them, with every reference followed.
-//! It refuses what has no end or no bound; it checks no input and needs no deep stack.
+//! A schema as a graph of subschemas, with every reference followed.
+//! It rejects endless and unbounded schemas; it checks no input and does not recurse.
 
 use serde_json::Value;
 
@@ -7,41 +7,41 @@ use super::SchemaError;
 use super::read::read;
 use crate::map::FastMap;
 
-/// What one value may cost at one place, however small it is.
+/// The limit of steps for one value, however small it is.
 const MOST_AT_ONCE: u64 = 20_000;
-/// The number of a subschema.
+/// The index of a subschema.
 pub(super) type SubschemaId = usize;
 
-/// A schema, subschema by subschema. The first is the whole.
+/// A schema as a list of subschemas. The first is the root.
 #[derive(Debug)]
 pub(super) struct Graph {
     pub(super) subschemas: Vec<Subschema>,
-    /// What all steps from the whole take; nothing if it goes in circles.
+    /// The steps of all paths from the root; `None` if there is a cycle.
     pub(super) total_steps: Option<u64>,
-    /// Whether anything in it looks at texts.
+    /// Whether any keyword matches texts.
     pub(super) reads_text: bool,
 }
 
-/// One schema within the schema, as far as checking it takes steps.
+/// One subschema, as far as checking it takes steps.
 #[derive(Debug, Default)]
 pub(super) struct Subschema {
-    /// What its own keywords take.
+    /// The steps of its own keywords.
     pub(super) own: u64,
-    /// Schemas for the same value, and how often those are gone through.
+    /// Subschemas for the same value, and how often each is applied.
     pub(super) same_value: Vec<SubschemaId>,
     pub(super) times: u64,
-    /// Schemas for properties by name.
+    /// Subschemas for properties by name.
     pub(super) properties: FastMap<String, SubschemaId>,
-    /// Schemas for any property, by a pattern of its name or by none.
+    /// Subschemas for any property, by a pattern of its name or for all.
     pub(super) any_property: Vec<SubschemaId>,
-    /// How many patterns names are matched with.
+    /// How many patterns property names are matched with.
     pub(super) name_patterns: u64,
-    /// Schemas for the names themselves.
+    /// Subschemas for the property names themselves.
     pub(super) names: Vec<SubschemaId>,
-    /// Schemas for items by place, and for any.
+    /// Subschemas for items by index, and for any item.
     pub(super) first_items: Vec<SubschemaId>,
     pub(super) any_item: Vec<SubschemaId>,
-    /// How many keywords look at texts.
+    /// How many keywords match texts.
     pub(super) text_checks: u64,
     /// Whether items are compared with each other.
     pub(super) compares_items: bool,
@@ -52,7 +52,7 @@ impl Subschema {
         self.same_value.iter().map(|index| (*index, self.times))
     }
 
-    /// The schemas for what is within a value.
+    /// Returns the subschemas for the contents of a value.
     fn within(&self) -> impl Iterator<Item = SubschemaId> {
         let properties = self.properties.values().chain(&self.any_property);
         let items = self.first_items.iter().chain(&self.any_item);
@@ -78,7 +78,7 @@ impl Graph {
     }
 }
 
-/// Whoever refers to itself for the same value never ends; whoever doubles often enough neither.
+/// Rejects subschemas that apply to the same value in a cycle, or too many times.
 fn check_at_once(subschemas: &[Subschema]) -> Result<(), SchemaError> {
     for total in totals(subschemas, |subschema| subschema.same_value().collect()) {
         match total {
@@ -92,8 +92,9 @@ fn check_at_once(subschemas: &[Subschema]) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// What each subschema takes together with all that follows it along these edges; nothing for those
-/// that lead into a circle. Parts without edges come first, then whoever waits for them.
+/// Returns the steps of each subschema together with all that follow along these edges; `None` for
+/// those that lead into a cycle. Subschemas without edges come first, then those that depend on
+/// them.
 fn totals(
     subschemas: &[Subschema],
     edges: impl Fn(&Subschema) -> Vec<(SubschemaId, u64)>,

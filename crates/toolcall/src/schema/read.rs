@@ -1,5 +1,5 @@
-//! Reads the subschemas of a schema and follows its references, keyword by keyword.
-//! It takes no reference on the stack, and none that leads out of the schema.
+//! Collects the subschemas of a schema and resolves its references, keyword by keyword.
+//! It does not recurse into references, and accepts none that leads out of the schema.
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
@@ -9,12 +9,13 @@ use super::graph::{Subschema, SubschemaId};
 use crate::map::FastMap;
 use crate::text::clean_line;
 
-/// More than any model could use. Whoever compiles a schema may take all of them on the stack.
+/// More than any model could use. Compiling may recurse through all of them.
 const MOST_SUBSCHEMAS: usize = 4_000;
-/// Finding out what is unevaluated goes through the schemas for the same value again, twice.
+/// To find out what is unevaluated, the validator applies the subschemas for the same value twice
+/// more.
 const TIMES_FOR_UNEVALUATED: u64 = 3;
 
-/// The subschemas of a schema, the whole first.
+/// Returns the subschemas of a schema, the root first.
 pub(super) fn read(schema: &Value) -> Result<Vec<Subschema>, SchemaError> {
     let mut builder = GraphBuilder::new(schema);
     builder.find_anchors(schema);
@@ -25,13 +26,13 @@ pub(super) fn read(schema: &Value) -> Result<Vec<Subschema>, SchemaError> {
     Ok(builder.subschemas)
 }
 
-/// A schema while it is read.
+/// Collects subschemas.
 struct GraphBuilder<'s> {
     whole: &'s Value,
-    /// What an `$id` is called: it depends on the draft.
+    /// The keyword for `$id`, which depends on the draft.
     id: &'static str,
     anchors: FastMap<&'s str, &'s Value>,
-    /// By address: the schema does not move meanwhile.
+    /// Ids by address: the schema does not move meanwhile.
     known: FastMap<*const Value, SubschemaId>,
     subschemas: Vec<Subschema>,
     pending: Vec<(SubschemaId, &'s Value)>,
@@ -54,7 +55,7 @@ impl<'s> GraphBuilder<'s> {
         }
     }
 
-    /// Wherever they are: what looks like an anchor and is none is not referred to.
+    /// Finds anchors everywhere: something that only looks like one is never referred to.
     fn find_anchors(&mut self, value: &'s Value) {
         match value {
             Value::Object(map) => {
@@ -70,7 +71,7 @@ impl<'s> GraphBuilder<'s> {
         }
     }
 
-    /// The number of a subschema. It is read later, so that nothing is taken on the stack.
+    /// Returns the id of a subschema and queues it, so that nothing recurses.
     fn add(&mut self, schema: &'s Value) -> Result<SubschemaId, SchemaError> {
         if let Some(index) = self.known.get(&std::ptr::from_ref(schema)) {
             return Ok(*index);
@@ -105,7 +106,7 @@ impl<'s> GraphBuilder<'s> {
         Ok(subschema)
     }
 
-    /// Keywords that apply schemas to the same value.
+    /// Reads keywords that apply subschemas to the same value.
     fn read_same(
         &mut self,
         subschema: &mut Subschema,
@@ -123,7 +124,7 @@ impl<'s> GraphBuilder<'s> {
         Ok(())
     }
 
-    /// Keywords that apply schemas to what is in the value.
+    /// Reads keywords that apply subschemas to the contents of the value.
     fn read_within(
         &mut self,
         subschema: &mut Subschema,
@@ -183,7 +184,7 @@ impl<'s> GraphBuilder<'s> {
     }
 }
 
-/// Keywords that look at the value itself.
+/// Reads keywords that check the value itself.
 fn read_own(subschema: &mut Subschema, keyword: &str, value: &Value) {
     match keyword {
         "unevaluatedProperties" | "unevaluatedItems" => subschema.times = TIMES_FOR_UNEVALUATED,
@@ -194,7 +195,7 @@ fn read_own(subschema: &mut Subschema, keyword: &str, value: &Value) {
     }
 }
 
-/// How many values there are in a value, itself included.
+/// Returns how many values a value contains, including itself.
 pub(super) fn count(value: &Value) -> u64 {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,

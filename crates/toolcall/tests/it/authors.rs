@@ -275,7 +275,7 @@ async fn a_name_nobody_has_is_answered_with_its_neighbours() {
         call(registry(), "zzz", json!({})).await,
         Ending::failed(far)
     );
-    let none = "there is no tool `zzz`, and no other";
+    let none = "there is no tool `zzz`: no tools are registered";
     assert_eq!(
         call(Registry::new(), "zzz", json!({})).await,
         Ending::failed(none)

@@ -247,7 +247,7 @@ fn calls_that_never_ran_are_logged_with_no_time() {
     assert_eq!(buffer.lines(), [line]);
 }
 
-/// FieldType nothing.
+/// A writer that always fails.
 struct BrokenWriter;
 
 impl Write for BrokenWriter {
