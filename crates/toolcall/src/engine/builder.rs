@@ -1,5 +1,5 @@
 //! Builds an engine from its parts.
-//! Parts that are left out get careful defaults: no policy asks, no host is an empty one in memory.
+//! Parts that are left out get careful defaults: ask about every call, deny what cannot be asked.
 
 use std::path::PathBuf;
 use std::sync::Arc;

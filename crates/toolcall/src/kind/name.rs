@@ -131,7 +131,7 @@ impl<'a> NameWords<'a> {
         }
     }
 
-    /// An agent's work on its without_server session: its plan, its mode, its helpers.
+    /// Returns the kind of an agent's work on its own session: its plan, mode or subagents.
     fn session_work(&self) -> Option<Kind> {
         let text = &self.text[..self.count];
         let all = |known: &[&str]| text.iter().all(|word| is_one_of(word, known));
@@ -309,7 +309,7 @@ const THINGS: &[&str] = &[
 
 const PLAIN_LOOKING: &[&str] = &["get", "list", "search", "find"];
 
-/// NameWords that begin the name of a thing, where no verb can hide: `latest_news`.
+/// Words that begin the name of a thing, without a verb: `latest_news`.
 const DESCRIBING: &[&str] = &[
     "my",
     "current",

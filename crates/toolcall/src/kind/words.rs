@@ -117,7 +117,7 @@ const PHRASES: &[(&str, &str, Word)] = &[
 
 use Word::{Engine, Fact, Firm, Join, Loose, Neutral, Noun, Plain, Web};
 
-/// NameWords in order.
+/// Words in alphabetical order, for the binary search.
 #[rustfmt::skip]
 const WORDS: &[(&str, Word)] = &[
     ("abort", Loose(Kind::Other)), ("accept", Loose(Kind::Other)), ("ack", Loose(Kind::Other)),
