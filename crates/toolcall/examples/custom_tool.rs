@@ -1,5 +1,5 @@
-//! A tool of your own: a name, a description, an input, and what it does.
-//! It shows the least that is needed; `permissions` shows how calls are judged.
+//! Your own tool: a name, a description, an input, and a `run` function.
+//! It shows the minimum; the example `permissions` shows how calls are judged.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

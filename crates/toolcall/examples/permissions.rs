@@ -1,5 +1,5 @@
-//! A permission of your own: a policy that judges, and an approver that answers what it asks.
-//! The tools know nothing of either.
+//! Your own permissions: a policy that judges calls, and an approver that answers its questions.
+//! The tools do not know about either.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use toolcall::{
     SessionContext, ToolRequest, Touch, Verdict,
 };
 
-/// Reads inside the project pass; a person decides about the rest.
+/// Allows reads inside the project; the user decides about the rest.
 fn careful(intent: &Intent, setting: &SessionContext) -> Verdict {
     let is_read = |touch: &Touch| matches!(touch, Touch::Reads(path) if setting.contains(path));
     if intent.touches.iter().all(is_read) {
@@ -31,7 +31,7 @@ async fn answer(question: Arc<Question>) -> Answer {
     }
 }
 
-/// A tool that states what it touches and then only says so.
+/// A tool that states a touch and then does nothing.
 fn tool(name: &str, kind: Kind, touch: Touch) -> Arc<CustomTool> {
     let definition = Definition::new(name, "For this example.", json!({"type": "object"}));
     let title = name.replace('_', " ");

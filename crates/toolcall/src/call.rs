@@ -372,7 +372,11 @@ impl ToolCall {
     /// Returns the tool's name: as the model wrote it until the call is prepared, the registered
     /// one after.
     pub fn tool(&self) -> &Arc<str> {
-        if let Some(tool) = self.restated.as_ref().and_then(|said| said.tool.as_ref()) {
+        if let Some(tool) = self
+            .restated
+            .as_ref()
+            .and_then(|restated| restated.tool.as_ref())
+        {
             return tool;
         }
         match &self.prepared {

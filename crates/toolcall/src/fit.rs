@@ -197,10 +197,10 @@ mod tests {
             json!({"a": {"b": {"c": 1}}}),
         ] {
             let (result, cut_texts) = fit(ToolResult::default().structured(large));
-            let said = Content::text("(the structured result is left out: it is over 8 bytes)");
+            let note = Content::text("(the structured result is left out: it is over 8 bytes)");
             assert_eq!(
                 (result, cut_texts),
-                (ToolResult::from(vec![said]), CutTexts::default())
+                (ToolResult::from(vec![note]), CutTexts::default())
             );
         }
     }
@@ -216,13 +216,13 @@ mod tests {
             fit_one(Content::Audio(whole.clone())),
             Content::Audio(whole)
         );
-        let said =
+        let note =
             |what| format!("({what} of type image/png left out: 6291459 bytes are too many)");
         assert_eq!(
             fit_one(Content::Image(large.clone())),
-            Content::text(said("image"))
+            Content::text(note("image"))
         );
-        assert_eq!(fit_one(Content::Audio(large)), Content::text(said("audio")));
+        assert_eq!(fit_one(Content::Audio(large)), Content::text(note("audio")));
     }
 
     fn resource(body: ResourceBody) -> Content {
@@ -245,8 +245,8 @@ mod tests {
     fn the_bytes_of_a_resource_pass_whole_or_not_at_all() {
         let bytes = |length| resource(ResourceBody::Base64("A".repeat(length).into()));
         assert_eq!(fit_one(bytes(16)), bytes(16));
-        let said = "(file:///a of type unknown left out: 6291459 bytes are too many)";
-        assert_eq!(fit_one(bytes(LARGEST_BLOB + 4)), Content::text(said));
+        let note = "(file:///a of type unknown left out: 6291459 bytes are too many)";
+        assert_eq!(fit_one(bytes(LARGEST_BLOB + 4)), Content::text(note));
     }
 
     #[test]

@@ -90,8 +90,8 @@ impl Outcome {
             content.push(Content::text(clean_block(&output.text())));
         }
         if let Some(spill) = output.spill() {
-            let said = format!("{}: {}", spill.uri, spill.summary());
-            content.push(Content::text(said));
+            let note = format!("{}: {}", spill.uri, spill.summary());
+            content.push(Content::text(note));
         }
         content.extend(self.result().content.iter().cloned());
         if let (true, Some(value)) = (self.result().content.is_empty(), &self.result().structured) {

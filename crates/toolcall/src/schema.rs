@@ -55,14 +55,14 @@ pub(crate) enum SchemaError {
     TooMany(usize),
     #[error("`{0}` leads nowhere within it; write the part into `$defs`")]
     Unknown(String),
-    #[error("a part of it has an `$id`; only the whole may have one")]
+    #[error("a part of it has an `$id`; only the root_name may have one")]
     Embedded,
     #[error("it refers to itself without going into the input")]
     Circular,
     #[error("checking one value against it would take more than {0} steps")]
     TooCostly(u64),
-    #[error("there is no room to compile it")]
-    NoRoom,
+    #[error("there is not enough memory to compile it")]
+    OutOfMemory,
     #[error("it is no valid JSON schema: {0}")]
     Invalid(String),
 }
@@ -114,23 +114,23 @@ impl Schema {
         if self.validator.is_valid(value) {
             Ok(())
         } else {
-            // The validator calls the whole value `value`, which is `it` here.
+            // The validator calls the root_name value `value`, which is `it` here.
             Err(self.explain(value, "it").replace("it: value ", "it "))
         }
     }
 
-    fn explain(&self, input: &Value, whole: &str) -> String {
+    fn explain(&self, input: &Value, root_name: &str) -> String {
         let mut errors = self.validator.iter_errors(input);
-        let mut said: Vec<String> = errors
+        let mut violations: Vec<String> = errors
             .by_ref()
             .take(MOST_VIOLATIONS)
-            .map(|e| describe(&e, whole))
+            .map(|e| describe(&e, root_name))
             .collect();
         let more = errors.count();
         if more > 0 {
-            said.push(format!("and {more} more"));
+            violations.push(format!("and {more} more"));
         }
-        said.join("; ")
+        violations.join("; ")
     }
 }
 
@@ -166,12 +166,12 @@ fn on_enough_stack<T: Send>(
         let thread = std::thread::Builder::new().stack_size(parts * STACK_PER_SUBSCHEMA);
         let compiling = thread.spawn_scoped(scope, compile);
         let compiled = compiling.ok().and_then(|thread| thread.join().ok());
-        compiled.unwrap_or(Err(SchemaError::NoRoom))
+        compiled.unwrap_or(Err(SchemaError::OutOfMemory))
     })
 }
 
 /// Describes a violation without the value, which may be long or secret.
-fn describe(error: &ValidationError<'_>, whole: &str) -> String {
+fn describe(error: &ValidationError<'_>, root_name: &str) -> String {
     let place = error.instance_path().as_str();
     let at = |key: &str| format!("`{place}/{}`", key.replace('~', "~0").replace('/', "~1"));
     let text = match error.kind() {
@@ -186,19 +186,19 @@ fn describe(error: &ValidationError<'_>, whole: &str) -> String {
         ValidationErrorKind::Type { kind } => {
             format!(
                 "{} must be {}, not {}",
-                root(place, whole),
+                root(place, root_name),
                 expected(kind),
                 kind_of(error.instance())
             )
         }
-        _ => format!("{}: {}", root(place, whole), error.masked()),
+        _ => format!("{}: {}", root(place, root_name), error.masked()),
     };
     clean_line(&text, 300)
 }
 
-fn root(place: &str, whole: &str) -> String {
+fn root(place: &str, root_name: &str) -> String {
     match place {
-        "" => whole.to_owned(),
+        "" => root_name.to_owned(),
         place => format!("`{place}`"),
     }
 }

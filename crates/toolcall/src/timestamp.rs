@@ -82,10 +82,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_written_as_iso_8601() {
-        let moment = Timestamp::from_micros(1_794_822_031_657_257);
-        assert_eq!(moment.to_string(), "2026-11-16T09:40:31.657257Z");
-        assert_eq!(format!("{moment:.0}"), "2026-11-16T09:40:31Z");
+    fn timestamps_are_written_as_iso_8601() {
+        let timestamp = Timestamp::from_micros(1_794_822_031_657_257);
+        assert_eq!(timestamp.to_string(), "2026-11-16T09:40:31.657257Z");
+        assert_eq!(format!("{timestamp:.0}"), "2026-11-16T09:40:31Z");
         assert_eq!(Timestamp::default().to_string(), "1970-01-01T00:00:00Z");
         let last = Timestamp::from_micros(u64::MAX).to_string();
         assert!(last.starts_with("9999-12-30"), "{last}");

@@ -72,8 +72,8 @@ fn takes(map: &Map<String, Value>) -> Option<FieldType> {
             most: map.get("maximum").and_then(Value::as_f64),
         }),
         "integer" => Some(FieldType::Integer {
-            least: map.get("minimum").and_then(whole),
-            most: map.get("maximum").and_then(whole),
+            least: map.get("minimum").and_then(integer),
+            most: map.get("maximum").and_then(integer),
         }),
         "boolean" => Some(FieldType::Flag),
         "array" => Some(FieldType::SomeOf {
@@ -90,7 +90,7 @@ fn takes(map: &Map<String, Value>) -> Option<FieldType> {
     clippy::cast_possible_truncation,
     reason = "a bound that is cut is still one"
 )]
-fn whole(value: &Value) -> Option<i64> {
+fn integer(value: &Value) -> Option<i64> {
     value
         .as_i64()
         .or_else(|| value.as_f64().map(|float| float as i64))

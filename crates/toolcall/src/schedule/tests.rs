@@ -293,7 +293,7 @@ proptest! {
     }
 
     #[test]
-    fn whoever_becomes_clear_is_told_to_look_again(moves in vec(any_move(), 0..60)) {
+    fn a_call_that_becomes_ready_is_woken(moves in vec(any_move(), 0..60)) {
         let mut pair = SchedulePair::default();
         for step in &moves {
             let before = pair.readiness();

@@ -28,7 +28,7 @@ pub(super) fn read(schema: &Value) -> Result<Vec<Subschema>, SchemaError> {
 
 /// Collects subschemas.
 struct GraphBuilder<'s> {
-    whole: &'s Value,
+    root: &'s Value,
     /// The keyword for `$id`, which depends on the draft.
     id: &'static str,
     anchors: FastMap<&'s str, &'s Value>,
@@ -39,10 +39,10 @@ struct GraphBuilder<'s> {
 }
 
 impl<'s> GraphBuilder<'s> {
-    fn new(whole: &'s Value) -> Self {
-        let draft = whole["$schema"].as_str().unwrap_or_default();
+    fn new(root: &'s Value) -> Self {
+        let draft = root["$schema"].as_str().unwrap_or_default();
         Self {
-            whole,
+            root,
             id: if draft.contains("draft-04") {
                 "id"
             } else {
@@ -177,7 +177,7 @@ impl<'s> GraphBuilder<'s> {
         let name = percent_decode_str(reference.strip_prefix('#')?).decode_utf8();
         let name = name.ok()?;
         if name.is_empty() || name.starts_with('/') {
-            self.whole.pointer(&name)
+            self.root.pointer(&name)
         } else {
             self.anchors.get(&*name).copied()
         }

@@ -1,5 +1,5 @@
-//! What holds of a call whatever events arrive, in whatever order and at whatever times.
-//! It must not know how the fold keeps its state: it looks at calls from outside.
+//! Properties of a call that hold for any events, in any order and at any times.
+//! It must not know how a call stores its state: it uses the public API.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ struct CallHistory {
     arrivals: Vec<(Event, Timestamp)>,
 }
 
-/// One event of a history: the call before it, what came of it, the call after it.
+/// One event of a history: the call before it, the result, the call after it.
 struct FoldStep<'a> {
     event: &'a Event,
     before: ToolCall,
@@ -55,7 +55,7 @@ impl CallHistory {
         events.zip(folded).map(step).collect()
     }
 
-    /// The events that had a place, up to and without the one at `end`.
+    /// Returns the accepted events before the one at `end`.
     fn accepted_before<'a>(
         steps: &'a [FoldStep<'a>],
         end: usize,
@@ -67,7 +67,7 @@ impl CallHistory {
     }
 }
 
-/// Both close together, so that order matters, and anywhere, so that sums could run over.
+/// Timestamps close together, so that order matters, and anywhere, so that sums could overflow.
 fn any_timestamp() -> impl Strategy<Value = Timestamp> {
     prop_oneof![0..1000_u64, any::<u64>()].prop_map(Timestamp::from_micros)
 }
@@ -285,9 +285,9 @@ proptest! {
     }
 }
 
-/// The strategy is worth something only if it gets calls to every point of their life.
+/// The strategy is useful only if its calls reach every status.
 #[test]
-fn arbitrary_stories_reach_every_status() {
+fn arbitrary_histories_reach_every_status() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 

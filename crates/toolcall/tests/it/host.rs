@@ -1,4 +1,4 @@
-//! The machine in memory: files change only as was shown, commands print, long output is kept.
+//! The host in memory: files change only as shown, commands print, long output is stored.
 //! It must not touch the machine that the tests run on.
 
 use std::path::Path;
@@ -19,7 +19,7 @@ fn host() -> MemoryHost {
         .with_file("/b", "other")
 }
 
-/// Applies an edit; gives what came of it and both files after it.
+/// Applies an edit; returns the result and the files after it.
 async fn apply(edit: FileEdit) -> (Result<(), HostError>, [Option<FileBody>; 3]) {
     let host = host();
     let result = host.apply(&edit).await;
@@ -175,7 +175,7 @@ fn command(text: &str) -> Command {
     Command::new(text, "/", Reading::Unclear("not read".into()))
 }
 
-/// A console that notes what is printed.
+/// A console that records what is printed.
 #[derive(Default)]
 struct RecordingConsole(Mutex<Vec<String>>);
 

@@ -1,4 +1,4 @@
-//! Kinds and titles of real tools, and what no input may make of them.
+//! Kinds and titles of real tools, and guarantees for any input.
 //! It must not need anything but the fixtures beside it.
 
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ fn by_name(name: &str) -> Kind {
     })
 }
 
-/// A tool of the fixture and what was made of it.
+/// A tool of the fixture and its inferred kind.
 struct InferredTool<'a> {
     tool: &'a Value,
     kind: Kind,
@@ -219,7 +219,7 @@ fn claims_only_raise_caution() {
 }
 
 #[test]
-fn schemas_that_write_are_never_quiet() {
+fn schemas_that_write_are_never_read_only() {
     let with = |name, schema: Value| {
         kind::infer(&Evidence {
             name,
@@ -235,7 +235,7 @@ fn schemas_that_write_are_never_quiet() {
     assert_eq!(with("get_output", command), Kind::Execute);
 }
 
-/// Tools of servers that the other fixture has not, in its form.
+/// Tools of servers that are not in the other fixture, in the same format.
 fn further_tools() -> Vec<Value> {
     let mut tools = Vec::new();
     let mut server = "";
@@ -294,7 +294,7 @@ fn tools_of_further_servers_get_their_kind() {
 }
 
 #[test]
-fn writers_in_disguise_are_never_quiet() {
+fn writers_in_disguise_are_never_read_only() {
     let writers = [
         "browser_check(element*,ref*) uncheck(selector*) mysql_query(query*) query(query*)",
         "snowflake_query(query*) query_database(query*) db_query(query*,limit) graphql_query(query*)",

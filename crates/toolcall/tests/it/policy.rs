@@ -1,5 +1,5 @@
-//! What the ready policies say, and how far a kept answer reaches.
-//! It must not run a call: a policy sees an intent and a session_context and nothing else.
+//! The built-in policies, and what a remembered answer covers.
+//! It must not run a call: a policy sees an intent and a session context and nothing else.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -164,7 +164,7 @@ fn answer_context() -> AnswerContext {
     }
 }
 
-/// Keeps "always" for one intent and says whether another is then answered by it.
+/// Remembers "always" for one intent and returns whether it covers another.
 fn covers(kept: &Intent, other: &Intent) -> bool {
     let rulebook = SessionRulebook::new(AskAll);
     let rule = Rule::exactly(kept);
@@ -185,7 +185,7 @@ fn covers(kept: &Intent, other: &Intent) -> bool {
 }
 
 #[test]
-fn a_kept_allow_answers_the_same_ask_again() {
+fn a_remembered_allow_answers_the_same_ask_again() {
     for touch in every_touch() {
         let asked = intent(vec![touch]);
         assert!(covers(&asked, &asked.clone()));
@@ -193,7 +193,7 @@ fn a_kept_allow_answers_the_same_ask_again() {
 }
 
 #[test]
-fn a_kept_allow_sees_through_title_and_preview() {
+fn a_remembered_allow_ignores_title_and_preview() {
     let asked = intent(vec![Touch::Writes("/a".into())]);
     let retold = Intent {
         title: "another title".to_owned(),
@@ -204,7 +204,7 @@ fn a_kept_allow_sees_through_title_and_preview() {
 }
 
 #[test]
-fn a_kept_allow_answers_nothing_else() {
+fn a_remembered_allow_answers_nothing_else() {
     let mcp = |server: &str, digest| tool("edit", Origin::Mcp(server.into()), digest);
     let agent = |digest| tool("edit", Origin::Agent, digest);
     let local = |name| tool(name, Origin::Local, "00");
@@ -235,7 +235,7 @@ fn a_kept_allow_answers_nothing_else() {
 }
 
 #[test]
-fn a_kept_allow_never_lifts_a_denial() {
+fn a_remembered_allow_never_lifts_a_denial() {
     let rulebook = SessionRulebook::new(AskAll);
     let asked = intent(vec![Touch::Writes("/a".into())]);
     assert_eq!(
@@ -248,7 +248,7 @@ fn a_kept_allow_never_lifts_a_denial() {
 }
 
 #[test]
-fn a_kept_answer_never_tightens_what_is_allowed() {
+fn a_remembered_answer_never_restricts_what_is_allowed() {
     let rulebook = SessionRulebook::new(AllowAll);
     let asked = intent(vec![Touch::Writes("/a".into())]);
     assert_eq!(
@@ -260,7 +260,7 @@ fn a_kept_answer_never_tightens_what_is_allowed() {
 }
 
 #[test]
-fn a_kept_deny_beats_a_kept_allow_in_either_order() {
+fn a_remembered_deny_beats_a_remembered_allow_in_either_order() {
     let asked = intent(vec![Touch::Writes("/a".into())]);
     let rule = Rule::exactly(&asked);
     for order in [[Effect::Allow, Effect::Deny], [Effect::Deny, Effect::Allow]] {
@@ -274,9 +274,9 @@ fn a_kept_deny_beats_a_kept_allow_in_either_order() {
     }
 }
 
-/// A question with a narrow and a wide offer, of which one was allowed and one refused.
+/// A question with a narrow and a wide offer, of which one was allowed and one denied.
 #[test]
-fn of_two_kept_offers_the_deny_wins() {
+fn of_two_remembered_offers_the_deny_wins() {
     let offer = |text: &str| Rule {
         text: text.into(),
         lifetime: Lifetime::Session,
@@ -328,7 +328,7 @@ fn every_change_is_announced() {
     assert_eq!(*changes.borrow_and_update(), 2);
 }
 
-/// Letters, quotes, separators and characters that nobody sees.
+/// Letters, quotes, separators and invisible characters.
 fn any_text() -> impl Strategy<Value = String> {
     let characters = "ab \"'\\,/…\n\r\t\u{0}\u{1b}\u{7f}\u{a0}\u{ad}\u{200b}\u{202e}\u{2066}\u{3164}\u{fe0f}\u{feff}\u{e0041}";
     let characters: Vec<char> = characters.chars().collect();
@@ -374,7 +374,7 @@ fn any_intent() -> impl Strategy<Value = Intent> {
     })
 }
 
-/// What makes one intent another, to the letter: `/a` and `/a/` may well have two rules.
+/// Everything that distinguishes two intents, byte by byte: `/a` and `/a/` may have two rules.
 type IntentKey = (ToolIdentity, Vec<(&'static str, Vec<String>)>);
 
 fn intent_key(intent: &Intent) -> IntentKey {

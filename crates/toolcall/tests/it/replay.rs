@@ -1,5 +1,5 @@
-//! What a journal keeps and shows: replayed records equal the calls as they were lived.
-//! It must not reach into the journal; it writes, reads and follows as any program would.
+//! What a journal stores and sends: replayed records equal the original calls.
+//! It must not use the journal's internals; it writes, reads and follows like any program.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -46,7 +46,7 @@ impl EndedCalls {
     }
 }
 
-/// A history of calls that write_history at the same time.
+/// The events of several calls at the same time.
 #[derive(Clone, Debug)]
 struct SessionHistory {
     announced: Vec<Announced>,
@@ -59,7 +59,7 @@ fn any_session_history() -> impl Strategy<Value = SessionHistory> {
     (announced, writes).prop_map(|(announced, writes)| SessionHistory { announced, writes })
 }
 
-/// Lives a history, with and without place, and ends whatever is still open.
+/// Writes a history, including events out of place, and ends every call that is still open.
 fn write_history(history: &SessionHistory, journal: &Journal) {
     for (number, announced) in history.announced.iter().enumerate() {
         let begun = journal.announce(&call_id(number), announced.clone(), Ticket::default());
@@ -87,7 +87,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn replayed_calls_equal_the_calls_as_they_were_lived(history in any_session_history()) {
+    fn replayed_calls_equal_the_calls_as_they_were_written(history in any_session_history()) {
         let (store, ended) = (Arc::new(MemoryStore::default()), EndedCalls::default());
         let journal = Journal::new(session())
             .with_clock(TestClock::ticking(0, 1))
@@ -208,7 +208,7 @@ fn however_much_passes_a_few_records_are_stored() {
     assert_eq!(call.shown(), Some(&[Content::text("999")].into()));
 }
 
-/// A foreign call that was never seen to start shows progress, is paused, and ends.
+/// A foreign call without a recorded start reports progress, is paused, and ends.
 #[test]
 fn progress_under_an_unknown_status_survives_a_pause() {
     let (store, ended) = (Arc::new(MemoryStore::default()), EndedCalls::default());
@@ -245,9 +245,9 @@ fn records_without_their_announcement_are_skipped() {
     assert_eq!(replay(&records[1..]), []);
 }
 
-/// Writes more than a follower takes in while it does not look, then lets it look.
+/// Writes more than a follower's capacity before the follower reads.
 #[tokio::test]
-async fn a_follower_that_never_reads_is_told_how_many_it_missed() {
+async fn a_follower_that_never_reads_learns_how_many_it_missed() {
     let journal = Journal::new(session());
     let mut idle = journal.follow(8);
     let id = begin(&journal);
@@ -296,7 +296,7 @@ fn a_reader_that_panics_is_dropped_and_the_others_go_on() {
     assert_eq!(*seen, (1, vec!["announced", "decided", "finished"]));
 }
 
-/// Hands out receipts that somebody else makes good.
+/// A store whose receipts are resolved later, by the test.
 #[derive(Default)]
 struct DeferredStore(Mutex<Vec<oneshot::Sender<Result<(), StoreError>>>>);
 
@@ -330,7 +330,7 @@ fn gone() -> StoreError {
     }
 }
 
-/// Writes an event into a slow store; gives its receipt and what the store owes for it.
+/// Writes an event to a deferred store; returns its receipt and the sender that resolves it.
 fn write_slowly(event: Event) -> (Receipt, oneshot::Sender<Result<(), StoreError>>) {
     let store = Arc::new(DeferredStore::default());
     let journal = Journal::new(session()).with_store(store.clone());

@@ -1,5 +1,5 @@
 //! A registry that changes while an engine uses it, and what makes a tool another tool.
-//! What servers do with it is tested where they are.
+//! How servers change it is tested with the servers.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Calls that an agent runs by itself, tracked, and the log of what was used.
-//! It must not look at anything but the journal and the lines that were written.
+//! Tracked calls of an agent that runs its own tools, and the usage log.
+//! It must read only the journal and the lines that were written.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use toolcall::{
 };
 use toolcall_testkit::clock::TestClock;
 
-/// What was written, for all to see.
+/// A writer into a shared buffer.
 #[derive(Clone, Default)]
 struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
@@ -39,7 +39,7 @@ impl SharedBuffer {
 
 type RecordedEvents = Arc<Mutex<Vec<(ToolCall, Event)>>>;
 
-/// A tracker, its journal, and all that the journal shows.
+/// Returns a tracker, its journal, and the events that the journal sends.
 fn tracker() -> (Tracker, Arc<Journal>, RecordedEvents) {
     let recorded = RecordedEvents::default();
     let shown = recorded.clone();
@@ -115,7 +115,7 @@ fn a_tracked_call_keeps_what_it_did() {
     );
 }
 
-/// Nobody here allowed it: the agent did, out of sight.
+/// The agent allowed it, where the library cannot see it.
 #[test]
 fn a_tracked_call_was_decided_unseen() {
     let (tracker, _journal, recorded) = tracker();
@@ -167,7 +167,7 @@ fn a_tracked_result_is_made_to_fit() {
 }
 
 #[test]
-fn a_tracked_call_that_somebody_else_ended_stays_ended() {
+fn a_tracked_call_that_was_ended_elsewhere_stays_ended() {
     let (tracker, journal, recorded) = tracker();
     let call = tracker.start("run", json!({}));
     let id = call.id().clone();
@@ -188,7 +188,7 @@ fn tracked_calls_live_side_by_side() {
     assert_eq!(journal.open_calls(), []);
 }
 
-/// Lets a journal log into a buffer, and waits for the log by dropping the journal.
+/// Runs a scenario with a usage log, and waits for the log by dropping the journal.
 fn logged(scenario: impl FnOnce(&Tracker, &Arc<Journal>)) -> SharedBuffer {
     let buffer = SharedBuffer::default();
     let journal = Journal::new(SessionId::new("session"))
@@ -271,7 +271,7 @@ fn a_log_that_cannot_be_written_holds_nobody_up() {
     assert_eq!(journal.open_calls(), []);
 }
 
-/// Waits for a word before it takes the first line.
+/// A writer that blocks on the first line until it is released.
 struct BlockedWriter {
     word: std::sync::mpsc::Receiver<()>,
     buffer: SharedBuffer,
@@ -288,7 +288,7 @@ impl Write for BlockedWriter {
     }
 }
 
-/// The writer stands still while many calls end; then it goes on, and so does one more call.
+/// The writer blocks while many calls end; then it is released, and one more call ends.
 #[test]
 fn a_log_that_falls_behind_says_how_many_lines_it_lost() {
     let (buffer, (give, word)) = (SharedBuffer::default(), std::sync::mpsc::sync_channel(1));

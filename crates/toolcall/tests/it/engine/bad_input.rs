@@ -1,4 +1,4 @@
-//! What models get wrong: each is answered with a clear error, nothing runs, nothing is lost.
+//! Mistakes of models: each gets a clear error, nothing runs, nothing is lost.
 //! The same engine goes on afterwards.
 
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn fixture() -> BadInputFixture {
     BadInputFixture { engine, runs }
 }
 
-/// The reason the call failed for.
+/// Makes a call that must fail and compares the reason.
 async fn check(request: ToolRequest, reason: Expect) -> Outcome {
     let BadInputFixture { engine, runs } = fixture();
     let outcome = engine.run(request).await;

@@ -1,5 +1,5 @@
-//! What is bounded: output, results, metadata, running and unreported calls, undurable decisions.
-//! A bound holds whatever the tool, the reader or the store does.
+//! Limits: output, results, metadata, running and unreported calls, decisions that are not stored.
+//! A limit holds whatever the tool, the reader or the store does.
 
 use std::sync::{Arc, Mutex};
 
@@ -131,7 +131,7 @@ async fn a_client_that_stops_reading_stops_new_calls() {
     fourth.await.await;
 }
 
-/// A store that says later, or never, that a record is safe.
+/// A store that confirms a record later, or never.
 #[derive(Default)]
 struct SlowStore(Mutex<Vec<oneshot::Sender<Result<(), StoreError>>>>);
 

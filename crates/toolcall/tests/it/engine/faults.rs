@@ -1,5 +1,5 @@
 //! Hosts, stores, sketches and readers that misbehave, and limits at their edges.
-//! No call pays for it with its ending.
+//! Every call still gets its ending.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,7 +62,7 @@ impl Host for BadHost {
     }
 }
 
-/// The call's outcome comes, and so does the end of its turn.
+/// Checks that the call has an outcome and that its turn ends.
 async fn assert_ends(engine: &Engine, tool: &'static str) {
     let turn = engine.turn();
     let handle = turn.call(ToolRequest::new(tool, json!({}))).await;

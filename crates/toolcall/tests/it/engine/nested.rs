@@ -1,5 +1,5 @@
-//! Calls on behalf of calls: tracked under their parent, within its permits, ended with it.
-//! A nested call passes the same gate as any other.
+//! Nested calls: recorded under their parent, within its permits, ended with it.
+//! A nested call is judged like any other.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use toolcall::*;
 
 use crate::engine::support::*;
 
-/// A tool that calls another and says how that went.
+/// A tool that calls another and returns how that ended.
 fn delegating(name: &str, to: &'static str) -> Arc<CustomTool> {
     tool(name, move |input, context| async move {
         let outcome = context.call(ToolRequest::new(to, (*input).clone())).await;

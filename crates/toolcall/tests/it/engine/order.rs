@@ -1,5 +1,5 @@
-//! Which calls wait for which: conflicts in order, everything else side by side.
-//! What conflicts is the schedule's business and tested there.
+//! Which calls wait for which: conflicting ones run in order, all others at the same time.
+//! Which calls conflict is tested with the schedule.
 
 use std::sync::Arc;
 
@@ -114,7 +114,7 @@ async fn calls_that_touch_different_things_run_side_by_side() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_for_a_person_holds_up_nobody_else() {
+async fn a_call_that_waits_for_the_user_blocks_no_other() {
     let log = Log::default();
     let host = MemoryHost::default()
         .with_file("/w/a", "a")

@@ -1,5 +1,5 @@
-//! What a tool cannot get past: denials, its own scope, the rule that a person kept.
-//! Each was a hole once.
+//! What a tool cannot bypass: denials, its own context, the rule that the user remembered.
+//! Each was a vulnerability once.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use toolcall::*;
 use crate::engine::support::*;
 
 #[tokio::test]
-async fn a_scope_does_nothing_after_its_call() {
+async fn a_context_does_nothing_after_its_call() {
     let keep: Arc<Mutex<Option<RunContext>>> = Arc::default();
     let k = keep.clone();
     let leaky = custom("leaky", move |_, context: RunContext| {
@@ -86,7 +86,7 @@ async fn always_for_nothing_is_not_always_for_anything() {
 }
 
 #[tokio::test]
-async fn a_failure_tells_nothing_that_needs_permission() {
+async fn a_failure_reveals_nothing_that_needs_permission() {
     struct FailingEdit;
     impl Tool for FailingEdit {
         const NAME: &'static str = "edit";

@@ -1,5 +1,5 @@
-//! What a tool may do: what it stated, and no more.
-//! A denied path ends the call before a byte of it is anywhere.
+//! A tool may do what it stated, and no more.
+//! A denied path ends the call before a byte of it is read.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn host() -> Arc<MemoryHost> {
     Arc::new(host.with_command("make", "made\n", Exit::Code(0)))
 }
 
-/// Denies everything that has to do with `/w/secret`, asks about the rest.
+/// Denies everything under `/w/secret`, asks about the rest.
 fn guard(intent: &Intent, _setting: &SessionContext) -> Verdict {
     let secret = |touch: &Touch| matches!(touch, Touch::Reads(path) | Touch::Writes(path) if path.ends_with("secret"));
     if intent.touches.iter().any(secret) {
@@ -26,7 +26,7 @@ fn guard(intent: &Intent, _setting: &SessionContext) -> Verdict {
 }
 
 #[tokio::test]
-async fn a_denied_look_ends_the_call_before_a_byte_is_shown() {
+async fn a_denied_read_ends_the_call_before_a_byte_is_shown() {
     let log = Log::default();
     let engine = engine(registry([]), &log)
         .host(host())
@@ -42,7 +42,7 @@ async fn a_denied_look_ends_the_call_before_a_byte_is_shown() {
 }
 
 #[tokio::test]
-async fn what_is_looked_at_is_part_of_the_intent() {
+async fn what_is_read_is_part_of_the_intent() {
     let log = Log::default();
     struct UnstatedRead;
     impl Tool for UnstatedRead {

@@ -1,5 +1,6 @@
 //! Random interleavings of answers, cancels, timeouts, panics and drops.
-//! Whatever comes when: one ending for every call, nothing undecided starts, nothing starts after its cancel.
+//! In any order: one ending for every call, nothing starts undecided, nothing starts after its
+//! cancel.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use toolcall::*;
 
 use crate::engine::support::*;
 
-/// What one call meets on its way. Times are in steps of ten milliseconds.
+/// What happens to one call. Times are in steps of ten milliseconds.
 #[derive(Clone, Debug)]
 struct CallScript {
     arrives: u64,
@@ -57,7 +58,7 @@ enum ScriptedAnswer {
     Panics,
 }
 
-/// What comes from outside.
+/// An event from outside.
 #[derive(Clone, Debug)]
 enum OutsideEvent {
     CancelCall { which: usize, at: u64 },
@@ -157,7 +158,7 @@ async fn act(
     }
 }
 
-/// The tool whose call number is in its input.
+/// A tool that follows the script whose number is in its input.
 struct ScriptedTool(Arc<Vec<CallScript>>, Definition);
 
 impl ScriptedTool {
@@ -274,7 +275,7 @@ fn policy(scripts: Arc<Vec<CallScript>>) -> impl Policy {
     }
 }
 
-/// Something that happens at its time.
+/// Something that happens at a certain time.
 #[derive(Clone, Debug)]
 enum TimelineEvent {
     CallArrives(usize),
@@ -305,7 +306,7 @@ fn timeline(
     events
 }
 
-/// A story while it is told.
+/// A running simulation.
 struct Simulation {
     scripts: Arc<Vec<CallScript>>,
     rulebook: Arc<SessionRulebook>,
@@ -314,7 +315,7 @@ struct Simulation {
     turn: Option<Turn>,
     streams: HashMap<usize, InputStream>,
     calls: Vec<CallHandle>,
-    /// How long the log was when a call was surely cancelled.
+    /// How long the log was when a call was certainly cancelled.
     cancelled: HashMap<CallId, usize>,
 }
 
@@ -414,7 +415,7 @@ impl Simulation {
         }
     }
 
-    /// Every call there is now has been cancelled or has ended.
+    /// Notes that every call so far was cancelled or has ended.
     fn mark_all(&mut self) {
         let all = self.log.all();
         for (call, _) in &all {
@@ -435,7 +436,7 @@ impl OutsideEvent {
     }
 }
 
-/// What must hold of any story.
+/// Checks what must hold for any simulation.
 fn check_invariants(
     log: &[(CallId, Event)],
     cancelled: &HashMap<CallId, usize>,
@@ -499,7 +500,7 @@ proptest! {
     }
 }
 
-/// The scripts panic on purpose, thousands of times: only panics of the test itself are worth a line.
+/// Silences the panics of scripts, which happen thousands of times on purpose.
 fn quiet_panics() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -517,7 +518,8 @@ fn quiet_panics() {
     });
 }
 
-/// A thousand stories in a quick run; `cargo xtask test` asks for ten times as many.
+/// Returns how many simulations to run: a thousand in a quick run; `cargo xtask test` asks for ten
+/// times as many.
 fn schedules() -> u32 {
     let asked = std::env::var("TOOLCALL_SCHEDULES").ok();
     asked.and_then(|count| count.parse().ok()).unwrap_or(1_000)

@@ -1,5 +1,5 @@
-//! What a tool's author may count on: paths, texts and the edits that were shown.
-//! It uses the public surface only.
+//! Guarantees for tool authors: paths, texts and the edits that were shown.
+//! It uses the public API only.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ fn inside_only(intent: &Intent, setting: &SessionContext) -> Verdict {
     }
 }
 
-/// How a call of `append` ends, and what the file holds then.
+/// Returns how a call of `append` ends, and the content of the file after it.
 async fn append(path: &str) -> (&'static str, Option<FileBody>) {
     let host = MemoryHost::default()
         .with_file("/project/notes", "some\n")

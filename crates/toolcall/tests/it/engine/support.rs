@@ -1,4 +1,4 @@
-//! A small world to test engines in: a few tools, a host in memory, a log of every event.
+//! Fixtures to test engines with: a few tools, a host in memory, a log of every event.
 //! It asserts nothing itself.
 
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use toolcall::*;
 pub(crate) use toolcall_testkit::tools::{custom, definition, registry_of, text_of};
 
-/// Every event's call and name, in the order the journal showed them.
+/// Every event with its call, in the order in which the journal sent them.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<(CallId, Event)>>>);
 
@@ -93,9 +93,9 @@ pub(crate) struct EditFile;
 pub(crate) struct EditInput {
     /// The file.
     path: PathBuf,
-    /// What is there.
+    /// The text to replace.
     old: String,
-    /// What shall be there.
+    /// The new text.
     new: String,
 }
 
@@ -153,7 +153,7 @@ where
     Arc::new(tool.preparing(move |_| Ok(Intent::new(Kind::Other, name.clone()))))
 }
 
-/// A tool that runs until the bell rings or it is cancelled.
+/// A tool that runs until it is notified or cancelled.
 pub(crate) fn waiting(name: &str, bell: &Arc<Notify>) -> Arc<CustomTool> {
     let bell = bell.clone();
     tool(name, move |_, context| {
