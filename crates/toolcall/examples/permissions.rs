@@ -10,8 +10,8 @@ use toolcall::{
 };
 
 /// Allows reads inside the project; the user decides about the rest.
-fn careful(intent: &Intent, setting: &SessionContext) -> Verdict {
-    let is_read = |touch: &Touch| matches!(touch, Touch::Reads(path) if setting.contains(path));
+fn careful(intent: &Intent, context: &SessionContext) -> Verdict {
+    let is_read = |touch: &Touch| matches!(touch, Touch::Reads(path) if context.contains(path));
     if intent.touches.iter().all(is_read) {
         Verdict::allow("reads")
     } else {
@@ -42,8 +42,8 @@ fn tool(name: &str, kind: Kind, touch: Touch) -> Arc<CustomTool> {
 fn judge(outcome: &Outcome) -> String {
     match outcome.call.decision().map(|decision| &decision.by) {
         Some(Judge::Rule(rule)) => format!("the rule `{rule}`"),
-        Some(Judge::Person(_)) => "a person".to_owned(),
-        Some(Judge::Unseen) | None => "nobody we know".to_owned(),
+        Some(Judge::Person(_)) => "the user".to_owned(),
+        Some(Judge::Unseen) | None => "a foreign agent".to_owned(),
     }
 }
 

@@ -400,8 +400,8 @@ impl Field {
 }
 
 fn repeats(chosen: &[Value]) -> bool {
-    let mut places = chosen.iter().enumerate();
-    places.any(|(place, value)| chosen[..place].contains(value))
+    let mut indices = chosen.iter().enumerate();
+    indices.any(|(index, value)| chosen[..index].contains(value))
 }
 
 impl FieldType {
@@ -426,12 +426,12 @@ fn check_choices(choices: &[Choice]) -> Result<(), FormError> {
     if choices.len() > MOST_CHOICES {
         return Err(FormError::TooMuch(format!("{} choices", choices.len())));
     }
-    for (place, choice) in choices.iter().enumerate() {
+    for (index, choice) in choices.iter().enumerate() {
         let title = choice.title.as_ref().map_or(0, |title| title.len());
         if choice.value.len().max(title) > LONGEST_CHOICE {
             return Err(FormError::TooMuch("a long choice".to_owned()));
         }
-        if choices[..place]
+        if choices[..index]
             .iter()
             .any(|known| known.value == choice.value)
         {

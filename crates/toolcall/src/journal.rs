@@ -181,7 +181,7 @@ impl Journal {
         let event = Event::Announced(announced.clone());
         let mut open = self.open.lock();
         let JournalState { calls, subscribers } = &mut *open;
-        let Entry::Vacant(place) = calls.entry(id.clone()) else {
+        let Entry::Vacant(vacant) = calls.entry(id.clone()) else {
             return Err(Irregularity::AnnouncedTwice);
         };
         let at = self.clock.now();
@@ -194,7 +194,7 @@ impl Journal {
         ));
         self.store(id, at, &event);
         subscribers.notify(&call, &event, &ticket);
-        place.insert(OpenCall { call, ticket });
+        vacant.insert(OpenCall { call, ticket });
         Ok(())
     }
 

@@ -30,35 +30,35 @@ impl Registry {
 }
 
 fn lint(definition: &Definition) -> Vec<AuthorAdvice> {
-    let mut whats = Vec::new();
+    let mut advice = Vec::new();
     if explains_nothing(&definition.name) {
-        whats.push(
+        advice.push(
             "its name explains nothing; say what it does to what, like `read_file`".to_owned(),
         );
     }
     if definition.description.trim().is_empty() {
-        whats.push("it has no description; say what it does and when to use it".to_owned());
+        advice.push("it has no description; say what it does and when to use it".to_owned());
     }
-    lint_properties(&definition.input_schema, "", &mut whats);
-    let advised = |what| AuthorAdvice {
+    lint_properties(&definition.input_schema, "", &mut advice);
+    let advise = |what| AuthorAdvice {
         tool: definition.name.to_string(),
         what,
     };
-    whats.into_iter().map(advised).collect()
+    advice.into_iter().map(advise).collect()
 }
 
-fn lint_properties(schema: &Value, place: &str, whats: &mut Vec<String>) {
+fn lint_properties(schema: &Value, path: &str, advice: &mut Vec<String>) {
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        let place = format!("{place}/{name}");
+        let path = format!("{path}/{name}");
         if name.chars().count() < 2 {
-            whats.push(format!("the name of property `{place}` explains nothing"));
+            advice.push(format!("the name of property `{path}` explains nothing"));
         }
         let description = property["description"].as_str().unwrap_or_default();
         if description.trim().is_empty() {
-            whats.push(format!("property `{place}` has no description"));
+            advice.push(format!("property `{path}` has no description"));
         }
-        lint_properties(property, &place, whats);
-        lint_properties(&property["items"], &place, whats);
+        lint_properties(property, &path, advice);
+        lint_properties(&property["items"], &path, advice);
     }
 }
 

@@ -23,38 +23,38 @@ struct PartialJson {
     escaped: bool,
     /// The offset after the last bracket or before the last comma. Nothing was opened or closed
     /// since.
-    last_stop: usize,
+    cut_at: usize,
 }
 
 impl PartialJson {
     fn of(text: &str) -> Self {
         let mut cut = Self::default();
-        for (place, character) in text.char_indices() {
-            cut.step(place, character);
+        for (offset, character) in text.char_indices() {
+            cut.step(offset, character);
         }
         cut
     }
 
-    fn step(&mut self, place: usize, character: char) {
+    fn step(&mut self, offset: usize, character: char) {
         match (self.in_string, self.escaped, character) {
             (true, true, _) => self.escaped = false,
             (true, false, '\\') => self.escaped = true,
             (true, false, '"') => self.in_string = false,
             (true, false, _) => {}
             (false, _, '"') => self.in_string = true,
-            (false, _, '{' | '[' | '}' | ']') => self.bracket(place, character),
-            (false, _, ',') => self.last_stop = place,
+            (false, _, '{' | '[' | '}' | ']') => self.bracket(offset, character),
+            (false, _, ',') => self.cut_at = offset,
             (false, _, _) => {}
         }
     }
 
-    fn bracket(&mut self, place: usize, character: char) {
+    fn bracket(&mut self, offset: usize, character: char) {
         match character {
             '{' => self.open.push('}'),
             '[' => self.open.push(']'),
             _ => drop(self.open.pop()),
         }
-        self.last_stop = place + 1;
+        self.cut_at = offset + 1;
     }
 
     /// Returns candidates, best first: an open string is closed where it ends; otherwise the
@@ -65,7 +65,7 @@ impl PartialJson {
             &format!("{}{quote}", without_half_escape(text, self.in_string)),
             &self.open,
         );
-        let without_last = close(&text[..self.last_stop], &self.open);
+        let without_last = close(&text[..self.cut_at], &self.open);
         [as_is, without_last].into_iter()
     }
 }
@@ -77,10 +77,10 @@ fn without_half_escape(text: &str, in_string: bool) -> &str {
     }
     let from = text.len().saturating_sub(12);
     let from = (from..=text.len())
-        .find(|place| text.is_char_boundary(*place))
+        .find(|offset| text.is_char_boundary(*offset))
         .unwrap_or(0);
     match text[from..].rfind('\\') {
-        Some(place) => &text[..from + place],
+        Some(offset) => &text[..from + offset],
         None => text,
     }
 }

@@ -260,8 +260,8 @@ fn describe_command(command: &Command) -> String {
         Reading::Understood(_) => format!("running {text:?} in {cwd:?}"),
         Reading::Unclear(_) => format!("running the shell text {text:?} in {cwd:?}"),
     };
-    for (place, (name, value)) in env.iter().enumerate() {
-        described += if place == 0 { " with " } else { ", " };
+    for (index, (name, value)) in env.iter().enumerate() {
+        described += if index == 0 { " with " } else { ", " };
         described += &format!("{name}={value:?}");
     }
     for (path, digest) in scripts {

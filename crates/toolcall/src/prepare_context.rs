@@ -70,19 +70,19 @@ impl PrepareContext {
     /// Reads a file, for instance to show a diff of it. A path that the policy denies is an error
     /// that ends the call as denied; a path that is read becomes a touch of the intent.
     pub async fn read(&self, path: impl AsRef<Path>) -> Result<FileBody, ToolError> {
-        let place = self.resolve(path).await?;
-        let body = self.host.read(&place).await?;
-        self.read.lock().push(place);
+        let resolved = self.resolve(path).await?;
+        let body = self.host.read(&resolved).await?;
+        self.read.lock().push(resolved);
         Ok(body)
     }
 
     /// Returns what a path holds, for a tool that will delete or move it: see [`Host::inspect`].
     pub async fn inspect(&self, path: impl AsRef<Path>) -> Result<FileBody, ToolError> {
-        let place = self
+        let resolved = self
             .check_and_resolve(&self.path(path), FinalSymlink::Keep)
             .await??;
-        let body = self.host.inspect(&place).await?;
-        self.read.lock().push(place);
+        let body = self.host.inspect(&resolved).await?;
+        self.read.lock().push(resolved);
         Ok(body)
     }
 
@@ -98,13 +98,13 @@ impl PrepareContext {
         path: impl AsRef<Path>,
     ) -> Result<Option<FileBody>, ToolError> {
         let path = self.path(path);
-        let place = match self.check_and_resolve(&path, FinalSymlink::Follow).await? {
+        let resolved = match self.check_and_resolve(&path, FinalSymlink::Follow).await? {
             Err(HostError::Missing(_)) => return Ok(None),
-            place => place?,
+            resolved => resolved?,
         };
-        match self.host.read(&place).await {
+        match self.host.read(&resolved).await {
             Ok(body) => {
-                self.read.lock().push(place);
+                self.read.lock().push(resolved);
                 Ok(Some(body))
             }
             Err(HostError::Missing(_)) => Ok(None),
@@ -118,7 +118,7 @@ impl PrepareContext {
             .check_and_resolve(&self.path(path), FinalSymlink::Keep)
             .await?
         {
-            Ok(place) => self.host.inspect(&place).await.map(drop),
+            Ok(resolved) => self.host.inspect(&resolved).await.map(drop),
             Err(error) => Err(error),
         };
         match found {
@@ -143,15 +143,15 @@ impl PrepareContext {
         last: FinalSymlink,
     ) -> Result<Result<PathBuf, HostError>, ToolError> {
         let mut unapproved = Vec::from_iter(self.check(path)?);
-        let place = resolve_path(&*self.host, path, last).await;
-        if let Ok(place) = &place {
-            if place != path {
-                unapproved.extend(self.check(place)?);
+        let resolved = resolve_path(&*self.host, path, last).await;
+        if let Ok(resolved) = &resolved {
+            if resolved != path {
+                unapproved.extend(self.check(resolved)?);
             }
             // Where the host fails, the tool learns nothing that the user would have to permit.
             self.unapproved.lock().extend(unapproved);
         }
-        Ok(place)
+        Ok(resolved)
     }
 
     /// Returns the path if the policy would ask about reading it. It may be read here: the user is

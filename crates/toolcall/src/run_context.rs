@@ -178,19 +178,19 @@ impl RunContext {
     /// Reads a file that the intent names or that the policy allows without asking. A relative path
     /// starts at the session's directory.
     pub async fn read(&self, path: impl AsRef<Path>) -> Result<FileBody, ToolError> {
-        let place = self.resolve(path).await?;
-        Ok(self.0.host.read(&place).await?)
+        let resolved = self.resolve(path).await?;
+        Ok(self.0.host.read(&resolved).await?)
     }
 
     /// Returns the path with every symlink followed now, if the call may read it.
     pub async fn resolve(&self, path: impl AsRef<Path>) -> Result<PathBuf, ToolError> {
         let path = self.path(path);
-        let place = resolve_path(&*self.0.host, &path, FinalSymlink::Follow).await?;
-        self.check_read(&place)?;
-        if place != path {
+        let resolved = resolve_path(&*self.0.host, &path, FinalSymlink::Follow).await?;
+        self.check_read(&resolved)?;
+        if resolved != path {
             self.refuse_denied(Touch::Reads(path))?;
         }
-        Ok(place)
+        Ok(resolved)
     }
 
     /// Reads a file that must be text. See [`RunContext::read`].

@@ -172,34 +172,34 @@ fn on_enough_stack<T: Send>(
 
 /// Describes a violation without the value, which may be long or secret.
 fn describe(error: &ValidationError<'_>, root_name: &str) -> String {
-    let place = error.instance_path().as_str();
-    let at = |key: &str| format!("`{place}/{}`", key.replace('~', "~0").replace('/', "~1"));
+    let path = error.instance_path().as_str();
+    let pointer_to = |key: &str| format!("`{path}/{}`", key.replace('~', "~0").replace('/', "~1"));
     let text = match error.kind() {
         ValidationErrorKind::Required { property } => match property.as_str() {
-            Some(name) => format!("{} is missing", at(name)),
-            None => format!("`{place}` lacks {property}"),
+            Some(name) => format!("{} is missing", pointer_to(name)),
+            None => format!("`{path}` lacks {property}"),
         },
         ValidationErrorKind::AdditionalProperties { unexpected } => {
-            let names: Vec<String> = unexpected.iter().map(|name| at(name)).collect();
+            let names: Vec<String> = unexpected.iter().map(|name| pointer_to(name)).collect();
             format!("{} is not known", names.join(", "))
         }
         ValidationErrorKind::Type { kind } => {
             format!(
                 "{} must be {}, not {}",
-                root(place, root_name),
+                root(path, root_name),
                 expected(kind),
                 kind_of(error.instance())
             )
         }
-        _ => format!("{}: {}", root(place, root_name), error.masked()),
+        _ => format!("{}: {}", root(path, root_name), error.masked()),
     };
     clean_line(&text, 300)
 }
 
-fn root(place: &str, root_name: &str) -> String {
-    match place {
+fn root(path: &str, root_name: &str) -> String {
+    match path {
         "" => root_name.to_owned(),
-        place => format!("`{place}`"),
+        path => format!("`{path}`"),
     }
 }
 

@@ -158,14 +158,14 @@ impl<S: Store> Store for Arc<S> {
 /// A record out of place is skipped; the journal stores only events that it has accepted.
 pub fn replay(records: &[Record]) -> Vec<ToolCall> {
     let mut calls: Vec<ToolCall> = Vec::new();
-    let mut places: HashMap<&CallId, usize> = HashMap::new();
+    let mut indices: HashMap<&CallId, usize> = HashMap::new();
     for record in records {
-        match (places.get(&record.call), &record.event) {
-            (Some(place), event) => {
-                let _out_of_place = calls[*place].apply(event, record.at);
+        match (indices.get(&record.call), &record.event) {
+            (Some(index), event) => {
+                let _out_of_place = calls[*index].apply(event, record.at);
             }
             (None, Event::Announced(announced)) => {
-                places.insert(&record.call, calls.len());
+                indices.insert(&record.call, calls.len());
                 calls.push(ToolCall::announce(
                     record.call.clone(),
                     record.session.clone(),

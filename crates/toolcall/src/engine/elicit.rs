@@ -18,15 +18,15 @@ impl EngineHandle {
         if self.stop().cause().is_some() {
             return FormAnswer::Cancelled;
         }
-        let number = self.parent.forms.fetch_add(1, Ordering::Relaxed) + 1;
+        let number = self.live.forms.fetch_add(1, Ordering::Relaxed) + 1;
         if number > MOST_FORMS {
             let reason = format!("a call may show at most {MOST_FORMS} forms");
             return FormAnswer::declined_because(reason);
         }
         let question = Arc::new(FormQuestion {
-            id: QuestionId::new(format!("{}?form-{number}", self.parent.id)),
+            id: QuestionId::new(format!("{}?form-{number}", self.live.id)),
             session: self.core.session_context.session.clone(),
-            call: self.parent.id.clone(),
+            call: self.live.id.clone(),
             form,
         });
         let Some(open) = OpenForm::ask(self, question.clone()) else {
@@ -67,8 +67,8 @@ impl<'a> OpenForm<'a> {
     /// Returns `None` if the call has ended.
     fn ask(engine: &'a EngineHandle, question: Arc<FormQuestion>) -> Option<Self> {
         let asked = Event::FormAsked(question.clone());
-        engine.core.journal.write(&engine.parent.id, asked).ok()?;
-        engine.parent.pause_timer();
+        engine.core.journal.write(&engine.live.id, asked).ok()?;
+        engine.live.pause_timer();
         Some(Self {
             engine,
             question,
@@ -84,7 +84,7 @@ impl<'a> OpenForm<'a> {
         if !std::mem::take(&mut self.is_open) {
             return;
         }
-        self.engine.parent.resume_timer();
+        self.engine.live.resume_timer();
         let answered = Event::FormAnswered(Arc::new(FormAnswered {
             question: self.question.id.clone(),
             reply,
@@ -93,7 +93,7 @@ impl<'a> OpenForm<'a> {
             .engine
             .core
             .journal
-            .write(&self.engine.parent.id, answered);
+            .write(&self.engine.live.id, answered);
     }
 }
 

@@ -65,7 +65,7 @@ impl CallTask {
     fn run_context(&self, prepared: Arc<Prepared>) -> RunContext {
         let engine = EngineHandle {
             core: self.core.clone(),
-            parent: self.live.clone(),
+            live: self.live.clone(),
         };
         RunContext::new(
             self.id().clone(),

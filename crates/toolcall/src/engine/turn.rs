@@ -178,42 +178,42 @@ impl Future for CallHandle {
 /// What a running call needs of its engine: stop signal, time limit, nested calls and forms.
 pub(crate) struct EngineHandle {
     pub(super) core: Arc<Core>,
-    pub(super) parent: Arc<LiveCall>,
+    pub(super) live: Arc<LiveCall>,
 }
 
 impl EngineHandle {
     /// Returns the signal that stops the call.
     pub(crate) fn stop(&self) -> &StopSignal {
-        &self.parent.stop
+        &self.live.stop
     }
 
     /// Returns the trace context.
     pub(crate) fn trace(&self) -> &[(Arc<str>, Arc<str>)] {
-        self.parent.turn.trace.get().map_or(&[], |trace| trace)
+        self.live.turn.trace.get().map_or(&[], |trace| trace)
     }
 
     /// Notes that the tool did something, for the watchdog.
     pub(crate) fn mark_active(&self) {
-        self.parent.mark_active();
+        self.live.mark_active();
     }
 
     /// Shortens the time limit of the call.
     pub(crate) fn end_within(&self, limit: Duration) {
-        self.parent.end_within(limit);
+        self.live.end_within(limit);
     }
 
     fn child_permits(&self) -> Arc<Semaphore> {
         let most = self.core.limits.nested.max(1);
-        let permit = self
-            .parent
+        let permits = self
+            .live
             .child_permits
             .get_or_init(|| Arc::new(Semaphore::new(most)));
-        permit.clone()
+        permits.clone()
     }
 
     /// Returns whether the call has ended, so that nothing may be done in its name any more.
     pub(crate) fn has_ended(&self) -> bool {
-        self.parent.has_ended()
+        self.live.has_ended()
     }
 
     /// Runs a nested call. It runs within its parent's permits, so that parents cannot starve their
@@ -222,8 +222,8 @@ impl EngineHandle {
     pub(crate) async fn call(&self, request: ToolRequest) -> Outcome {
         let permit = self.child_permits().acquire_owned().await;
         let ticket = permit.map_or_else(|_| Ticket::default(), Ticket::new);
-        let mut starter = CallStarter::new(&self.core, &self.parent.turn, ticket);
-        starter.parent = Some(self.parent.clone());
+        let mut starter = CallStarter::new(&self.core, &self.live.turn, ticket);
+        starter.parent = Some(self.live.clone());
         let handle = starter.call(request);
         let mut waiting = ChildGuard(&self.core, handle);
         (&mut waiting.1).await

@@ -1,5 +1,5 @@
 //! Checks the live calls at an interval: for timeouts, silent tools and blocked threads.
-//! It uses no timer of its own for each call, which would cost more than one check of all.
+//! It sets no timer per call: one check of all calls costs less.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};

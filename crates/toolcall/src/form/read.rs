@@ -130,11 +130,11 @@ fn choices(map: &Map<String, Value>, titled: &str) -> Option<Vec<Choice>> {
         .into_iter()
         .flatten()
         .collect();
-    let choice = |(place, value): (usize, &Value)| {
+    let choice = |(index, value): (usize, &Value)| {
         Some(Choice {
             value: value.as_str()?.into(),
             title: titles
-                .get(place)
+                .get(index)
                 .and_then(|title| title.as_str())
                 .map(Arc::from),
         })

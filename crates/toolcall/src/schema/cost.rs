@@ -89,10 +89,10 @@ impl StepCounter<'_> {
         if subschema.compares_items {
             sum.add(items.iter().map(count).sum())?;
         }
-        for (place, item) in items.iter().enumerate() {
+        for (index_in_array, item) in items.iter().enumerate() {
             for schema in subschema
                 .first_items
-                .get(place)
+                .get(index_in_array)
                 .into_iter()
                 .chain(&subschema.any_item)
             {

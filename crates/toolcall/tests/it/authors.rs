@@ -282,6 +282,14 @@ async fn an_unknown_name_is_answered_with_similar_ones() {
     );
 }
 
+#[test]
+fn a_long_list_of_tools_says_how_many_it_leaves_out() {
+    let names: Vec<String> = (0..12).map(|number| format!("tool_{number}")).collect();
+    let tools = names.iter().map(|name| named(name)).collect();
+    let message = register(tools).expect("tools").explain_unknown("zzz");
+    assert!(message.ends_with("`tool_9`, and 2 more"), "{message}");
+}
+
 fn advice(definition: Definition) -> Vec<String> {
     let name = definition.name.to_string();
     let registry = register(vec![definition]).expect("a tool");

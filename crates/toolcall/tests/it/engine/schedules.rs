@@ -443,8 +443,8 @@ fn check_invariants(
     store: &MemoryStore,
 ) {
     let mut calls: HashMap<&CallId, Vec<(usize, &Event)>> = HashMap::new();
-    for (place, (call, event)) in log.iter().enumerate() {
-        calls.entry(call).or_default().push((place, event));
+    for (index, (call, event)) in log.iter().enumerate() {
+        calls.entry(call).or_default().push((index, event));
     }
     for (call, events) in &calls {
         let names: Vec<&str> = events.iter().map(|(_, event)| event.name()).collect();
@@ -462,9 +462,9 @@ fn check_invariants(
             matches!(event, Event::Decided(decision) if decision.effect == Effect::Allow)
         });
         assert!(allowed, "{call} started undecided: {names:?}");
-        if let Some(place) = cancelled.get(*call) {
+        if let Some(index) = cancelled.get(*call) {
             assert!(
-                events[started].0 < *place,
+                events[started].0 < *index,
                 "{call} started after its cancel: {names:?}"
             );
         }
