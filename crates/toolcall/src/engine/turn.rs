@@ -169,7 +169,7 @@ impl Future for CallHandle {
             .map(|outcome| match outcome {
                 Ok(outcome) => outcome,
                 Err(_) => {
-                    unreachable!("what carries a call sends its outcome, even when it is dropped")
+                    unreachable!("a call task sends its outcome, even when it is dropped")
                 }
             })
     }
