@@ -55,7 +55,7 @@ pub(crate) enum SchemaError {
     TooMany(usize),
     #[error("`{0}` leads nowhere within it; write the part into `$defs`")]
     Unknown(String),
-    #[error("a part of it has an `$id`; only the root_name may have one")]
+    #[error("a part of it has an `$id`; only the whole may have one")]
     Embedded,
     #[error("it refers to itself without going into the input")]
     Circular,
