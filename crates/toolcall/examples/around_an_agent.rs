@@ -1,10 +1,10 @@
-//! An agent that has its own `call_tool`, wrapped with no change to it.
-//! Every call is then announced, judged, timed and ended once; how it runs stays the agent's business.
+//! An agent with its own `call_tool`, wrapped without changing it.
+//! Every call is announced, judged, timed and ended once; the agent still runs it.
 
 use serde_json::{Value, json};
 use toolcall::{AllowAll, Definition, Engine, Event, ToolCall, ToolRequest, around};
 
-/// What the agent has today.
+/// The agent's existing dispatch function.
 async fn call_tool(name: &str, input: Value) -> Result<String, std::io::Error> {
     match name {
         "weather" => Ok(format!("sunny in {}", input["city"])),
@@ -13,7 +13,7 @@ async fn call_tool(name: &str, input: Value) -> Result<String, std::io::Error> {
     }
 }
 
-/// What it tells its model today.
+/// The definitions that it already sends to its model.
 fn definitions() -> [Definition; 2] {
     let city = json!({
         "type": "object",

@@ -1,5 +1,5 @@
-//! A tool of your own: a name, a description, an input, and what it does.
-//! It shows the least that is needed; `permissions` shows how calls are judged.
+//! Your own tool: a name, a description, an input, and a `run` function.
+//! It shows the minimum; the example `permissions` shows how calls are judged.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,7 +20,7 @@ impl Tool for CountWords {
     type Input = Text;
     type Output = String;
 
-    async fn run(&self, input: Text, _scope: &RunContext) -> Result<String, ToolError> {
+    async fn run(&self, input: Text, _context: &RunContext) -> Result<String, ToolError> {
         Ok(format!("{} words", input.text.split_whitespace().count()))
     }
 }

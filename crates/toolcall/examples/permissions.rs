@@ -1,5 +1,5 @@
-//! A permission of your own: a policy that judges, and an approver that answers what it asks.
-//! The tools know nothing of either.
+//! Your own permissions: a policy that judges calls, and an approver that answers its questions.
+//! The tools do not know about either.
 
 use std::sync::Arc;
 
@@ -9,12 +9,13 @@ use toolcall::{
     SessionContext, ToolRequest, Touch, Verdict,
 };
 
-/// Reads inside the project pass; a person decides about the rest.
-fn careful(intent: &Intent, setting: &SessionContext) -> Verdict {
-    let is_read = |touch: &Touch| matches!(touch, Touch::Reads(path) if setting.contains(path));
-    match intent.touches.iter().all(is_read) {
-        true => Verdict::allow("reads"),
-        false => Verdict::ask("everything-else", intent),
+/// Allows reads inside the project; the user decides about the rest.
+fn careful(intent: &Intent, context: &SessionContext) -> Verdict {
+    let is_read = |touch: &Touch| matches!(touch, Touch::Reads(path) if context.contains(path));
+    if intent.touches.iter().all(is_read) {
+        Verdict::allow("reads")
+    } else {
+        Verdict::ask("everything-else", intent)
     }
 }
 
@@ -30,19 +31,19 @@ async fn answer(question: Arc<Question>) -> Answer {
     }
 }
 
-/// A tool that states what it touches and then only says so.
+/// A tool that states a touch and then does nothing.
 fn tool(name: &str, kind: Kind, touch: Touch) -> Arc<CustomTool> {
     let definition = Definition::new(name, "For this example.", json!({"type": "object"}));
     let title = name.replace('_', " ");
-    let tool = CustomTool::new(definition, |_input, _scope| async { Ok("done") });
-    Arc::new(tool.preparing(move |_look| Ok(Intent::new(kind, &*title).touching(touch.clone()))))
+    let tool = CustomTool::new(definition, |_input, _context| async { Ok("done") });
+    Arc::new(tool.preparing(move |_context| Ok(Intent::new(kind, &*title).touching(touch.clone()))))
 }
 
 fn judge(outcome: &Outcome) -> String {
     match outcome.call.decision().map(|decision| &decision.by) {
         Some(Judge::Rule(rule)) => format!("the rule `{rule}`"),
-        Some(Judge::Person(_)) => "a person".to_owned(),
-        Some(Judge::Unseen) | None => "nobody we know".to_owned(),
+        Some(Judge::Person(_)) => "the user".to_owned(),
+        Some(Judge::Unseen) | None => "a foreign agent".to_owned(),
     }
 }
 

@@ -1,5 +1,5 @@
-//! An agent that judges and runs its own tools and only wants its calls tracked.
-//! The tracker writes down what it is told; a call that is dropped has failed.
+//! An agent that judges and runs its own tools, and records its calls.
+//! The tracker only records; a call that is dropped has failed.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The one two-way door: a question goes out, an answer comes back.
+//! Where permission questions and forms are answered: an editor, a terminal, a script.
 //! An approver answers; it never runs anything and never changes a call.
 
 use std::sync::Arc;
@@ -7,14 +7,27 @@ use crate::event::{Question, Rule};
 use crate::form::{FormAnswer, FormQuestion};
 use crate::host::BoxFuture;
 
-/// Answers questions: a person behind an editor, a terminal, a script.
+/// Answers permission questions and forms, usually by asking the user.
+///
+/// A closure that returns a future is an approver:
+///
+/// ```
+/// use std::sync::Arc;
+/// use toolcall::{Answer, Engine, Question, Registry};
+///
+/// let approver = |question: Arc<Question>| async move {
+///     println!("{}: allowed once", question.subject.intent.title);
+///     Answer::AllowOnce
+/// };
+/// let engine = Engine::builder(Registry::new()).approver(approver).build();
+/// ```
 pub trait Approver: Send + Sync + 'static {
-    /// Asks. The engine drops the future when the question is no longer open: the call was
-    /// cancelled, or a new rule decided it.
+    /// Asks the question. The engine drops the future when the question is no longer open: the call
+    /// was cancelled, or a new rule decided it.
     fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer>;
 
-    /// Asks somebody to fill in the form of a tool's server. The engine drops the future when the
-    /// form is no longer open. What is not known to show forms declines them.
+    /// Shows a form of a tool's server. The engine drops the future when the form is no longer
+    /// open. The default declines every form.
     fn fill<'a>(&'a self, question: &'a Arc<FormQuestion>) -> BoxFuture<'a, FormAnswer> {
         let _unseen = question;
         let declined = FormAnswer::declined_because("nobody here can fill in a form");
@@ -22,7 +35,7 @@ pub trait Approver: Send + Sync + 'static {
     }
 }
 
-/// A closure that returns a future is an approver.
+/// Lets a closure that returns a future be an approver.
 impl<F, Fut> Approver for F
 where
     F: Fn(Arc<Question>) -> Fut + Send + Sync + 'static,
@@ -33,28 +46,28 @@ where
     }
 }
 
-/// What was answered.
+/// The answer to a permission question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Yes, this once.
+    /// Allows this call.
     AllowOnce,
-    /// Yes, and keep this rule, which must be one of those offered.
+    /// Allows this call and remembers this rule, which must be one of those offered.
     AllowAlways(Rule),
-    /// No, this once.
+    /// Rejects this call.
     RejectOnce {
         /// Why, for the model.
         reason: Option<Arc<str>>,
     },
-    /// No, and keep this rule, which must be one of those offered.
+    /// Rejects this call and remembers this rule, which must be one of those offered.
     RejectAlways {
-        /// The rule.
+        /// The rule to remember.
         rule: Rule,
         /// Why, for the model.
         reason: Option<Arc<str>>,
     },
-    /// Neither: the turn was cancelled.
+    /// No answer: the turn was cancelled.
     Cancelled,
-    /// Neither: nobody could be reached, or what came back is no answer. Never a yes.
+    /// No answer: no user could be reached, or the response was invalid. Never counts as a yes.
     Unanswered {
         /// What went wrong.
         reason: Arc<str>,
@@ -62,19 +75,19 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// No, this once, for no stated reason.
+    /// Rejects this call without a reason.
     pub fn reject() -> Self {
         Answer::RejectOnce { reason: None }
     }
 
-    /// Nobody answered, for this reason.
+    /// Reports that nobody answered, with the reason.
     pub fn unanswered(reason: impl Into<Arc<str>>) -> Self {
         Answer::Unanswered {
             reason: reason.into(),
         }
     }
 
-    /// No, this once, for this reason.
+    /// Rejects this call with a reason, which the model sees.
     pub fn reject_because(reason: impl Into<Arc<str>>) -> Self {
         Answer::RejectOnce {
             reason: Some(reason.into()),

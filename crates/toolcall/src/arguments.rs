@@ -1,5 +1,5 @@
-//! The arguments of a call, found by what their keys usually mean: paths, lines, queries, commands.
-//! It must not resolve a path, touch a file or decide anything: a key is a hint, no proof.
+//! Finds the arguments of a call by what their keys usually mean: paths, lines, queries, commands.
+//! It must not resolve a path, touch a file or decide anything: a key is only a hint.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,12 +12,13 @@ mod keys;
 
 pub(crate) use keys::{Role, role, same_key};
 
-/// The most locations that are worth showing for one call.
+/// The largest number of locations for one call.
 const MOST_LOCATIONS: usize = 64;
 
-/// Every path argument as it was written: relative ones and `file:` addresses too, folders too.
+/// Returns every path argument as it was written, including relative ones, `file:` addresses and
+/// directories.
 ///
-/// The folder that a command runs in is not among them.
+/// The directory that a command runs in is not among them.
 pub fn paths(input: Option<&Value>) -> Vec<&str> {
     let mut found = Vec::new();
     if let Some(Value::Object(map)) = input {
@@ -26,7 +27,7 @@ pub fn paths(input: Option<&Value>) -> Vec<&str> {
     found
 }
 
-/// The absolute paths among the arguments, each with its line where one is given.
+/// Returns the absolute paths among the arguments, each with its line where one is given.
 pub fn locations(input: Option<&Value>) -> Vec<Location> {
     let Some(Value::Object(map)) = input else {
         return Vec::new();
@@ -43,7 +44,8 @@ pub fn locations(input: Option<&Value>) -> Vec<Location> {
     found
 }
 
-/// The path that an argument names: a `file:` address is decoded, anything else stays as it is.
+/// Returns the path that an argument names: a `file:` address is decoded, anything else is
+/// unchanged.
 pub fn file_path(text: &str) -> Cow<'_, str> {
     let Some(rest) = strip_scheme(text) else {
         return Cow::Borrowed(text);
@@ -59,7 +61,7 @@ pub fn file_path(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn location(path: &str, lines: LinesOf<'_>) -> Option<Location> {
+fn location(path: &str, lines: LazyLines<'_>) -> Option<Location> {
     let path = file_path(path);
     if !Path::new(&*path).is_absolute() || path.contains('\0') {
         return None;
@@ -78,7 +80,7 @@ fn strip_scheme(text: &str) -> Option<&str> {
         .then(|| &text["file://".len()..])
 }
 
-/// Decodes `%41`; what is no valid escape, or would not be UTF-8, stays as it is written.
+/// Decodes `%41`; an invalid escape, or one that would not be UTF-8, is unchanged.
 fn percent_decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
@@ -108,21 +110,21 @@ fn escaped(bytes: &[u8]) -> Option<u8> {
     u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
 
-/// Which lines of a file are meant. Lines count from 1.
+/// A range of lines in a file, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Lines {
     pub(crate) first: Option<u64>,
     pub(crate) last: Option<u64>,
-    /// How many lines from the beginning, where no first line is given.
+    /// How many lines from the beginning, if no first line is given.
     pub(crate) head: Option<u64>,
     /// How many lines from the end.
     pub(crate) tail: Option<u64>,
 }
 
 impl Lines {
-    fn of(survey: &Survey<'_>) -> Option<Self> {
-        let number = |role| survey.get(role).and_then(Value::as_u64);
-        if let Some(Value::Array(range)) = survey.get(Role::LineRange) {
+    fn of(args: &ArgumentsByRole<'_>) -> Option<Self> {
+        let number = |role| args.get(role).and_then(Value::as_u64);
+        if let Some(Value::Array(range)) = args.get(Role::LineRange) {
             let first = range.first().and_then(Value::as_u64)?.max(1);
             let last = range.get(1).and_then(Value::as_u64);
             return Some(Self::between(first, last));
@@ -154,17 +156,17 @@ impl Lines {
 }
 
 /// The arguments of one call, or the properties of one schema, by role.
-pub(crate) struct Survey<'a> {
+pub(crate) struct ArgumentsByRole<'a> {
     found: [Option<&'a Value>; Role::COUNT],
 }
 
-impl<'a> Survey<'a> {
-    /// Sorts the arguments of a call; a value of the wrong type is passed over.
+impl<'a> ArgumentsByRole<'a> {
+    /// Sorts the arguments of a call by role; a value of the wrong type is skipped.
     pub(crate) fn of_input(input: Option<&'a Value>) -> Self {
         Self::of(input.and_then(Value::as_object), fits)
     }
 
-    /// Sorts the properties of a JSON schema.
+    /// Sorts the properties of a JSON schema by role.
     pub(crate) fn of_schema(schema: Option<&'a Value>) -> Self {
         let properties = schema.and_then(|schema| schema.get("properties"));
         Self::of(properties.and_then(Value::as_object), |_, _| true)
@@ -192,7 +194,8 @@ impl<'a> Survey<'a> {
         for (key, value) in map.into_iter().flatten() {
             let Some(key) = role(key) else { continue };
             let at = key.role as usize;
-            // `path` says more than `csv_path`: a key of the table goes before one like it.
+            // `path` is more specific than `csv_path`: a key from the table wins over one that
+            // resembles it.
             if accept(key.role, value) && (found[at].is_none() || (key.exact && !exact[at])) {
                 found[at] = Some(value);
                 exact[at] = key.exact;
@@ -213,14 +216,14 @@ fn fits(role: Role, value: &Value) -> bool {
     }
 }
 
-type Visit<'v, 'a> = &'v mut dyn FnMut(&'a str, LinesOf<'_>);
+type PathVisitor<'v, 'a> = &'v mut dyn FnMut(&'a str, LazyLines<'_>);
 
-/// The lines that go with a path, worked out only where somebody asks.
-type LinesOf<'l> = &'l dyn Fn() -> Option<Lines>;
+/// Computes the lines that belong to a path, only when they are needed.
+type LazyLines<'l> = &'l dyn Fn() -> Option<Lines>;
 
-/// Calls `visit` for every path of the arguments, with the lines that go with it.
-fn each_path<'a>(map: &'a Map<String, Value>, visit: Visit<'_, 'a>) {
-    let lines = || Survey::of(Some(map), fits).lines();
+/// Calls `visit` for every path of the arguments, with its lines.
+fn each_path<'a>(map: &'a Map<String, Value>, visit: PathVisitor<'_, 'a>) {
+    let lines = || ArgumentsByRole::of(Some(map), fits).lines();
     for (name, value) in map {
         let Some(key) = role(name) else { continue };
         if matches!(key.role, Role::Path | Role::Folder) {
@@ -235,7 +238,7 @@ fn each_path<'a>(map: &'a Map<String, Value>, visit: Visit<'_, 'a>) {
     }
 }
 
-fn each_named<'a>(value: &'a Value, lines: LinesOf<'_>, visit: Visit<'_, 'a>) {
+fn each_named<'a>(value: &'a Value, lines: LazyLines<'_>, visit: PathVisitor<'_, 'a>) {
     match value {
         Value::String(path) if !path.is_empty() => visit(path, lines),
         Value::Array(items) => {
@@ -249,8 +252,8 @@ fn each_named<'a>(value: &'a Value, lines: LinesOf<'_>, visit: Visit<'_, 'a>) {
     }
 }
 
-/// `from` and `to` name people, times and points as well: only what looks like a path is one.
-fn each_likely<'a>(name: &str, value: &'a Value, visit: Visit<'_, 'a>) {
+/// Visits `from` and `to` if they look like paths: they name people, times and points as well.
+fn each_likely<'a>(name: &str, value: &'a Value, visit: PathVisitor<'_, 'a>) {
     if let Value::String(text) = value
         && (names_path(name) || looks_like_path(text))
     {
@@ -262,7 +265,7 @@ fn names_path(name: &str) -> bool {
     name.contains("path") || name.contains("Path")
 }
 
-fn each_address<'a>(value: &'a Value, lines: LinesOf<'_>, visit: Visit<'_, 'a>) {
+fn each_address<'a>(value: &'a Value, lines: LazyLines<'_>, visit: PathVisitor<'_, 'a>) {
     let addresses = value
         .as_array()
         .map_or(std::slice::from_ref(value), Vec::as_slice);
@@ -273,14 +276,15 @@ fn each_address<'a>(value: &'a Value, lines: LinesOf<'_>, visit: Visit<'_, 'a>) 
     }
 }
 
-/// Paths one level down: a list of objects that each name a file, or an object keyed by path.
-fn each_nested<'a>(value: &'a Value, visit: Visit<'_, 'a>) {
+/// Visits paths one level down: in a list of objects that each name a file, or an object keyed by
+/// path.
+fn each_nested<'a>(value: &'a Value, visit: PathVisitor<'_, 'a>) {
     match value {
         Value::Array(items) => {
             for map in items.iter().filter_map(Value::as_object) {
-                let survey = Survey::of(Some(map), fits);
-                if let Some(path) = survey.text(Role::Path) {
-                    visit(path, &|| survey.lines());
+                let args = ArgumentsByRole::of(Some(map), fits);
+                if let Some(path) = args.text(Role::Path) {
+                    visit(path, &|| args.lines());
                 }
             }
         }
@@ -288,7 +292,7 @@ fn each_nested<'a>(value: &'a Value, visit: Visit<'_, 'a>) {
             for path in map.keys().filter(|key| looks_like_path(key)) {
                 visit(path, &|| None);
             }
-            if let Some(path) = Survey::of(Some(map), fits).text(Role::Path) {
+            if let Some(path) = ArgumentsByRole::of(Some(map), fits).text(Role::Path) {
                 visit(path, &|| None);
             }
         }

@@ -1,5 +1,6 @@
-//! A call, folded from its events.
-//! The fold is total and pure: an event out of place changes nothing and is returned as an [`Irregularity`].
+//! The state of a call, computed from its events.
+//! The fold is total and pure: an event out of place changes nothing and is returned as an
+//! [`Irregularity`].
 
 mod forms;
 mod timing;
@@ -22,10 +23,10 @@ use crate::progress::Progress;
 use crate::timestamp::Timestamp;
 
 pub use forms::AskedForm;
-use timing::Steps;
+use timing::CallTimestamps;
 pub use timing::Timing;
 
-/// Everything known about one call.
+/// Everything known about one call, computed from its [`Event`]s.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
     id: CallId,
@@ -39,7 +40,7 @@ pub struct ToolCall {
     forms: Vec<AskedForm>,
     decision: Option<Arc<Decision>>,
     foreign_status: Option<Arc<str>>,
-    /// It started, or once had a status that is not known here. Never unset.
+    /// Whether it started, or once had a status that is not known here. Never unset.
     was_acting: bool,
     held: Option<Arc<str>>,
     progress: Option<Progress>,
@@ -50,45 +51,45 @@ pub struct ToolCall {
     metadata: BTreeMap<Arc<str>, Arc<Value>>,
     output: Arc<Output>,
     finish: Option<Arc<Finish>>,
-    steps: Steps,
+    timestamps: CallTimestamps,
 }
 
-/// A question and, once there is one, its answer.
+/// A permission question with its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedQuestion {
     /// The question.
     pub question: Arc<Question>,
-    /// The answer.
+    /// The answer, once there is one.
     pub answer: Option<Arc<Decision>>,
 }
 
-/// Where a call stands.
+/// The status of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// The model is still writing its input.
     Streaming,
-    /// Announced; nothing was prepared yet.
+    /// The call was announced; nothing is prepared yet.
     Announced,
-    /// The tool said what it will do.
+    /// The tool stated what it will do.
     Prepared,
-    /// A question is open.
+    /// A question or a form is open.
     Asking,
-    /// It may start.
+    /// The call may start.
     Allowed,
-    /// It may not start.
+    /// The call may not start.
     Refused,
-    /// The tool is acting.
+    /// The tool is running.
     Running,
-    /// Paused.
+    /// The call is paused.
     Held,
     /// A foreign agent reported this status, which is not known here.
     Unknown(Arc<str>),
-    /// It ended.
+    /// The call has ended.
     Ended,
 }
 
 impl ToolCall {
-    /// A call that was just announced, with an output that is still empty.
+    /// Creates a call from its announcement, with an empty output.
     pub fn announce(
         id: CallId,
         session: SessionId,
@@ -118,18 +119,18 @@ impl ToolCall {
             metadata: BTreeMap::new(),
             output,
             finish: None,
-            steps: Steps {
+            timestamps: CallTimestamps {
                 announced: at,
                 latest: at,
-                ..Steps::default()
+                ..CallTimestamps::default()
             },
         }
     }
 
-    /// Folds one event in, or says why it has no place here and changes nothing.
+    /// Applies one event, or returns why it is out of place and changes nothing.
     pub fn apply(&mut self, event: &Event, at: Timestamp) -> Result<(), Irregularity> {
         self.require_open(event)?;
-        let at = at.max(self.steps.latest);
+        let at = at.max(self.timestamps.latest);
         match event {
             Event::Announced(_) => return Err(Irregularity::AnnouncedTwice),
             Event::InputGrew(growth) => self.input_grew(event, growth)?,
@@ -167,11 +168,11 @@ impl ToolCall {
             }
             Event::Finished(finish) => self.finished(finish, at)?,
         }
-        self.steps.latest = at;
+        self.timestamps.latest = at;
         Ok(())
     }
 
-    /// Adds printed bytes to the output and returns the event that says so.
+    /// Adds printed bytes to the output and returns the matching event.
     pub fn print(&mut self, bytes: &[u8]) -> Result<Event, Irregularity> {
         let from = self.output.total();
         let to = from + bytes.len() as u64;
@@ -182,7 +183,7 @@ impl ToolCall {
         Ok(event)
     }
 
-    /// The output, to say where the whole of it is kept.
+    /// Returns the output, to set where the whole of it is stored.
     pub(crate) fn output_mut(&mut self) -> &mut Output {
         Arc::make_mut(&mut self.output)
     }
@@ -229,7 +230,7 @@ impl ToolCall {
 
     fn prepared(&mut self, prepared: &Arc<Prepared>) -> Result<(), Irregularity> {
         let undecided = self.decision.is_none() && self.questions.is_empty();
-        if !undecided || self.prepared.is_some() || self.steps.started.is_some() {
+        if !undecided || self.prepared.is_some() || self.timestamps.started.is_some() {
             return Err(Irregularity::PreparedLate);
         }
         self.input
@@ -246,14 +247,14 @@ impl ToolCall {
 
     fn asked(&mut self, question: &Arc<Question>, at: Timestamp) -> Result<(), Irregularity> {
         self.require_new(&question.id)?;
-        if self.decision.is_some() && self.steps.started.is_none() {
+        if self.decision.is_some() && self.timestamps.started.is_none() {
             return Err(Irregularity::AskedLate);
         }
         self.questions.push(AskedQuestion {
             question: question.clone(),
             answer: None,
         });
-        self.steps.asking_since.get_or_insert(at);
+        self.timestamps.asking_since.get_or_insert(at);
         Ok(())
     }
 
@@ -265,10 +266,10 @@ impl ToolCall {
             None => {}
         }
         if !self.is_asking() {
-            self.steps.stop_asking(at);
+            self.timestamps.stop_asking(at);
         }
         let refused = self.effect() == Some(Effect::Deny);
-        if self.steps.started.is_none() && !refused {
+        if self.timestamps.started.is_none() && !refused {
             self.decision = Some(decision.clone());
         }
         Ok(())
@@ -290,10 +291,10 @@ impl ToolCall {
     fn require_new(&self, id: &QuestionId) -> Result<(), Irregularity> {
         let mut questions = self.questions.iter().map(|asking| &asking.question.id);
         let mut forms = self.forms.iter().map(|asking| &asking.question.id);
-        match questions.any(|known| known == id) || forms.any(|known| known == id) {
-            true => Err(Irregularity::AskedTwice(id.clone())),
-            false => Ok(()),
+        if questions.any(|known| known == id) || forms.any(|known| known == id) {
+            return Err(Irregularity::AskedTwice(id.clone()));
         }
+        Ok(())
     }
 
     fn has_open_question(&self) -> bool {
@@ -301,7 +302,7 @@ impl ToolCall {
     }
 
     fn started(&mut self, at: Timestamp) -> Result<(), Irregularity> {
-        if self.steps.started.is_some() {
+        if self.timestamps.started.is_some() {
             return Err(Irregularity::StartedTwice);
         }
         match self.effect() {
@@ -314,7 +315,7 @@ impl ToolCall {
         }
         self.foreign_status = None;
         self.was_acting = true;
-        self.steps.started = Some(at);
+        self.timestamps.started = Some(at);
         Ok(())
     }
 
@@ -340,37 +341,42 @@ impl ToolCall {
     }
 
     fn finished(&mut self, finish: &Arc<Finish>, at: Timestamp) -> Result<(), Irregularity> {
-        if finish.ending == Ending::Completed && self.steps.started.is_none() {
+        if finish.ending == Ending::Completed && self.timestamps.started.is_none() {
             return Err(Irregularity::CompletedUnstarted);
         }
-        self.steps.stop_asking(at);
-        self.steps.ended = Some(at);
+        self.timestamps.stop_asking(at);
+        self.timestamps.ended = Some(at);
         self.output = finish.output.clone();
         self.finish = Some(finish.clone());
         Ok(())
     }
 }
 
-/// What can be read off a call.
+/// Getters.
 impl ToolCall {
-    /// Its id: ours, and unique.
+    /// Returns the unique id of the call.
     pub fn id(&self) -> &CallId {
         &self.id
     }
 
-    /// The session it belongs to.
+    /// Returns the session that the call belongs to.
     pub fn session(&self) -> &SessionId {
         &self.session
     }
 
-    /// How it was announced.
+    /// Returns the announcement.
     pub fn announced(&self) -> &Arc<Announced> {
         &self.announced
     }
 
-    /// The tool's name: its own once it was prepared, before that as the model wrote it.
+    /// Returns the tool's name: as the model wrote it until the call is prepared, the registered
+    /// one after.
     pub fn tool(&self) -> &Arc<str> {
-        if let Some(tool) = self.restated.as_ref().and_then(|said| said.tool.as_ref()) {
+        if let Some(tool) = self
+            .restated
+            .as_ref()
+            .and_then(|restated| restated.tool.as_ref())
+        {
             return tool;
         }
         match &self.prepared {
@@ -379,27 +385,27 @@ impl ToolCall {
         }
     }
 
-    /// What the model called this call.
+    /// Returns the id that the model gave the call.
     pub fn model_id(&self) -> Option<&Arc<str>> {
         self.announced.model_id.as_ref()
     }
 
-    /// The call on whose behalf it runs.
+    /// Returns the call on whose behalf this one runs.
     pub fn parent(&self) -> Option<&CallId> {
         self.announced.parent.as_ref()
     }
 
-    /// The raw input, once it is complete.
+    /// Returns the input as the model wrote it, once it is complete.
     pub fn input(&self) -> Option<&Input> {
         self.input.as_ref()
     }
 
-    /// What the tool said it will do, and with which input.
+    /// Returns the stated intent and the checked input.
     pub fn prepared_as(&self) -> Option<&Arc<Prepared>> {
         self.prepared.as_ref()
     }
 
-    /// What can be said of it before it was prepared.
+    /// Returns what was known about the call before it was prepared.
     pub fn sketch(&self) -> &Sketch {
         match &self.growth {
             Some(growth) => &growth.sketch,
@@ -407,17 +413,17 @@ impl ToolCall {
         }
     }
 
-    /// How far the model is with an input that it streamed.
+    /// Returns how much of a streamed input the model has written.
     pub fn input_growth(&self) -> Option<&InputGrowth> {
         self.growth.as_ref()
     }
 
-    /// What a foreign agent said of it last, if it said anything anew.
+    /// Returns the latest description by a foreign agent, if there is one.
     pub fn restated_as(&self) -> Option<&Arc<Restatement>> {
         self.restated.as_ref()
     }
 
-    /// One line for people.
+    /// Returns the title: one line for users.
     pub fn title(&self) -> &str {
         match (&self.restated, &self.prepared) {
             (Some(restated), _) => &restated.sketch.title,
@@ -426,7 +432,7 @@ impl ToolCall {
         }
     }
 
-    /// Its category.
+    /// Returns the category that editors show.
     pub fn kind(&self) -> Kind {
         match (&self.restated, &self.prepared) {
             (Some(restated), _) => restated.sketch.kind,
@@ -438,7 +444,7 @@ impl ToolCall {
         }
     }
 
-    /// Files the editor may follow.
+    /// Returns the files that an editor may follow.
     pub fn locations(&self) -> &[Location] {
         match (&self.restated, &self.located, &self.prepared) {
             (Some(restated), _, _) => &restated.sketch.locations,
@@ -448,7 +454,7 @@ impl ToolCall {
         }
     }
 
-    /// What would change or be done, as far as it was shown before it ran.
+    /// Returns what was shown before the call ran, such as diffs.
     pub fn preview(&self) -> &[Content] {
         match (&self.restated, &self.prepared) {
             (Some(restated), _) => &restated.preview,
@@ -457,17 +463,17 @@ impl ToolCall {
         }
     }
 
-    /// Its questions, oldest first.
+    /// Returns the permission questions, oldest first.
     pub fn questions(&self) -> &[AskedQuestion] {
         &self.questions
     }
 
-    /// Whether a question or a form is open.
+    /// Returns whether a question or a form is open.
     pub fn is_asking(&self) -> bool {
         self.has_open_question() || self.has_open_form()
     }
 
-    /// What was decided, and by whom.
+    /// Returns the decision, and who made it.
     pub fn decision(&self) -> Option<&Arc<Decision>> {
         self.decision.as_ref()
     }
@@ -476,67 +482,67 @@ impl ToolCall {
         self.decision.as_ref().map(|decision| decision.effect)
     }
 
-    /// How far it is.
+    /// Returns the latest progress.
     pub fn progress(&self) -> Option<&Progress> {
         self.progress.as_ref()
     }
 
-    /// What the tool shows at the moment.
+    /// Returns what the tool currently shows.
     pub fn shown(&self) -> Option<&Arc<[Content]>> {
         self.shown.as_ref()
     }
 
-    /// The latest plan it made.
+    /// Returns the latest plan that the tool made.
     pub fn plan(&self) -> Option<&Arc<Plan>> {
         self.plan.as_ref()
     }
 
-    /// What the tool attached, by key.
+    /// Returns the metadata that the tool attached, by key.
     pub fn metadata(&self) -> &BTreeMap<Arc<str>, Arc<Value>> {
         &self.metadata
     }
 
-    /// What it printed.
+    /// Returns what the tool printed.
     pub fn output(&self) -> &Arc<Output> {
         &self.output
     }
 
-    /// How the last command that it ran ended.
+    /// Returns how the last command of the tool ended.
     pub fn exit(&self) -> Option<Exit> {
         self.exit
     }
 
-    /// Why it is paused.
+    /// Returns why the call is paused, if it is.
     pub fn held_because(&self) -> Option<&str> {
         self.held.as_deref()
     }
 
-    /// How it ended, and all it left.
+    /// Returns how the call ended, with its result and output.
     pub fn finish(&self) -> Option<&Arc<Finish>> {
         self.finish.as_ref()
     }
 
-    /// How it ended.
+    /// Returns how the call ended.
     pub fn ending(&self) -> Option<&Ending> {
         self.finish.as_ref().map(|finish| &finish.ending)
     }
 
-    /// Whether the tool began to act.
+    /// Returns whether the tool began to run.
     pub fn has_started(&self) -> bool {
-        self.steps.started.is_some()
+        self.timestamps.started.is_some()
     }
 
-    /// When it was announced.
+    /// Returns when the call was announced.
     pub fn announced_at(&self) -> Timestamp {
-        self.steps.announced
+        self.timestamps.announced
     }
 
-    /// How long each step took; for an open call, until `now`.
+    /// Returns how long each phase took; for an open call, until `now`.
     pub fn timing(&self, now: Timestamp) -> Timing {
-        self.steps.timing(now)
+        self.timestamps.timing(now)
     }
 
-    /// Where it stands.
+    /// Returns the status.
     pub fn status(&self) -> Status {
         if self.finish.is_some() {
             return Status::Ended;
@@ -550,7 +556,7 @@ impl ToolCall {
         if self.held.is_some() {
             return Status::Held;
         }
-        if self.steps.started.is_some() {
+        if self.timestamps.started.is_some() {
             return Status::Running;
         }
         match (self.effect(), &self.prepared, &self.input) {

@@ -1,5 +1,5 @@
-//! A command and what its text was understood to mean, as plain values.
-//! Nothing here reads a text, runs a program or opens a file.
+//! A shell command and how its text was parsed, as plain values.
+//! Nothing here parses a text, runs a program or opens a file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,23 +7,23 @@ use std::sync::Arc;
 
 use crate::content::Digest;
 
-/// A command: the text that is shown, where it runs, and how it was read.
+/// A command: the text that the user sees, where it runs, and how it was parsed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Command {
     /// The text as the model wrote it.
     pub text: Arc<str>,
-    /// The folder it runs in.
+    /// The directory that it runs in.
     pub cwd: PathBuf,
-    /// Variables that it finds in its environment beyond the usual ones.
+    /// Environment variables beyond the usual ones.
     pub env: BTreeMap<Arc<str>, Arc<str>>,
-    /// Files in the roots that it would run, as they were when it was judged.
+    /// Scripts in the roots that it would run, with their digests when it was judged.
     pub scripts: BTreeMap<PathBuf, Digest>,
-    /// What the text was understood to mean.
+    /// How the text was parsed.
     pub reading: Reading,
 }
 
 impl Command {
-    /// A command with nothing special in its environment.
+    /// Creates a command with no extra environment variables.
     pub fn new(text: impl Into<Arc<str>>, cwd: impl Into<PathBuf>, reading: Reading) -> Self {
         Self {
             text: text.into(),
@@ -34,36 +34,36 @@ impl Command {
         }
     }
 
-    /// A command whose text nobody has taken apart: careful policies ask about it.
+    /// Creates a command whose text was not parsed: careful policies ask about it.
     pub fn unread(text: impl Into<Arc<str>>, cwd: impl Into<PathBuf>) -> Self {
         Self::new(text, cwd, Reading::Unclear("nobody has read it".into()))
     }
 }
 
-/// What a command's text was understood to mean.
+/// How a command's text was parsed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Reading {
     /// Exactly these programs run, and nothing else.
     Understood(Vec<Part>),
-    /// Not fully understood, and why.
+    /// The text was not fully understood, for this reason.
     Unclear(Arc<str>),
 }
 
 /// One program of an understood command.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
-    /// How it follows the part before it; the first follows nothing, and is [`Join::Then`].
+    /// How it follows the part before it; the first part is [`Join::Then`].
     pub join: Join,
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// The folder it runs in.
+    /// The directory that it runs in.
     pub cwd: PathBuf,
-    /// Where its input and output go, in the order in which they are set up.
+    /// Redirects, in the order in which they are set up.
     pub redirects: Vec<Redirect>,
 }
 
 impl Part {
-    /// A program that runs by itself and redirects nothing.
+    /// Creates a part that runs by itself and redirects nothing.
     pub fn new(argv: Vec<String>, cwd: impl Into<PathBuf>) -> Self {
         Self {
             join: Join::Then,
@@ -74,29 +74,29 @@ impl Part {
     }
 }
 
-/// When a part runs, seen from the part before it.
+/// How a part follows the part before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Join {
-    /// After it, however it ended: `;`.
+    /// Runs after it, however it ended: `;`.
     Then,
-    /// After it, if what came before succeeded: `&&`.
+    /// Runs after it if everything before succeeded: `&&`.
     And,
-    /// After it, if what came before failed: `||`.
+    /// Runs after it if everything before failed: `||`.
     Or,
-    /// Together with it, reading what it prints: `|`.
+    /// Runs at the same time and reads its output: `|`.
     Pipe,
 }
 
-/// One stream of a program, connected to something else than usual.
+/// A redirect of one standard stream.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Redirect {
-    /// Which stream.
+    /// The stream.
     pub stream: Stream,
     /// Where it leads.
     pub target: Target,
 }
 
-/// One of the three streams that a program starts with.
+/// One of the three standard streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stream {
     /// Standard input, 0.
@@ -112,13 +112,13 @@ pub enum Stream {
 pub enum Target {
     /// Nowhere: `/dev/null`.
     Null,
-    /// Where another stream leads at this moment: `2>&1`.
+    /// Wherever another stream leads now: `2>&1`.
     Stream(Stream),
     /// A file.
     File {
-        /// Its path; absolute if the part's folder is.
+        /// The path; absolute if the part's directory is.
         path: PathBuf,
-        /// How it is opened.
+        /// How the file is opened.
         access: Access,
     },
 }
@@ -126,10 +126,10 @@ pub enum Target {
 /// How a redirect opens its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// To read it: `<`.
+    /// Reads the file: `<`.
     Read,
-    /// To replace what it holds, made if it is not there: `>`.
+    /// Replaces the content, or creates the file: `>`.
     Replace,
-    /// To write at its end, made if it is not there: `>>`.
+    /// Appends to the file, or creates it: `>>`.
     Append,
 }

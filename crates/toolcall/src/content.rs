@@ -1,4 +1,4 @@
-//! What can be shown to a person or given to a model: text, blobs, resources, file edits.
+//! What can be shown to a user or sent to a model: text, blobs, resources, file edits.
 //! Plain values; nothing here reads a file or knows a wire format.
 
 use std::fmt;
@@ -10,12 +10,12 @@ use sha2::{Digest as _, Sha256};
 
 use crate::intent::Touch;
 
-/// One change to one file, with both sides kept.
+/// One change to one file, with the content before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEdit {
     /// The absolute path of the file before the change.
     pub path: PathBuf,
-    /// What happens to it.
+    /// What happens to the file.
     pub change: Change,
 }
 
@@ -24,24 +24,24 @@ pub struct FileEdit {
 pub enum Change {
     /// The file is new.
     Added {
-        /// Its content.
+        /// The content.
         after: FileBody,
     },
     /// The file changes.
     Modified {
-        /// The content that was shown.
+        /// The content before.
         before: FileBody,
-        /// The content it gets.
+        /// The content after.
         after: FileBody,
     },
-    /// The file goes away.
+    /// The file is deleted.
     Deleted {
-        /// Its content until then.
+        /// The content before.
         before: FileBody,
     },
-    /// The file goes elsewhere, unchanged.
+    /// The file is moved, unchanged.
     Moved {
-        /// Its new absolute path.
+        /// The new absolute path.
         to: PathBuf,
     },
 }
@@ -51,26 +51,26 @@ pub enum Change {
 pub enum FileBody {
     /// Text.
     Text(Arc<str>),
-    /// Not text; only its size and its digest are known here.
+    /// Not text; only the size and the digest are known here.
     Binary {
         /// Size in bytes.
         bytes: u64,
-        /// Which bytes they are, if whoever said so has seen them.
+        /// The digest of the bytes, if they were read.
         digest: Option<Digest>,
     },
-    /// A folder with everything in it.
+    /// A directory with everything in it.
     Folder {
-        /// How many files and links are in it, at any depth.
+        /// How many files and symlinks are in it, at any depth.
         files: u64,
-        /// Their size in bytes, all together.
+        /// The total size of the files in bytes.
         bytes: u64,
-        /// Which files they are, by name, size and time.
+        /// A digest of the files' names, sizes and times.
         digest: Option<Digest>,
     },
 }
 
 impl FileBody {
-    /// What it is in a few words, with its size.
+    /// Returns a short description with the size.
     pub fn summary(&self) -> String {
         match self {
             FileBody::Text(text) => format!("text, {} bytes", text.len()),
@@ -84,7 +84,7 @@ impl FileBody {
         }
     }
 
-    /// Its size in bytes; of a folder, that of everything in it.
+    /// Returns the size in bytes; for a directory, of everything in it.
     pub fn bytes(&self) -> u64 {
         match self {
             FileBody::Text(text) => text.len() as u64,
@@ -93,12 +93,12 @@ impl FileBody {
     }
 }
 
-/// A SHA-256 hash that tells one content from another.
+/// A SHA-256 hash of some content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// The hash of these bytes.
+    /// Computes the hash of these bytes.
     pub fn of(bytes: impl AsRef<[u8]>) -> Self {
         Self(Sha256::digest(bytes).into())
     }
@@ -111,13 +111,13 @@ impl fmt::Display for Digest {
 }
 
 impl FileEdit {
-    /// A new file.
+    /// Creates an edit that adds a text file.
     pub fn added(path: impl Into<PathBuf>, after: impl Into<Arc<str>>) -> Self {
         let after = FileBody::Text(after.into());
         Self::new(path, Change::Added { after })
     }
 
-    /// A changed file.
+    /// Creates an edit that changes a text file.
     pub fn modified(
         path: impl Into<PathBuf>,
         before: impl Into<Arc<str>>,
@@ -127,12 +127,12 @@ impl FileEdit {
         Self::new(path, Change::Modified { before, after })
     }
 
-    /// A file that goes away.
+    /// Creates an edit that deletes a file.
     pub fn deleted(path: impl Into<PathBuf>, before: FileBody) -> Self {
         Self::new(path, Change::Deleted { before })
     }
 
-    /// A file that goes elsewhere.
+    /// Creates an edit that moves a file.
     pub fn moved(path: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Self {
         Self::new(path, Change::Moved { to: to.into() })
     }
@@ -144,7 +144,7 @@ impl FileEdit {
         }
     }
 
-    /// The touch that this edit is.
+    /// Returns the touch of this edit.
     pub fn touch(&self) -> Touch {
         match &self.change {
             Change::Added { .. } | Change::Modified { .. } => Touch::Writes(self.path.clone()),
@@ -157,22 +157,22 @@ impl FileEdit {
     }
 }
 
-/// Something that can be shown to a person or given to a model.
+/// Something that can be shown to a user or sent to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Text.
     Text(Arc<str>),
     /// An image.
     Image(Blob),
-    /// Sound.
+    /// Audio.
     Audio(Blob),
     /// A resource with its body.
     Resource(Resource),
-    /// A resource by its address only.
+    /// A link to a resource.
     Link(Link),
     /// A change to a file.
     Edit(FileEdit),
-    /// A terminal that whoever shows the call has, by its id.
+    /// A terminal of the client that shows the call, by its id.
     Terminal(Arc<str>),
 }
 
@@ -182,12 +182,12 @@ impl Content {
         Content::Text(text.into())
     }
 
-    /// An image from its bytes.
+    /// Creates an image from its bytes.
     pub fn image(mime: impl Into<Arc<str>>, bytes: &[u8]) -> Self {
         Content::Image(Blob::from_bytes(mime, bytes))
     }
 
-    /// The file edit that it is, if it is one.
+    /// Returns the file edit, if this is one.
     pub fn as_edit(&self) -> Option<&FileEdit> {
         match self {
             Content::Edit(edit) => Some(edit),
@@ -200,7 +200,7 @@ impl Content {
         }
     }
 
-    /// The text that it is or carries, if it is one.
+    /// Returns the text, if this is text or a text resource.
     pub fn as_text(&self) -> Option<&Arc<str>> {
         match self {
             Content::Text(text) => Some(text),
@@ -216,7 +216,7 @@ impl Content {
         }
     }
 
-    /// Sound from its bytes.
+    /// Creates audio from its bytes.
     pub fn audio(mime: impl Into<Arc<str>>, bytes: &[u8]) -> Self {
         Content::Audio(Blob::from_bytes(mime, bytes))
     }
@@ -258,7 +258,7 @@ impl From<FileEdit> for Content {
     }
 }
 
-/// Binary data in base64, as both ACP and MCP carry it.
+/// Binary data in base64, as both ACP and MCP send it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
     /// The media type.
@@ -268,7 +268,7 @@ pub struct Blob {
 }
 
 impl Blob {
-    /// Encodes bytes.
+    /// Encodes bytes as base64.
     pub fn from_bytes(mime: impl Into<Arc<str>>, bytes: &[u8]) -> Self {
         Self {
             mime: mime.into(),
@@ -280,11 +280,11 @@ impl Blob {
 /// A resource with its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource {
-    /// Its address.
+    /// The address.
     pub uri: Arc<str>,
-    /// Its media type, where known.
+    /// The media type, where known.
     pub mime: Option<Arc<str>>,
-    /// Its body.
+    /// The body.
     pub body: ResourceBody,
 }
 
@@ -297,19 +297,19 @@ pub enum ResourceBody {
     Base64(Arc<str>),
 }
 
-/// A resource by its address.
+/// A link to a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
-    /// Its address.
+    /// The address.
     pub uri: Arc<str>,
-    /// Its short name.
+    /// A short name.
     pub name: Arc<str>,
-    /// A title for people.
+    /// A title for users.
     pub title: Option<Arc<str>>,
-    /// What it is.
+    /// A description.
     pub description: Option<Arc<str>>,
-    /// Its media type.
+    /// The media type.
     pub mime: Option<Arc<str>>,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: Option<u64>,
 }

@@ -1,5 +1,6 @@
-//! Tools made at run time: from a schema and a closure, or around an agent's own `call_tool`.
-//! They pass the same gate as any other tool.
+//! Tools created at run time: from a definition and a closure, or around an agent's own
+//! `call_tool`.
+//! They are judged and checked like any other tool.
 
 use std::sync::Arc;
 
@@ -19,6 +20,21 @@ type Run = dyn Fn(Arc<Value>, RunContext) -> BoxFuture<'static, Result<ToolResul
     + Sync;
 
 /// A tool made from a definition and a closure.
+///
+/// ```
+/// use serde_json::json;
+/// use std::sync::Arc;
+/// use toolcall::{CustomTool, Definition, Registry};
+///
+/// let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+/// let definition = Definition::new("weather", "Returns the weather of a city.", schema);
+/// let tool = CustomTool::new(definition, |input, _context| async move {
+///     Ok(format!("sunny in {}", input["city"]))
+/// });
+/// let mut registry = Registry::new();
+/// registry.add_any(Arc::new(tool))?;
+/// # Ok::<(), toolcall::RegistryError>(())
+/// ```
 pub struct CustomTool {
     definition: Definition,
     prepare: Option<Box<Prepare>>,
@@ -26,7 +42,7 @@ pub struct CustomTool {
 }
 
 impl CustomTool {
-    /// Runs this closure with the checked input.
+    /// Creates a tool that runs this closure with the checked input.
     pub fn new<F, Fut, R>(definition: Definition, run: F) -> Self
     where
         F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
@@ -34,9 +50,9 @@ impl CustomTool {
         R: Into<ToolResult>,
     {
         let run = Arc::new(run);
-        let run = move |input, scope| -> BoxFuture<'static, _> {
+        let run = move |input, context| -> BoxFuture<'static, _> {
             let run = run.clone();
-            Box::pin(async move { run(input, scope).await.map(Into::into) })
+            Box::pin(async move { run(input, context).await.map(Into::into) })
         };
         Self {
             definition,
@@ -45,7 +61,8 @@ impl CustomTool {
         }
     }
 
-    /// States the intent with this closure. Without one it is inferred, and may touch anything.
+    /// Sets the closure that states the intent. Without one the intent is inferred and may touch
+    /// anything.
     pub fn preparing(
         mut self,
         prepare: impl Fn(&PrepareContext) -> Result<Intent, ToolError> + Send + Sync + 'static,
@@ -60,10 +77,13 @@ impl AnyTool for CustomTool {
         &self.definition
     }
 
-    fn prepare<'a>(&'a self, look: &'a PrepareContext) -> BoxFuture<'a, Result<Intent, ToolError>> {
+    fn prepare<'a>(
+        &'a self,
+        context: &'a PrepareContext,
+    ) -> BoxFuture<'a, Result<Intent, ToolError>> {
         let intent = match &self.prepare {
-            Some(prepare) => prepare(look),
-            None => Ok(look.infer()),
+            Some(prepare) => prepare(context),
+            None => Ok(context.infer()),
         };
         Box::pin(std::future::ready(intent))
     }
@@ -71,13 +91,14 @@ impl AnyTool for CustomTool {
     fn run<'a>(
         &'a self,
         input: Arc<Value>,
-        scope: &'a RunContext,
+        context: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        (self.run)(input, scope.clone())
+        (self.run)(input, context.clone())
     }
 }
 
-/// Turns an agent's own `call_tool(name, input)` into judged and tracked calls, with no change to it.
+/// Wraps an agent's own `call_tool(name, input)`, so that its calls are judged and recorded without
+/// changing it.
 pub fn around<F, Fut, R>(
     definitions: impl IntoIterator<Item = Definition>,
     call_tool: F,
@@ -92,7 +113,7 @@ where
     for mut definition in definitions {
         definition.origin = Origin::Agent;
         let (call_tool, name) = (call_tool.clone(), definition.name.clone());
-        let run = move |input, _scope| call_tool(name.clone(), Arc::unwrap_or_clone(input));
+        let run = move |input, _context| call_tool(name.clone(), Arc::unwrap_or_clone(input));
         registry.add_any(Arc::new(CustomTool::new(definition, run)))?;
     }
     Ok(registry)

@@ -1,5 +1,5 @@
-//! Everything that can happen to a call, as past-tense values.
-//! An event says what happened; what that means for the call is the fold's business.
+//! Everything that can happen to a call, as values.
+//! An event says what happened; `call` computes what that means for the call.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -18,35 +18,35 @@ use crate::progress::Progress;
 /// Something that happened to a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// A model asked for it.
+    /// The model requested the call.
     Announced(Arc<Announced>),
-    /// The model wrote more of its input.
+    /// The model wrote more of the input.
     InputGrew(InputGrowth),
     /// A streamed input is complete, well formed or not.
     InputArrived(Input),
-    /// The tool said what it will do.
+    /// The tool stated what it will do.
     Prepared(Arc<Prepared>),
-    /// Somebody was asked.
+    /// The user was asked for permission.
     Asked(Arc<Question>),
-    /// It was decided, or a question was answered.
+    /// The call was allowed or denied, or a question was answered.
     Decided(Arc<Decision>),
-    /// The tool began to act.
+    /// The tool began to run.
     Started,
-    /// Its server asked somebody to fill in a form.
+    /// The tool's server sent a form to the user.
     FormAsked(Arc<FormQuestion>),
-    /// The form was answered. What was filled in is not told.
+    /// The form was answered. The event does not contain the values.
     FormAnswered(Arc<FormAnswered>),
-    /// The tool said how far it is.
+    /// The tool reported progress.
     Progressed(Progress),
-    /// The tool showed something; it replaces what was shown before.
+    /// The tool showed content, which replaces what was shown before.
     Showed(Arc<[Content]>),
     /// The tool printed; the bytes are in the call's output.
     Printed(Printed),
-    /// Nothing new for a while, but the tool is alive.
+    /// The tool is silent but still running.
     Heartbeat(Heartbeat),
     /// The call was paused.
     Held(Arc<str>),
-    /// The call goes on.
+    /// The call was resumed.
     Resumed,
     /// The tool made or changed the session's plan.
     Planned(Arc<Plan>),
@@ -57,20 +57,20 @@ pub enum Event {
         /// Its value.
         value: Arc<Value>,
     },
-    /// The tool found places that matter; they replace those that were stated.
+    /// The tool reported locations, which replace the stated ones.
     Located(Arc<[Location]>),
-    /// A command that it ran ended.
+    /// A command that the tool ran has ended.
     Exited(Exit),
-    /// A foreign agent described it anew.
+    /// A foreign agent described the call again.
     Restated(Arc<Restatement>),
     /// A foreign agent reported a status that is not known here.
     StatusUnknown(Arc<str>),
-    /// It ended.
+    /// The call ended.
     Finished(Arc<Finish>),
 }
 
 impl Event {
-    /// The event's name, for messages.
+    /// Returns the event's name, for messages.
     pub fn name(&self) -> &'static str {
         match self {
             Event::Announced(_) => "announced",
@@ -98,7 +98,7 @@ impl Event {
         }
     }
 
-    /// Which part of a call's life it belongs to.
+    /// Returns the phase of a call that the event belongs to.
     pub fn kind(&self) -> EventKind {
         match self {
             Event::Announced(_) => EventKind::Announcement,
@@ -123,27 +123,28 @@ impl Event {
         }
     }
 
-    /// Whether only the latest of its sort matters, so that a store may skip the earlier ones.
+    /// Returns whether only the latest event of its kind matters, so that a store may skip the
+    /// earlier ones.
     pub fn is_passing(&self) -> bool {
         self.kind() == EventKind::Passing
     }
 }
 
-/// The part of a call's life that an event belongs to. Readers of some events match this whole,
-/// and then look at the events of that part.
+/// The phase of a call that an event belongs to. Readers that handle only some events match this
+/// exhaustively, and then the events of that phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
     /// The call began.
     Announcement,
-    /// Its input is complete, or the tool said what it will do.
+    /// The input is complete, or the tool stated what it will do.
     Preparation,
-    /// Somebody was asked for permission, or it was decided.
+    /// The user was asked for permission, or the call was decided.
     Permission,
-    /// The tool began to act.
+    /// The tool began to run.
     Start,
     /// A server's form was asked or answered.
     Form,
-    /// Only the latest of its sort matters: input so far, progress, what is shown or printed.
+    /// Only the latest event of its kind matters: input so far, progress, what is shown or printed.
     Passing,
     /// Something else about the call that lasts, such as a plan, a note or a pause.
     Detail,
@@ -151,23 +152,23 @@ pub enum EventKind {
     Finish,
 }
 
-/// How a call begins.
+/// The announcement of a call.
 #[derive(Clone, Debug)]
 pub struct Announced {
     /// The tool's name, as the model wrote it.
     pub tool: Arc<str>,
-    /// What the model called this call. It need not be unique.
+    /// The id that the model gave the call. It need not be unique.
     pub model_id: Option<Arc<str>>,
     /// The call on whose behalf this one runs.
     pub parent: Option<CallId>,
     /// The input, unless the model is still writing it.
     pub input: Option<Input>,
-    /// What can be said of it already.
+    /// What is known about the call already.
     pub outline: Outline,
 }
 
-/// What can be said of a call when it is announced: made when somebody asks, which for most
-/// readers is when they report it.
+/// A [`Sketch`] of a call that is computed when it is first needed, which is usually when the call
+/// is reported.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
     kind: Kind,
@@ -175,7 +176,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// To be inferred from the tool's name and input, for a tool of this kind.
+    /// Creates an outline that is inferred from the tool's name and input, for a tool of this kind.
     pub fn inferred(kind: Kind) -> Self {
         Self {
             kind,
@@ -194,12 +195,12 @@ impl From<Sketch> for Outline {
 }
 
 impl Announced {
-    /// The likely kind.
+    /// Returns the likely kind.
     pub fn kind(&self) -> Kind {
         self.outline.kind
     }
 
-    /// What can be said of the call already.
+    /// Returns the sketch, and infers it if that has not been done yet.
     pub fn sketch(&self) -> &Sketch {
         let input = match &self.input {
             Some(Input::Json(value)) => Some(&**value),
@@ -210,7 +211,7 @@ impl Announced {
     }
 }
 
-/// Whether a sketch was asked for makes no difference.
+/// Whether the sketch has been computed makes no difference.
 impl PartialEq for Announced {
     fn eq(&self, other: &Self) -> bool {
         let Announced {
@@ -228,16 +229,16 @@ impl PartialEq for Announced {
     }
 }
 
-/// More of an input that a model is writing.
+/// How much of an input the model has written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputGrowth {
     /// Bytes written so far.
     pub bytes: u64,
-    /// What can now be said of the call.
+    /// What is now known about the call.
     pub sketch: Arc<Sketch>,
 }
 
-/// What a tool will do with which input.
+/// A checked input, and what the tool will do with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
     /// The checked input.
@@ -246,42 +247,42 @@ pub struct Prepared {
     pub intent: Intent,
 }
 
-/// What a foreign agent now says of a call. It replaces all that was said before.
+/// A foreign agent's new description of a call. It replaces everything it reported before.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Restatement {
-    /// The tool's name, if it was told.
+    /// The tool's name, if it was reported.
     pub tool: Option<Arc<str>>,
     /// Title, kind and locations.
     pub sketch: Sketch,
-    /// The input, if it was told.
+    /// The input, if it was reported.
     pub input: Option<Input>,
-    /// What it shows before it runs: the diffs it would make.
+    /// What the agent shows before the call runs, such as diffs.
     pub preview: Vec<Content>,
 }
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// It returned this code.
+    /// It exited with this code.
     Code(i32),
     /// This signal ended it.
     Signal(i32),
 }
 
-/// A question about a call: may it do what it is about to do?
+/// A permission question: may this call do what it states?
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// This question.
+    /// The id of the question.
     pub id: QuestionId,
     /// The session it belongs to.
     pub session: SessionId,
     /// The call it is about.
     pub call: CallId,
-    /// What would be done, with which input.
+    /// The stated intent and the input.
     pub subject: Arc<Prepared>,
-    /// The exact rules that "always" may write.
+    /// The exact rules that an "always" answer may store.
     pub offers: Vec<Rule>,
-    /// Which rule made it a question.
+    /// The rule because of which the user is asked.
     pub because: RuleName,
 }
 
@@ -290,12 +291,12 @@ pub struct Question {
 pub struct RuleName(Cow<'static, str>);
 
 impl RuleName {
-    /// Names a rule.
+    /// Creates a rule name.
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         Self(name.into())
     }
 
-    /// The name.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -307,16 +308,16 @@ impl std::fmt::Display for RuleName {
     }
 }
 
-/// A rule that a person may choose to keep: its text and its lifetime are all it is.
+/// A rule that the user may choose to remember: its text and its lifetime are all there is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
-    /// Exactly what it covers, readable.
+    /// What the rule covers, exactly and readably.
     pub text: Arc<str>,
-    /// How long and where it holds.
+    /// How long and where the rule applies.
     pub lifetime: Lifetime,
 }
 
-/// How long and where a kept rule holds.
+/// How long and where a remembered rule applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lifetime {
     /// Until this session ends.
@@ -328,7 +329,7 @@ pub enum Lifetime {
 }
 
 impl Lifetime {
-    /// Returns how long and where the rule holds, in words.
+    /// Returns how long and where the rule applies, in words.
     pub fn description(self) -> &'static str {
         match self {
             Lifetime::Session => "in this session",
@@ -343,14 +344,15 @@ impl Lifetime {
 pub struct Decision {
     /// The question it answers, if one was asked.
     pub question: Option<QuestionId>,
-    /// Yes or no.
+    /// Whether something is allowed.
     pub effect: Effect,
     /// Who decided.
     pub by: Judge,
 }
 
 impl Decision {
-    /// Whether a person or a rule of theirs said yes. What a foreign agent decided is no such yes.
+    /// Returns whether the user or a rule of theirs allowed the call. What a foreign agent decided
+    /// does not count.
     pub fn is_approval(&self) -> bool {
         match self.by {
             Judge::Person(_) | Judge::Rule(_) => self.effect == Effect::Allow,
@@ -358,18 +360,18 @@ impl Decision {
         }
     }
 
-    /// Whether a person said yes to this very call.
+    /// Returns whether the user allowed this very call.
     pub fn is_approval_of_a_person(&self) -> bool {
         matches!(self.by, Judge::Person(_)) && self.is_approval()
     }
 }
 
-/// Yes or no.
+/// Whether something is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// It may.
+    /// Allowed.
     Allow,
-    /// It may not.
+    /// Denied.
     Deny,
 }
 
@@ -378,20 +380,20 @@ pub enum Effect {
 pub enum Judge {
     /// A rule.
     Rule(RuleName),
-    /// A person.
+    /// The user.
     Person(Remembered),
-    /// A foreign agent, out of our sight.
+    /// A foreign agent, whose decision was not observed.
     Unseen,
 }
 
-/// Whether a person's answer was kept as a rule.
+/// Whether the user's answer was remembered as a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Remembered {
-    /// It was for this once.
+    /// The answer was for this call only.
     Once,
-    /// It was kept as this rule.
+    /// The answer was remembered as this rule.
     Kept(Rule),
-    /// It should have been kept and could not be.
+    /// The rule could not be stored.
     NotKept {
         /// The rule.
         rule: Rule,
@@ -409,101 +411,101 @@ pub struct Printed {
     pub to: u64,
 }
 
-/// A sign of life of a silent tool.
+/// Reports that a silent tool is still running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// How long it has been running.
+    /// How long the tool has been running.
     pub elapsed: Duration,
-    /// How much it printed so far.
+    /// How many bytes it has printed so far.
     pub bytes: u64,
-    /// How long it has said nothing.
+    /// How long it has been silent.
     pub quiet: Duration,
 }
 
-/// How a call ended, and all it left.
+/// How a call ended, with its result and output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finish {
     /// How it ended.
     pub ending: Ending,
-    /// What it produced, also when it failed.
+    /// What the tool produced, also when it failed.
     pub result: ToolResult,
-    /// What it printed until then.
+    /// What the tool printed.
     pub output: Arc<Output>,
 }
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
-    /// It did what it should.
+    /// The tool succeeded.
     Completed,
-    /// It could not.
+    /// The tool failed, or the call was invalid.
     Failed {
         /// Why.
         reason: Arc<str>,
     },
-    /// It was not allowed.
+    /// The call was not allowed.
     Denied {
         /// Why.
         reason: Arc<str>,
     },
-    /// It was stopped.
+    /// The call was cancelled.
     Cancelled {
         /// By whom.
         by: Canceller,
     },
-    /// It took too long.
+    /// The call took too long.
     TimedOut {
-        /// The time it had.
+        /// The time limit.
         after: Duration,
     },
-    /// What carried it went away.
+    /// The process or connection that ran the call went away.
     Interrupted {
         /// What went away.
         reason: Arc<str>,
     },
 }
 
-/// Who stopped a call.
+/// Who cancelled a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Canceller {
-    /// The person.
+    /// The user.
     Person,
     /// The turn it belonged to ended.
     Turn,
-    /// The engine that carried it was dropped.
+    /// The engine that ran it was dropped.
     Engine,
     /// The call on whose behalf it ran ended.
     Parent,
 }
 
 impl Ending {
-    /// Failed, for this reason.
+    /// Creates `Failed` with this reason.
     pub fn failed(reason: impl Into<Arc<str>>) -> Self {
         Ending::Failed {
             reason: reason.into(),
         }
     }
 
-    /// Denied, for this reason.
+    /// Creates `Denied` with this reason.
     pub fn denied(reason: impl Into<Arc<str>>) -> Self {
         Ending::Denied {
             reason: reason.into(),
         }
     }
 
-    /// Interrupted, for this reason.
+    /// Creates `Interrupted` with this reason.
     pub fn interrupted(reason: impl Into<Arc<str>>) -> Self {
         Ending::Interrupted {
             reason: reason.into(),
         }
     }
 
-    /// Whether the tool did what it should.
+    /// Returns whether the call completed.
     pub fn is_success(&self) -> bool {
         matches!(self, Ending::Completed)
     }
 
-    /// One word for logs and tables.
+    /// Returns one word for logs and tables.
     pub fn name(&self) -> &'static str {
         match self {
             Ending::Completed => "completed",
@@ -515,7 +517,7 @@ impl Ending {
         }
     }
 
-    /// The reason for people and models; nothing when it completed.
+    /// Returns the reason for users and models; `None` if the call completed.
     pub fn reason(&self) -> Option<String> {
         Some(match self {
             Ending::Completed => return None,
@@ -539,23 +541,23 @@ impl Canceller {
     }
 }
 
-/// What a tool produced.
+/// The result of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolResult {
-    /// For people and models.
+    /// Content for users and models.
     pub content: Vec<Content>,
-    /// For programs.
+    /// A JSON value for programs.
     pub structured: Option<Arc<Value>>,
 }
 
 impl ToolResult {
-    /// Adds content.
+    /// Adds a piece of content.
     pub fn with(mut self, content: impl Into<Content>) -> Self {
         push_exact(&mut self.content, content.into());
         self
     }
 
-    /// Sets the value for programs.
+    /// Sets the JSON value for programs.
     pub fn structured(mut self, value: Value) -> Self {
         self.structured = Some(Arc::new(value));
         self

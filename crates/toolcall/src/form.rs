@@ -1,5 +1,5 @@
-//! A server's form: what it asks a person while its tool runs, and what was answered.
-//! A form can neither change a verdict nor start anything, and no secret is to be asked for by one.
+//! A form that an MCP server sends to the user while its tool runs, and the answer.
+//! A form can neither change a verdict nor start anything, and must never ask for a secret.
 
 mod read;
 mod secret;
@@ -25,7 +25,7 @@ const LONGEST_CHOICE: usize = 500;
 const LONGEST_PATTERN: usize = 1_000;
 const LONGEST_TEXT: usize = 16 * 1024;
 
-/// What a server asks a person: a message, and fields of plain values.
+/// A form of a server: a message, and fields of plain values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Form {
     by: Arc<str>,
@@ -33,119 +33,119 @@ pub struct Form {
     fields: Vec<Field>,
 }
 
-/// One value of a form.
+/// One field of a form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Under which name the value is given back.
+    /// The name under which the value is returned.
     pub name: Arc<str>,
-    /// What people call it.
+    /// A title for users.
     pub title: Option<Arc<str>>,
-    /// What it means.
+    /// A description.
     pub description: Option<Arc<str>>,
-    /// What it takes.
+    /// The type of the value.
     pub takes: FieldType,
-    /// Whether it may be left out.
+    /// Whether the field may be left out.
     pub need: FieldRequirement,
-    /// What the server proposes.
+    /// The value that the server proposes.
     pub default: Option<Value>,
 }
 
 /// Whether a field may be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldRequirement {
-    /// It may not.
+    /// The field is required.
     Required,
-    /// It may.
+    /// The field is optional.
     Optional,
 }
 
-/// What a field takes.
+/// The type of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldType {
-    /// A text.
+    /// Text.
     Text(TextRules),
     /// A number between these bounds, both included.
     Number {
-        /// The least.
+        /// The minimum.
         least: Option<f64>,
-        /// The most.
+        /// The maximum.
         most: Option<f64>,
     },
-    /// A whole number between these bounds, both included.
+    /// An integer between these bounds, both included.
     Integer {
-        /// The least.
+        /// The minimum.
         least: Option<i64>,
-        /// The most.
+        /// The maximum.
         most: Option<i64>,
     },
-    /// Yes or no.
+    /// A boolean.
     Flag,
-    /// One of these.
+    /// One of these choices.
     OneOf(Vec<Choice>),
-    /// Several of these, none twice.
+    /// Several of these choices, none twice.
     SomeOf {
-        /// What can be chosen.
+        /// The choices.
         choices: Vec<Choice>,
-        /// How many at least.
+        /// The minimum number of choices.
         least: Option<u64>,
-        /// How many at most.
+        /// The maximum number of choices.
         most: Option<u64>,
     },
 }
 
-/// What holds of a text.
+/// Constraints on a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextRules {
-    /// How long it is at least, in characters.
+    /// The minimum length in characters.
     pub shortest: Option<u64>,
-    /// How long it is at most, in characters.
+    /// The maximum length in characters.
     pub longest: Option<u64>,
-    /// What it matches.
+    /// A regular expression that it must match.
     pub pattern: Option<Arc<str>>,
-    /// What it is.
+    /// The format that it must have.
     pub format: Option<TextFormat>,
 }
 
-/// What a text is.
+/// The format of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextFormat {
-    /// An address of mail.
+    /// An e-mail address.
     Email,
-    /// An address of anything.
+    /// A URI.
     Uri,
-    /// A day.
+    /// A date.
     Date,
-    /// A day and a time.
+    /// A date and a time.
     DateTime,
-    /// Something that is not known here; it is said, and not checked.
+    /// An unknown format, which is shown and not checked.
     Unknown(Arc<str>),
 }
 
-/// Something that can be chosen.
+/// One choice of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// What is given back.
+    /// The value that is returned.
     pub value: Arc<str>,
-    /// What people read instead.
+    /// The title that users see instead of the value.
     pub title: Option<Arc<str>>,
 }
 
-/// A form that cannot be shown.
+/// Why a form cannot be shown.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum FormError {
-    /// It is no object of plain fields.
+    /// The schema is not an object of plain fields.
     #[error("the form is no object of plain fields: {0}")]
     NotFlat(String),
-    /// There is too much of something.
+    /// Something in the form exceeds a limit.
     #[error("the form has too much: {0}")]
     TooMuch(String),
-    /// Two fields, or two choices, of one name.
+    /// Two fields or two choices have the same name.
     #[error("the form names `{0}` twice")]
     Twice(String),
-    /// A field that asks for a secret.
+    /// A field asks for a secret.
     #[error("the field `{0}` asks for a secret, and no server may ask for one in a form")]
     Secret(String),
-    /// What a field says of its values makes no sense.
+    /// The constraints of a field are not valid.
     #[error("the field `{field}` cannot be checked: {reason}")]
     BadRule {
         /// The field.
@@ -155,10 +155,10 @@ pub enum FormError {
     },
 }
 
-/// A form that somebody is asked to fill in.
+/// A form that the user is asked to fill in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormQuestion {
-    /// This question.
+    /// The id of the question.
     pub id: QuestionId,
     /// The session it belongs to.
     pub session: SessionId,
@@ -168,27 +168,27 @@ pub struct FormQuestion {
     pub form: Form,
 }
 
-/// What was answered to a form.
+/// The answer to a form.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FormAnswer {
-    /// It was filled in.
+    /// The user filled it in.
     Accepted(FormValues),
-    /// It was not.
+    /// It was declined.
     Declined {
-        /// Why, if it was not a person who declined.
+        /// Why, if it was not the user who declined.
         reason: Option<Arc<str>>,
     },
-    /// It was put aside without an answer.
+    /// It was closed without an answer.
     Cancelled,
 }
 
 impl FormAnswer {
-    /// A person declined.
+    /// Reports that the user declined.
     pub fn declined() -> Self {
         FormAnswer::Declined { reason: None }
     }
 
-    /// Nobody could answer, for this reason.
+    /// Reports that no user could answer, with the reason.
     pub fn declined_because(reason: impl Into<Arc<str>>) -> Self {
         FormAnswer::Declined {
             reason: Some(reason.into()),
@@ -196,22 +196,22 @@ impl FormAnswer {
     }
 }
 
-/// The values of a form. They are for the server alone: nobody sees them in a log.
+/// The values of a form. Only the server gets them; they never appear in a log.
 #[derive(Clone, Default, PartialEq)]
 pub struct FormValues(Map<String, Value>);
 
 impl FormValues {
-    /// These values, which are checked against their form before they reach the server.
+    /// Creates form values. They are checked against the form before the server gets them.
     pub fn new(values: Map<String, Value>) -> Self {
         Self(values)
     }
 
-    /// The values, by the names of their fields.
+    /// Returns the values by field name.
     pub fn into_map(self) -> Map<String, Value> {
         self.0
     }
 
-    /// Which fields have one.
+    /// Returns the names of the fields that have a value.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
@@ -223,13 +223,13 @@ impl fmt::Debug for FormValues {
     }
 }
 
-/// What the journal keeps of an answer: which fields were filled in, and not with what. Values may
-/// be personal, a journal is kept and shown, and who asked has them.
+/// What the journal records of an answer: which fields were filled in, not their values. Values may
+/// be personal, the journal is stored and shown, and the server has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormAnswered {
-    /// The question it answers.
+    /// The question that it answers.
     pub question: QuestionId,
-    /// What was answered.
+    /// The answer without its values.
     pub reply: FormReply,
 }
 
@@ -240,10 +240,10 @@ pub enum FormReply {
     Accepted(Vec<Arc<str>>),
     /// It was declined.
     Declined {
-        /// Why, if it was not a person who declined.
+        /// Why, if it was not the user who declined.
         reason: Option<Arc<str>>,
     },
-    /// It was put aside, or withdrawn.
+    /// It was closed or withdrawn.
     Cancelled,
 }
 
@@ -262,8 +262,9 @@ impl From<&FormAnswer> for FormReply {
 }
 
 impl Form {
-    /// A form of these fields, asked by somebody that people know by this name. What people only
-    /// read is cut and cleaned; what is given back is not changed, and refused if it is too much.
+    /// Creates a form that is shown under the name `by`. Texts for users are cut and cleaned; names
+    /// and values that are returned to the server are not changed, and it is an error if they
+    /// exceed a limit.
     pub fn new(by: &str, message: &str, fields: Vec<Field>) -> Result<Self, FormError> {
         if fields.len() > MOST_FIELDS {
             return Err(FormError::TooMuch(format!("{} fields", fields.len())));
@@ -283,32 +284,32 @@ impl Form {
         })
     }
 
-    /// Reads a form as MCP servers write it.
+    /// Parses the JSON schema of an MCP elicitation.
     pub fn read(by: &str, message: &str, schema: &Value) -> Result<Self, FormError> {
         Self::new(by, message, read::fields(schema)?)
     }
 
-    /// Who asks.
+    /// Returns the name of the server that asks.
     pub fn by(&self) -> &Arc<str> {
         &self.by
     }
 
-    /// What for.
+    /// Returns the message.
     pub fn message(&self) -> &Arc<str> {
         &self.message
     }
 
-    /// What is asked, in the order of the server.
+    /// Returns the fields, in the server's order.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
-    /// The form as a JSON schema, as MCP and ACP carry it.
+    /// Returns the form as a JSON schema for MCP and ACP.
     pub fn schema(&self) -> Value {
         write::schema(&self.fields)
     }
 
-    /// Checks values: nothing that was not asked for, nothing missing, everything as it was asked.
+    /// Checks values against the form: none unknown, none missing, each of its type.
     pub fn check(&self, values: &FormValues) -> Result<(), String> {
         if let Some(name) = values.names().find(|name| self.field(name).is_none()) {
             return Err(format!("`{}` was not asked for", clean_line(name, 80)));
@@ -333,7 +334,7 @@ impl Form {
 }
 
 impl Field {
-    /// A field of this name that takes this.
+    /// Creates a field.
     pub fn new(name: impl Into<Arc<str>>, takes: FieldType, need: FieldRequirement) -> Self {
         Self {
             name: name.into(),
@@ -345,12 +346,12 @@ impl Field {
         }
     }
 
-    /// What to call it before people.
+    /// Returns the title for users, or the name if it has none.
     pub fn label(&self) -> String {
         clean_line(self.title.as_ref().unwrap_or(&self.name), LONGEST_TITLE)
     }
 
-    /// Checks one value, without repeating it in the error.
+    /// Checks one value. The error does not contain the value.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         if value.as_str().is_some_and(|text| text.len() > LONGEST_TEXT) {
             return Err(format!("a text has at most {LONGEST_TEXT} bytes"));
@@ -364,7 +365,7 @@ impl Field {
         }
     }
 
-    /// With everything that people only read made short and visible.
+    /// Cuts and cleans the texts for users, and checks the rest.
     fn cleaned(self) -> Result<Self, FormError> {
         if self.name.is_empty() || self.name.len() > LONGEST_NAME {
             return Err(FormError::TooMuch(format!(
@@ -389,7 +390,7 @@ impl Field {
                 reason: error.to_string(),
             });
         }
-        // A proposal that does not fit is none.
+        // A default value that does not fit is dropped.
         let default = field
             .default
             .clone()
@@ -399,8 +400,8 @@ impl Field {
 }
 
 fn repeats(chosen: &[Value]) -> bool {
-    let mut places = chosen.iter().enumerate();
-    places.any(|(place, value)| chosen[..place].contains(value))
+    let mut indices = chosen.iter().enumerate();
+    indices.any(|(index, value)| chosen[..index].contains(value))
 }
 
 impl FieldType {
@@ -425,12 +426,12 @@ fn check_choices(choices: &[Choice]) -> Result<(), FormError> {
     if choices.len() > MOST_CHOICES {
         return Err(FormError::TooMuch(format!("{} choices", choices.len())));
     }
-    for (place, choice) in choices.iter().enumerate() {
+    for (index, choice) in choices.iter().enumerate() {
         let title = choice.title.as_ref().map_or(0, |title| title.len());
         if choice.value.len().max(title) > LONGEST_CHOICE {
             return Err(FormError::TooMuch("a long choice".to_owned()));
         }
-        if choices[..place]
+        if choices[..index]
             .iter()
             .any(|known| known.value == choice.value)
         {

@@ -1,5 +1,5 @@
-//! What a tool may use of the machine: files, commands, a place for long output.
-//! A host does what it is told within its own bounds; permission was settled before.
+//! What a tool may use of the machine: files, commands, storage for long output.
+//! A host does what is requested within its own limits; permission was checked before.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,120 +20,125 @@ use crate::output::{Completeness, Spill};
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The machine, as tools see it.
+/// The files and commands that tools use. Implement it to run tools elsewhere; [`MemoryHost`] is
+/// one for tests.
 pub trait Host: Send + Sync + 'static {
-    /// Where a path leads: absolute, with every link followed. It fails where the host would not
-    /// go; what is not there yet lies where its folder leads.
+    /// Returns the absolute path with every symlink followed, or an error where the host denies
+    /// access. A path that does not exist yet is resolved through its directory.
     fn resolve<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<PathBuf, HostError>>;
 
-    /// Reads a regular file. The path is one that [`Host::resolve`] gave: where it leads through a
-    /// link by now, it changed.
+    /// Reads a regular file. The path was returned by [`Host::resolve`]: if it leads through a
+    /// symlink now, it has changed since.
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>>;
 
-    /// What there is at a path, for whoever takes it away: a file, a folder with everything in it,
-    /// or the text of a link. Only the folder of the path was resolved.
+    /// Returns what a path holds, for a tool that will delete or move it: a file, a directory with
+    /// everything in it, or the target of a symlink. Only the directory of the path was resolved.
     fn inspect<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
         self.read(path)
     }
 
-    /// Makes one change, if the file still is as the edit says it was. Its path was resolved, that
-    /// of what goes away up to its last name.
+    /// Applies one edit if the file is still as the edit says it was. The path was resolved; for a
+    /// deletion or a move, only its directory was.
     fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>>;
 
-    /// Runs a command and hands on what it prints, as it comes. A host that must clean up watches
-    /// [`Console::stopped`]; one that does not is dropped.
+    /// Runs a command and sends its output to the console as it comes. A host that must clean up
+    /// awaits [`Console::stopped`]; otherwise the future is dropped.
     fn run<'a>(
         &'a self,
         command: &'a Command,
         console: &'a dyn Console,
     ) -> BoxFuture<'a, Result<Exit, HostError>>;
 
-    /// Keeps more of a call's output where it can be read whole. Bounded by the host.
+    /// Stores more of a call's output where it can be read whole, up to the host's own limit.
     fn keep(&self, call: &CallId, bytes: &[u8]) -> Result<Spill, HostError>;
 }
 
-/// What is left of a change that was made.
+/// The result of an edit that was applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
-    /// Where that is kept which went away and is not in the edit itself.
+    /// Where deleted content is kept, if the edit does not contain it.
     pub kept: Option<PathBuf>,
 }
 
-/// Where an edit is made: its paths with every link followed that stands for something else. What
-/// cannot be resolved stays as it is; the host refuses it later.
-pub(crate) async fn settle_edit(host: &dyn Host, edit: &FileEdit) -> FileEdit {
+/// Resolves the symlinks in an edit's paths that lead elsewhere. A path that cannot be resolved
+/// stays as it is; the host denies it later.
+pub(crate) async fn resolve_edit(host: &dyn Host, edit: &FileEdit) -> FileEdit {
     let last = match &edit.change {
-        Change::Added { .. } | Change::Modified { .. } => LastName::Followed,
-        Change::Deleted { .. } | Change::Moved { .. } => LastName::Meant,
+        Change::Added { .. } | Change::Modified { .. } => FinalSymlink::Follow,
+        Change::Deleted { .. } | Change::Moved { .. } => FinalSymlink::Keep,
     };
-    let mut settled = edit.clone();
-    settled.path = settle(host, &edit.path, last).await;
-    if let Change::Moved { to } = &mut settled.change {
-        *to = settle(host, to, LastName::Meant).await;
+    let mut resolved = edit.clone();
+    resolved.path = resolve_or_keep(host, &edit.path, last).await;
+    if let Change::Moved { to } = &mut resolved.change {
+        *to = resolve_or_keep(host, to, FinalSymlink::Keep).await;
     }
-    settled
+    resolved
 }
 
-/// What a touch really touches.
-pub(crate) async fn settle_touch(host: &dyn Host, touch: &Touch) -> Touch {
+/// Resolves the symlinks in a touch.
+pub(crate) async fn resolve_touch(host: &dyn Host, touch: &Touch) -> Touch {
     match touch {
-        Touch::Reads(path) => Touch::Reads(settle(host, path, LastName::Followed).await),
-        Touch::Writes(path) => Touch::Writes(settle(host, path, LastName::Followed).await),
-        Touch::Deletes(path) => Touch::Deletes(settle(host, path, LastName::Meant).await),
+        Touch::Reads(path) => Touch::Reads(resolve_or_keep(host, path, FinalSymlink::Follow).await),
+        Touch::Writes(path) => {
+            Touch::Writes(resolve_or_keep(host, path, FinalSymlink::Follow).await)
+        }
+        Touch::Deletes(path) => {
+            Touch::Deletes(resolve_or_keep(host, path, FinalSymlink::Keep).await)
+        }
         Touch::Moves { from, to } => Touch::Moves {
-            from: settle(host, from, LastName::Meant).await,
-            to: settle(host, to, LastName::Meant).await,
+            from: resolve_or_keep(host, from, FinalSymlink::Keep).await,
+            to: resolve_or_keep(host, to, FinalSymlink::Keep).await,
         },
         Touch::Runs(_) | Touch::Reaches(_) | Touch::Unknown => touch.clone(),
     }
 }
 
-/// What to do with a link at the end of a path.
+/// Whether a symlink at the end of a path is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LastName {
-    /// It stands for what it leads to.
-    Followed,
-    /// It is meant itself.
-    Meant,
+pub(crate) enum FinalSymlink {
+    /// The symlink is followed to its target.
+    Follow,
+    /// The symlink itself is used.
+    Keep,
 }
 
-/// Where a path leads; what cannot be resolved stays as it is.
-pub(crate) async fn settle(host: &dyn Host, path: &Path, last: LastName) -> PathBuf {
-    let located = locate(host, path, last).await;
-    located.unwrap_or_else(|_| path.to_owned())
+/// Resolves a path, or returns it unchanged if that fails.
+pub(crate) async fn resolve_or_keep(host: &dyn Host, path: &Path, last: FinalSymlink) -> PathBuf {
+    let resolved = resolve_path(host, path, last).await;
+    resolved.unwrap_or_else(|_| path.to_owned())
 }
 
-/// Where a path leads.
-pub(crate) async fn locate(
+/// Resolves the symlinks of a path.
+pub(crate) async fn resolve_path(
     host: &dyn Host,
     path: &Path,
-    last: LastName,
+    last: FinalSymlink,
 ) -> Result<PathBuf, HostError> {
     match (last, path.parent(), path.file_name()) {
-        (LastName::Meant, Some(folder), Some(name)) => {
+        (FinalSymlink::Keep, Some(folder), Some(name)) => {
             host.resolve(folder).await.map(|folder| folder.join(name))
         }
-        (LastName::Followed | LastName::Meant, _, _) => host.resolve(path).await,
+        (FinalSymlink::Follow | FinalSymlink::Keep, _, _) => host.resolve(path).await,
     }
 }
 
-/// The call on whose behalf a host runs a command.
+/// The call on whose behalf a host runs a command; it receives the output.
 pub trait Console: Send + Sync {
-    /// The command printed.
+    /// Adds printed bytes to the call's output.
     fn print(&self, bytes: &[u8]);
 
-    /// Shows something in place of what the command prints, such as a terminal that it runs in.
+    /// Shows content in place of the output, such as a terminal that the command runs in.
     fn show(&self, content: Content);
 
-    /// What was decided about the call, and by whom.
+    /// Returns the decision about the call, and who made it.
     fn decision(&self) -> Option<Arc<Decision>>;
 
-    /// Waits until the command should stop: the call was cancelled or its time is up.
+    /// Waits until the command must stop: the call was cancelled or its time is up.
     fn stopped(&self) -> BoxFuture<'_, ()>;
 }
 
-/// Keeps output, whatever the host does: one that panics has not kept it.
-pub(crate) fn keep_safely(
+/// Stores output. A host that panics has failed to store it.
+pub(crate) fn keep_catching_panics(
     host: &dyn Host,
     call: &CallId,
     bytes: &[u8],
@@ -142,7 +147,7 @@ pub(crate) fn keep_safely(
         .unwrap_or_else(|_| Err(HostError::Other("the host panicked".into())))
 }
 
-/// What a host could not do.
+/// An error of a host.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum HostError {
     /// No such file.
@@ -151,7 +156,7 @@ pub enum HostError {
     /// The file is not what the edit says it was.
     #[error("`{}` changed since it was shown; read it again", .0.display())]
     Changed(PathBuf),
-    /// There is something already.
+    /// The path exists already.
     #[error("`{}` exists already", .0.display())]
     Exists(PathBuf),
     /// The command could not be run.
@@ -162,12 +167,21 @@ pub enum HostError {
         /// Why.
         reason: Arc<str>,
     },
-    /// Anything else.
+    /// Any other error.
     #[error("{0}")]
     Other(Arc<str>),
 }
 
-/// A machine in memory, for tests and demonstrations.
+/// A host in memory, for tests and demonstrations.
+///
+/// ```
+/// use toolcall::{Exit, FileBody, MemoryHost};
+///
+/// let host = MemoryHost::default()
+///     .with_file("/project/notes.md", "buy milk")
+///     .with_command("make test", "ok\n", Exit::Code(0));
+/// assert_eq!(host.file("/project/notes.md"), Some(FileBody::Text("buy milk".into())));
+/// ```
 #[derive(Debug)]
 pub struct MemoryHost {
     files: Mutex<BTreeMap<PathBuf, FileBody>>,
@@ -196,25 +210,25 @@ impl MemoryHost {
         self
     }
 
-    /// Adds a command: what it prints and how it ends.
+    /// Adds a command, its output and its exit status.
     pub fn with_command(mut self, text: &str, prints: &str, exit: Exit) -> Self {
         self.commands
             .insert(text.into(), (prints.as_bytes().into(), exit));
         self
     }
 
-    /// Keeps at most this many bytes of one call's output.
+    /// Limits how many bytes of one call's output are stored.
     pub fn with_keep_limit(mut self, bytes: usize) -> Self {
         self.keep_limit = bytes;
         self
     }
 
-    /// A file's content, if it is there.
+    /// Returns the content of a file, if it exists.
     pub fn file(&self, path: impl AsRef<Path>) -> Option<FileBody> {
         self.files.lock().get(path.as_ref()).cloned()
     }
 
-    /// What was kept of a call's output.
+    /// Returns the stored output of a call.
     pub fn kept(&self, call: &CallId) -> Option<Vec<u8>> {
         self.kept.lock().get(call).map(|(all, _)| all.clone())
     }
@@ -226,9 +240,12 @@ impl MemoryHost {
             Some(now) if now != before => Err(HostError::Changed(edit.path.clone())),
             Some(_) => Ok(()),
         };
-        let absent = |path: &PathBuf| match files.contains_key(path) {
-            true => Err(HostError::Exists(path.clone())),
-            false => Ok(()),
+        let absent = |path: &PathBuf| {
+            if files.contains_key(path) {
+                Err(HostError::Exists(path.clone()))
+            } else {
+                Ok(())
+            }
         };
         match &edit.change {
             Change::Added { after } => {
@@ -255,7 +272,7 @@ impl MemoryHost {
 }
 
 impl Host for MemoryHost {
-    /// There are no links in memory.
+    /// Returns the path: there are no symlinks in memory.
     fn resolve<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<PathBuf, HostError>> {
         Box::pin(std::future::ready(Ok(path.to_owned())))
     }

@@ -1,5 +1,5 @@
-//! Names of sessions, calls and questions, and where new ones come from.
-//! An id says nothing about what it names.
+//! Ids of sessions, calls and questions.
+//! An id is opaque: nothing is derived from its text.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -13,12 +13,12 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// FieldType the text as the id.
+            /// Uses the text as the id.
             pub fn new(text: impl Into<Arc<str>>) -> Self {
                 Self(text.into())
             }
 
-            /// The id as text.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -39,31 +39,32 @@ macro_rules! id {
 }
 
 id!(
-    /// A conversation between one client and one agent.
+    /// The id of a session: a conversation between one client and one agent.
     SessionId
 );
 id!(
-    /// A call: ours, and unique. What the model called it is kept beside it.
+    /// The unique id of a call. The id that the model gave it is separate.
     CallId
 );
 id!(
-    /// A question about a call.
+    /// The id of a question about a call.
     QuestionId
 );
 
 impl SessionId {
-    /// An id that no other session has.
+    /// Creates a random id.
     pub fn random() -> Self {
         Self::new(format!("session-{:016x}", random()))
     }
 }
 
-/// The standard library's hasher is seeded at random; that is all the randomness needed here.
+/// Returns a random number: the standard hasher is seeded at random, which is all that is needed
+/// here.
 fn random() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
-/// Where the ids of new calls come from: one prefix and a counter.
+/// Generates call ids: a prefix and a counter.
 #[derive(Debug)]
 pub struct CallIds {
     prefix: Box<str>,
@@ -71,7 +72,7 @@ pub struct CallIds {
 }
 
 impl CallIds {
-    /// Counts from 1 behind the given prefix: the same ids in every run.
+    /// Generates ids with this prefix, counted from 1: the same in every run.
     pub fn new(prefix: impl Into<Box<str>>) -> Self {
         Self {
             prefix: prefix.into(),
@@ -79,15 +80,15 @@ impl CallIds {
         }
     }
 
-    /// Counts behind a prefix that no other process and no earlier run has.
+    /// Generates ids with a random prefix.
     pub fn random() -> Self {
         Self::new(format!("call-{:012x}", random() >> 16))
     }
 
-    /// A call id that was never given before.
+    /// Returns a new call id.
     pub(crate) fn next_call(&self) -> CallId {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        // Every call gets an id: this costs a third of formatting it.
+        // Every call needs an id: this takes a third of the time of `format!`.
         let mut digits = itoa::Buffer::new();
         CallId::new([&*self.prefix, "-", digits.format(number)].concat())
     }

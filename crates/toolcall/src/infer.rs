@@ -1,5 +1,5 @@
-//! What can be said of a call whose tool says nothing: sketch and intent by inference.
-//! Inference only ever raises caution; what it finds is never a reason to allow.
+//! Infers the sketch and the intent of a call whose tool states none.
+//! Inference can only make the engine more careful; it is never a reason to allow.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -12,13 +12,13 @@ use crate::text::clean_line;
 use crate::title;
 use crate::tool::Definition;
 
-/// In characters as people see them.
+/// The longest title, in graphemes.
 pub(crate) const LONGEST_TITLE: usize = 240;
 const MOST_LOCATIONS: usize = 16;
-/// More are covered by `Touch::Unknown`, which stands beside them.
+/// More are covered by `Touch::Unknown`, which is always added.
 const MOST_TOUCHES: usize = 64;
 
-/// The sketch of a call from its tool's name and kind and what is there of its input.
+/// Infers a sketch from the tool's name and kind and the input so far.
 pub(crate) fn sketch(tool: &str, kind: Kind, input: Option<&Value>) -> Sketch {
     let mut locations = arguments::locations(input);
     locations.truncate(MOST_LOCATIONS);
@@ -29,14 +29,14 @@ pub(crate) fn sketch(tool: &str, kind: Kind, input: Option<&Value>) -> Sketch {
     }
 }
 
-/// A sketch that stays small, whoever made it.
+/// Limits the size of a sketch that a tool made.
 pub(crate) fn bounded(mut sketch: Sketch) -> Sketch {
     sketch.title = clean_line(&sketch.title, LONGEST_TITLE);
     sketch.locations.truncate(MOST_LOCATIONS);
     sketch
 }
 
-/// The kind of a tool, by what it says and by what its definition looks like.
+/// Infers the kind of a tool from its definition.
 pub(crate) fn kind_of(definition: &Definition) -> Kind {
     kind::infer(&evidence(definition, None))
 }
@@ -51,7 +51,7 @@ fn evidence<'a>(definition: &'a Definition, input: Option<&'a Value>) -> Evidenc
     }
 }
 
-/// The kind of a call: its arguments may tell what the definition left open.
+/// Infers the kind of a call: its arguments may show what the definition leaves open.
 pub(crate) fn kind_with(definition: &Definition, known: Kind, input: &Value) -> Kind {
     match known {
         Kind::Other => kind::infer(&evidence(definition, Some(input))),
@@ -67,8 +67,8 @@ pub(crate) fn kind_with(definition: &Definition, known: Kind, input: &Value) -> 
     }
 }
 
-/// The intent of a call whose tool states none: it may touch anything, and surely what its
-/// arguments name.
+/// Infers the intent of a call whose tool states none: it may touch anything, and certainly the
+/// paths in its arguments.
 pub(crate) fn intent(tool: &str, kind: Kind, input: &Value, cwd: &Path) -> Intent {
     let sketch = sketch(tool, kind, Some(input));
     let paths = arguments::paths(Some(input))
@@ -96,7 +96,7 @@ pub(crate) fn intent(tool: &str, kind: Kind, input: &Value, cwd: &Path) -> Inten
     intent
 }
 
-/// The absolute path, with `.` and `..` worked out by the letter. Links are the host's business.
+/// Returns the absolute path, with `.` and `..` removed textually. Symlinks are left to the host.
 pub(crate) fn resolve(cwd: &Path, path: impl AsRef<Path>) -> PathBuf {
     let path = path.as_ref();
     let mut joined = PathBuf::with_capacity(cwd.as_os_str().len() + 1 + path.as_os_str().len());
@@ -118,7 +118,7 @@ pub(crate) fn resolve(cwd: &Path, path: impl AsRef<Path>) -> PathBuf {
     resolved
 }
 
-/// Whether there is nothing to work out: no component that begins with a dot, none that is empty.
+/// Returns whether the path has no component that is empty or begins with a dot.
 fn is_plain(path: &Path) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
     let is_suspect = |pair: &[u8]| pair[0] == b'/' && (pair[1] == b'.' || pair[1] == b'/');

@@ -9,27 +9,35 @@ use serde_json::Value;
 use crate::command::Command;
 use crate::content::{Change, Content, FileEdit};
 
-/// What a tool says it will do, before it does anything.
+/// What a tool will do, stated before it does anything.
 ///
-/// Policy judges it, the person is shown it, the schedule orders by it.
+/// The policy judges it, the user sees it, and the schedule orders calls by it.
+///
+/// ```
+/// use toolcall::{FileEdit, Intent, Kind, Touch};
+///
+/// let edit = FileEdit::modified("/project/notes.md", "buy milk", "buy bread");
+/// let intent = Intent::new(Kind::Edit, "Edit notes.md").editing(edit);
+/// assert_eq!(intent.touches, [Touch::Writes("/project/notes.md".into())]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intent {
-    /// One line for people. Cleaned of control and invisible characters by the engine.
+    /// One line for users. The engine cleans it of control and invisible characters.
     pub title: String,
-    /// The category shown by editors. Display data, never authority.
+    /// The category that editors show. No policy may rely on it.
     pub kind: Kind,
-    /// Everything the call may affect. Empty means: nothing outside the call itself.
+    /// Everything the call may affect. Empty means nothing outside the call itself.
     pub touches: Vec<Touch>,
-    /// What would change or be done, for the person who is asked.
+    /// What the user is shown before answering, such as diffs.
     pub preview: Vec<Content>,
-    /// Files the editor may follow along with.
+    /// Files that an editor may follow.
     pub locations: Vec<Location>,
-    /// Which tool this is. Filled in by the engine, so that no tool can pose as another.
+    /// Which tool this is. The engine sets it, so that no tool can pose as another.
     pub tool: ToolIdentity,
 }
 
 impl Intent {
-    /// An intent that touches nothing.
+    /// Creates an intent that touches nothing.
     pub fn new(kind: Kind, title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -73,7 +81,7 @@ impl Intent {
         self
     }
 
-    /// Adds something to show to the person who is asked.
+    /// Adds content that the user is shown before answering.
     pub fn showing(mut self, content: impl Into<Content>) -> Self {
         self.preview.push(content.into());
         self
@@ -81,7 +89,7 @@ impl Intent {
 }
 
 impl Intent {
-    /// The commands that it runs.
+    /// Returns the commands that the call runs.
     pub fn commands(&self) -> impl Iterator<Item = &Command> {
         self.touches.iter().filter_map(|touch| match touch {
             Touch::Runs(command) => Some(command),
@@ -120,7 +128,7 @@ impl Intent {
 }
 
 impl Intent {
-    /// Whether a path of it may lead elsewhere than it says.
+    /// Returns whether it has paths, which may be symlinks.
     pub(crate) fn has_paths(&self) -> bool {
         let is_path = |touch: &Touch| touch.paths().next().is_some();
         self.touches.iter().any(is_path)
@@ -128,7 +136,7 @@ impl Intent {
 }
 
 impl Touch {
-    /// The files it touches.
+    /// Returns the paths that it touches.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         let (first, second) = match self {
             Touch::Reads(path) | Touch::Writes(path) | Touch::Deletes(path) => (Some(path), None),
@@ -149,7 +157,8 @@ impl Touch {
     }
 }
 
-/// Intents are kept for as long as a history is: the first of a list takes no more room than it needs.
+/// Pushes an item without spare capacity for the first one: intents are kept as long as their
+/// session.
 pub(crate) fn push_exact<T>(list: &mut Vec<T>, item: T) {
     if list.is_empty() {
         list.reserve_exact(1);
@@ -157,16 +166,16 @@ pub(crate) fn push_exact<T>(list: &mut Vec<T>, item: T) {
     list.push(item);
 }
 
-/// Which tool, from where, and with which definition.
+/// Identifies a tool by name, provider and definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ToolIdentity {
-    /// The name that its provider gives it (never an alias).
+    /// The provider's own name for the tool, never an alias.
     pub name: Arc<str>,
     /// Who provides it.
     pub origin: Origin,
-    /// What its provider is: a server's command line or address. Empty for tools compiled in.
+    /// The provider's command line or address. Empty for tools that are compiled in.
     pub provider: Arc<str>,
-    /// A hash over name, description, input schema, provider and claims: a changed definition is
+    /// A hash of name, description, input schema, provider and claims: a changed definition is
     /// another tool.
     pub digest: Arc<str>,
 }
@@ -179,7 +188,7 @@ pub enum Origin {
     Local,
     /// Served by the MCP server of this name.
     Mcp(Arc<str>),
-    /// Run by the agent that uses this library, out of our sight.
+    /// Run by the agent that uses this library, where the engine cannot observe it.
     Agent,
 }
 
@@ -194,17 +203,17 @@ pub enum Kind {
     Delete,
     /// Moves or renames files.
     Move,
-    /// Looks for information.
+    /// Searches for information.
     Search,
     /// Runs commands or code.
     Execute,
     /// Reasons or plans.
     Think,
-    /// Retrieves something from elsewhere.
+    /// Retrieves data from the network.
     Fetch,
     /// Switches the session's mode.
     SwitchMode,
-    /// Anything else, and whatever is not known.
+    /// Anything else, and everything unknown.
     #[default]
     Other,
 }
@@ -224,7 +233,7 @@ impl Kind {
         Kind::Other,
     ];
 
-    /// The name in snake case.
+    /// Returns the name in snake case.
     pub fn as_str(self) -> &'static str {
         match self {
             Kind::Read => "read",
@@ -241,27 +250,27 @@ impl Kind {
     }
 }
 
-/// One thing a call may affect. Paths are absolute.
+/// One thing that a call may affect. Paths are absolute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Touch {
-    /// Reads a file, or what lies beneath a folder.
+    /// Reads a file, or anything beneath a directory.
     Reads(PathBuf),
-    /// Creates or changes a file, or what lies beneath a folder.
+    /// Creates or changes a file, or anything beneath a directory.
     Writes(PathBuf),
-    /// Deletes a file or a folder.
+    /// Deletes a file or a directory.
     Deletes(PathBuf),
-    /// Moves a file or a folder.
+    /// Moves a file or a directory.
     Moves {
-        /// Where it is.
+        /// The old path.
         from: PathBuf,
-        /// Where it goes.
+        /// The new path.
         to: PathBuf,
     },
     /// Runs a command.
     Runs(Command),
-    /// Talks to something outside the machine's files: a host, or `mcp:server/tool`.
+    /// Connects to something other than files: a host name, or `mcp:server/tool`.
     Reaches(Arc<str>),
-    /// May affect anything: nobody said what.
+    /// May affect anything: the tool did not state what.
     Unknown,
 }
 
@@ -275,7 +284,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// A file as a whole.
+    /// Creates a location for a whole file.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -283,7 +292,7 @@ impl Location {
         }
     }
 
-    /// A line of a file, counted from 1; 0 counts as 1.
+    /// Creates a location for a line, counted from 1; 0 counts as 1.
     pub fn line(path: impl Into<PathBuf>, line: u32) -> Self {
         Self {
             path: path.into(),
@@ -292,12 +301,12 @@ impl Location {
     }
 }
 
-/// What a model hands to a tool, before anything was checked.
+/// The input of a call as the model wrote it, unchecked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// JSON.
     Json(Arc<Value>),
-    /// Text that is not JSON, or is nested deeper than a reader would take; kept as it came.
+    /// Text that is not JSON, or JSON that is nested too deeply to parse; unchanged.
     Text(Arc<str>),
 }
 
@@ -307,10 +316,10 @@ impl From<Value> for Input {
     }
 }
 
-/// What can be said of a call while its input is still being written.
+/// What is known about a call while the model is still writing its input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sketch {
-    /// A title made from what is there.
+    /// A title from the input so far.
     pub title: String,
     /// The likely kind.
     pub kind: Kind,
@@ -318,18 +327,18 @@ pub struct Sketch {
     pub locations: Vec<Location>,
 }
 
-/// What a server claims about a tool. Claims only ever raise caution.
+/// What a server claims about a tool. Claims can only make the engine more careful.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Annotations {
-    /// It claims to change nothing.
+    /// Whether it claims to change nothing.
     pub read_only: Option<bool>,
-    /// It claims to destroy, or not to.
+    /// Whether it claims to destroy data.
     pub destructive: Option<bool>,
-    /// It claims to reach beyond the machine, or not to.
+    /// Whether it claims to reach beyond the machine.
     pub open_world: Option<bool>,
 }
 
-/// A plan: what will be done, and how far it is.
+/// A plan: its steps, and how far each is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The steps, in order. Empty clears the plan.
@@ -339,11 +348,11 @@ pub struct Plan {
 /// One step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanEntry {
-    /// What is to be done.
+    /// What the step does.
     pub content: String,
-    /// How far it is.
+    /// How far the step is.
     pub status: PlanStatus,
-    /// How much it matters.
+    /// How important the step is.
     pub priority: Priority,
 }
 
@@ -359,14 +368,14 @@ pub enum PlanStatus {
     Completed,
 }
 
-/// How much a step of a plan matters.
+/// How important a step of a plan is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Priority {
-    /// Much.
+    /// High.
     High,
-    /// As usual.
+    /// Medium.
     #[default]
     Medium,
-    /// Little.
+    /// Low.
     Low,
 }

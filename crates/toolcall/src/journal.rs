@@ -1,4 +1,4 @@
-//! The single writer: folds an event into its call, stores it, shows it to the readers.
+//! The single writer of events: applies each to its call, stores it and sends it to the readers.
 //! It knows no tools, no policy and no wire.
 
 use std::collections::hash_map::Entry;
@@ -12,16 +12,18 @@ use crate::call::ToolCall;
 use crate::event::{Announced, Ending, Event, Finish, ToolResult};
 use crate::ids::{CallId, SessionId};
 use crate::irregularity::Irregularity;
-use crate::map::Map;
+use crate::map::FastMap;
 use crate::output::{Output, OutputBudget, Spill};
 use crate::store::{NoStore, Receipt, Record, Store};
 use crate::timestamp::{Clock, SystemClock, Timestamp};
 
-/// Sees every event, with the call as it is after it. Must not block: it is called while the
-/// journal writes. One that may be slow keeps a bounded queue, or [follows](Journal::follow).
+/// Receives every event, with the call as it is after it. It must not block, because it is called
+/// while the journal writes. A slow reader keeps a bounded queue or uses [`Journal::follow`]. A
+/// closure is a reader.
 pub trait Reader: Send + 'static {
-    /// An event was folded into this call. Whoever still has to report the call's ending keeps
-    /// a clone of the ticket until it has: the engine lets no new call in past its limit.
+    /// Handles an event of this call. A reader that must still report the call's ending keeps a
+    /// clone of the ticket until it has done so: meanwhile the engine counts the call against its
+    /// limit.
     fn read(&mut self, call: &ToolCall, event: &Event, ticket: &Ticket);
 }
 
@@ -31,7 +33,7 @@ impl<F: FnMut(&ToolCall, &Event) + Send + 'static> Reader for F {
     }
 }
 
-/// A call's place among those not yet reported. Dropping the last clone frees it.
+/// A permit of a call whose ending is not reported yet. Dropping the last clone releases it.
 #[derive(Clone, Debug, Default)]
 pub struct Ticket(
     #[expect(dead_code, reason = "held, never read")] Option<Arc<OwnedSemaphorePermit>>,
@@ -43,7 +45,7 @@ impl Ticket {
     }
 }
 
-/// An event as a follower sees it.
+/// An event as a follower receives it.
 #[derive(Clone, Debug)]
 pub struct JournalEntry {
     /// The call after the event.
@@ -52,49 +54,50 @@ pub struct JournalEntry {
     pub event: Event,
 }
 
-/// Whether what was printed still fits into the call's output.
-pub(crate) enum Room {
-    /// It did.
+/// Whether printed bytes fit into the call's output.
+pub(crate) enum OutputFit {
+    /// They fit.
     Fits,
-    /// From now on the whole must be kept elsewhere; these are the bytes before it.
-    JustOver(Vec<u8>),
-    /// It was full before.
-    Over,
+    /// From now on the host must store the whole; these are the bytes printed before.
+    FirstOverflow(Vec<u8>),
+    /// The output was full before.
+    Overflow,
 }
 
-/// How far behind a follower may fall at most.
+/// How many events a follower may fall behind at most.
 const MOST_BEHIND: usize = 4096;
 
-/// The single writer of one session's calls.
+/// Writes the events of one session's calls.
 pub struct Journal {
     session: SessionId,
-    /// Of this budget, and empty.
+    /// An empty output with the budget of this session.
     output: Arc<Output>,
     clock: Box<dyn Clock>,
     store: Box<dyn Store>,
-    open: Mutex<Open>,
+    open: Mutex<JournalState>,
 }
 
 #[derive(Default)]
-struct Open {
-    calls: Map<CallId, OpenCall>,
-    audience: Audience,
+struct JournalState {
+    calls: FastMap<CallId, OpenCall>,
+    subscribers: Subscribers,
 }
 
-/// Shared with followers; copied only if one of them still looks at an earlier state.
+/// An open call. It is shared with followers and copied only if one of them still holds an earlier
+/// state.
 struct OpenCall {
     call: Arc<ToolCall>,
     ticket: Ticket,
 }
 
 #[derive(Default)]
-struct Audience {
+struct Subscribers {
     readers: Vec<Box<dyn Reader>>,
     followers: Option<broadcast::Sender<JournalEntry>>,
 }
 
 impl Journal {
-    /// A journal that stores nothing and tells the system's time.
+    /// Creates a journal that stores nothing and uses the system clock.
     pub fn new(session: SessionId) -> Self {
         Self {
             session,
@@ -105,69 +108,69 @@ impl Journal {
         }
     }
 
-    /// Keeps records here.
+    /// Stores records here.
     pub fn with_store(mut self, store: impl Store) -> Self {
         self.store = Box::new(store);
         self
     }
 
-    /// FieldType the time from here.
+    /// Takes the time from this clock.
     pub fn with_clock(mut self, clock: impl Clock) -> Self {
         self.clock = Box::new(clock);
         self
     }
 
-    /// Holds this much output for each call.
+    /// Sets how much output is held for each call.
     pub fn with_budget(mut self, budget: OutputBudget) -> Self {
         self.output = Arc::new(Output::new(budget));
         self
     }
 
-    /// Shows every event to this reader.
+    /// Sends every event to this reader.
     pub fn with_reader(self, reader: impl Reader) -> Self {
-        self.open.lock().audience.readers.push(Box::new(reader));
+        self.open.lock().subscribers.readers.push(Box::new(reader));
         self
     }
 
-    /// The session.
+    /// Returns the session's id.
     pub fn session(&self) -> &SessionId {
         &self.session
     }
 
-    /// How much output is held for each call.
+    /// Returns how much output is held for each call.
     pub fn budget(&self) -> OutputBudget {
         self.output.budget()
     }
 
-    /// Now, by the journal's clock.
+    /// Returns the current time of the journal's clock.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Every event from now on, for a reader of its own pace. One that falls more than `capacity`
-    /// events behind misses the oldest and is told how many; the writer never waits for it.
-    /// The first follower sets the capacity.
+    /// Subscribes to all events from now on, at the receiver's own pace. A receiver that falls more
+    /// than `capacity` events behind misses the oldest and gets an error with their number; the
+    /// journal never waits for it. The first follower sets the capacity.
     pub fn follow(&self, capacity: usize) -> broadcast::Receiver<JournalEntry> {
         let mut open = self.open.lock();
         let sender = open
-            .audience
+            .subscribers
             .followers
             .get_or_insert_with(|| broadcast::channel(capacity.clamp(1, MOST_BEHIND)).0);
         sender.subscribe()
     }
 
-    /// An open call, as it is now.
+    /// Returns an open call as it is now.
     pub fn call(&self, id: &CallId) -> Option<Arc<ToolCall>> {
         self.open.lock().calls.get(id).map(|open| open.call.clone())
     }
 
-    /// Every open call.
+    /// Returns all open calls.
     pub fn open_calls(&self) -> Vec<Arc<ToolCall>> {
         let open = self.open.lock();
         open.calls.values().map(|open| open.call.clone()).collect()
     }
 
-    /// Begins a call.
+    /// Writes the announcement of a call, which opens it.
     pub fn announce(
         &self,
         id: &CallId,
@@ -177,8 +180,8 @@ impl Journal {
         let announced = Arc::new(announced);
         let event = Event::Announced(announced.clone());
         let mut open = self.open.lock();
-        let Open { calls, audience } = &mut *open;
-        let Entry::Vacant(place) = calls.entry(id.clone()) else {
+        let JournalState { calls, subscribers } = &mut *open;
+        let Entry::Vacant(vacant) = calls.entry(id.clone()) else {
             return Err(Irregularity::AnnouncedTwice);
         };
         let at = self.clock.now();
@@ -190,12 +193,12 @@ impl Journal {
             at,
         ));
         self.store(id, at, &event);
-        audience.show(&call, &event, &ticket);
-        place.insert(OpenCall { call, ticket });
+        subscribers.notify(&call, &event, &ticket);
+        vacant.insert(OpenCall { call, ticket });
         Ok(())
     }
 
-    /// Writes one event of an open call. The receipt tells when it is safe.
+    /// Writes one event of an open call. The receipt resolves when it is stored.
     pub fn write(&self, id: &CallId, event: Event) -> Result<Receipt, Irregularity> {
         if let Event::Finished(finish) = event {
             return self.end(id, |_| finish).map(|(_, receipt)| receipt);
@@ -203,7 +206,7 @@ impl Journal {
         self.write_open(&mut self.open.lock(), id, self.clock.now(), &event)
     }
 
-    /// Writes two events of an open call that happened at once. The receipt is that of the second.
+    /// Writes two events of an open call at once. Returns the receipt of the second.
     pub(crate) fn write_both(
         &self,
         id: &CallId,
@@ -218,12 +221,12 @@ impl Journal {
 
     fn write_open(
         &self,
-        open: &mut Open,
+        open: &mut JournalState,
         id: &CallId,
         at: Timestamp,
         event: &Event,
     ) -> Result<Receipt, Irregularity> {
-        let Open { calls, audience } = open;
+        let JournalState { calls, subscribers } = open;
         let OpenCall { call, ticket } = calls.get_mut(id).ok_or(not_open(event.name()))?;
         let growth = call
             .input_growth()
@@ -233,26 +236,27 @@ impl Journal {
         if let Some(growth) = growth.filter(|_| call.input().is_some()) {
             self.store(id, at, &Event::InputGrew(growth));
         }
-        let receipt = match event.is_passing() {
-            true => Receipt::safe(),
-            false => self.store(id, at, event),
+        let receipt = if event.is_passing() {
+            Receipt::safe()
+        } else {
+            self.store(id, at, event)
         };
-        audience.show(call, event, ticket);
+        subscribers.notify(call, event, ticket);
         Ok(receipt)
     }
 
     /// Adds to the call's output.
-    pub(crate) fn print(&self, id: &CallId, bytes: &[u8]) -> Result<Room, Irregularity> {
+    pub(crate) fn print(&self, id: &CallId, bytes: &[u8]) -> Result<OutputFit, Irregularity> {
         let mut open = self.open.lock();
-        let Open { calls, audience } = &mut *open;
+        let JournalState { calls, subscribers } = &mut *open;
         let OpenCall { call, ticket } = calls.get_mut(id).ok_or(not_open("printed"))?;
-        let room = room_for(call, bytes);
+        let fit = output_fit(call, bytes);
         let event = Arc::make_mut(call).print(bytes)?;
-        audience.show(call, &event, ticket);
-        Ok(room)
+        subscribers.notify(call, &event, ticket);
+        Ok(fit)
     }
 
-    /// How many bytes an open call printed.
+    /// Returns how many bytes an open call has printed.
     pub(crate) fn printed(&self, id: &CallId) -> u64 {
         let open = self.open.lock();
         open.calls
@@ -260,15 +264,15 @@ impl Journal {
             .map_or(0, |open| open.call.output().total())
     }
 
-    /// Says where the whole of a call's output is kept.
+    /// Sets where the whole of a call's output is stored.
     pub(crate) fn set_spill(&self, id: &CallId, spill: Spill) {
         if let Some(open) = self.open.lock().calls.get_mut(id) {
             Arc::make_mut(&mut open.call).output_mut().set_spill(spill);
         }
     }
 
-    /// Ends a call and returns it as it will stay. Its place among the unreported is free as soon
-    /// as every reader has dropped its ticket.
+    /// Ends a call and returns its final state. Its permit is released when every reader has
+    /// dropped its ticket.
     pub fn finish(
         &self,
         id: &CallId,
@@ -300,11 +304,11 @@ impl Journal {
         }
         self.store_passing(&call, at);
         let receipt = self.store(id, at, &event);
-        open.audience.show(&call, &event, &ticket);
+        open.subscribers.notify(&call, &event, &ticket);
         Ok((call, receipt))
     }
 
-    /// Passing events are stored once, at the end: only the latest of each sort is in the call.
+    /// Stores the latest passing event of each kind: they are stored only once, at the end.
     fn store_passing(&self, call: &ToolCall, at: Timestamp) {
         if let Some(growth) = call.input_growth().filter(|_| call.input().is_none()) {
             self.store(call.id(), at, &Event::InputGrew(growth.clone()));
@@ -324,18 +328,20 @@ impl Journal {
             at,
             event: event.clone(),
         };
-        // A store that panics must not take the call's ending with it.
+        // A panic of the store must not prevent the call's ending.
         catch_unwind(AssertUnwindSafe(|| self.store.append(record)))
             .unwrap_or_else(|_| Receipt::refused("the store panicked"))
     }
 }
 
-fn room_for(call: &ToolCall, bytes: &[u8]) -> Room {
+fn output_fit(call: &ToolCall, bytes: &[u8]) -> OutputFit {
     let output = call.output();
     match (output.has_room_for(0), output.has_room_for(bytes.len())) {
-        (true, true) => Room::Fits,
-        (true, false) if output.spill().is_none() => Room::JustOver(output.pieces().concat()),
-        (true, false) | (false, _) => Room::Over,
+        (true, true) => OutputFit::Fits,
+        (true, false) if output.spill().is_none() => {
+            OutputFit::FirstOverflow(output.pieces().concat())
+        }
+        (true, false) | (false, _) => OutputFit::Overflow,
     }
 }
 
@@ -343,9 +349,9 @@ fn not_open(event: &'static str) -> Irregularity {
     Irregularity::NotOpen { event }
 }
 
-impl Audience {
-    /// A reader that panics is dropped: it cannot take the others down.
-    fn show(&mut self, call: &Arc<ToolCall>, event: &Event, ticket: &Ticket) {
+impl Subscribers {
+    /// Sends an event to readers and followers. A reader that panics is dropped.
+    fn notify(&mut self, call: &Arc<ToolCall>, event: &Event, ticket: &Ticket) {
         self.readers.retain_mut(|reader| {
             catch_unwind(AssertUnwindSafe(|| reader.read(call, event, ticket))).is_ok()
         });

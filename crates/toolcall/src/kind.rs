@@ -1,21 +1,21 @@
-//! The kind of a call, inferred by layers: what was stated, then arguments, then schema, then name.
-//! It must not let a claim lower caution, nor call a tool read or search in doubt.
+//! The kind of a call, inferred in this order: what the tool states, arguments, schema, name.
+//! No claim of a server makes a call look safer, and in doubt no tool counts as read or search.
 
 use serde_json::Value;
 
-use crate::arguments::{Role, Survey, same_key};
+use crate::arguments::{ArgumentsByRole, Role, same_key};
 use crate::intent::{Annotations, Kind};
 
 mod name;
 mod words;
 
-use name::Says;
-use words::is_quiet;
+use name::NameHint;
+use words::is_read_only;
 
-/// Everything that speaks for a kind.
+/// Everything from which a kind is inferred.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
-    /// What the tool or its user said outright.
+    /// The kind that the tool's author or the user stated.
     pub stated: Option<Kind>,
     /// The tool's name, with or without the name of its server.
     pub name: &'a str,
@@ -23,21 +23,31 @@ pub struct Evidence<'a> {
     pub schema: Option<&'a Value>,
     /// The input of this call, as far as it is known.
     pub input: Option<&'a Value>,
-    /// What its server claims.
+    /// What the server claims about the tool.
     pub annotations: Annotations,
 }
 
-/// The kind that the evidence speaks for; [`Kind::Other`] in doubt.
+/// Infers the kind; [`Kind::Other`] in doubt.
+///
+/// ```
+/// use toolcall::Kind;
+/// use toolcall::kind::{Evidence, infer};
+///
+/// let named = |name| infer(&Evidence { name, ..Evidence::default() });
+/// assert_eq!(named("read_file"), Kind::Read);
+/// assert_eq!(named("frobnicate"), Kind::Other);
+/// ```
 pub fn infer(evidence: &Evidence<'_>) -> Kind {
     evidence
         .stated
         .unwrap_or_else(|| cautious(guess(evidence), evidence.annotations))
 }
 
-/// A claim to write, or to destroy, makes a quiet kind doubtful. No claim makes anything quiet.
+/// Replaces a read-only kind by `Other` if the server claims that the tool writes or destroys. No
+/// claim does the opposite.
 fn cautious(kind: Kind, claims: Annotations) -> Kind {
     let writes = claims.read_only == Some(false) || claims.destructive == Some(true);
-    if writes && is_quiet(kind) {
+    if writes && is_read_only(kind) {
         Kind::Other
     } else {
         kind
@@ -45,35 +55,36 @@ fn cautious(kind: Kind, claims: Annotations) -> Kind {
 }
 
 fn guess(evidence: &Evidence<'_>) -> Kind {
-    let says = name::says(evidence.name);
-    let input = Survey::of_input(evidence.input);
-    let schema = Survey::of_schema(evidence.schema);
+    let hint = name::hint(evidence.name);
+    let input = ArgumentsByRole::of_input(evidence.input);
+    let schema = ArgumentsByRole::of_schema(evidence.schema);
     if let Some(kind) = chosen_operation(&input, &schema) {
-        return reconciled(kind, says);
+        return reconciled(kind, hint);
     }
-    let shape = shape(&input, Sees::Call).or_else(|| shape(&schema, Sees::Schema));
+    let shape =
+        shape(&input, ArgumentSource::Call).or_else(|| shape(&schema, ArgumentSource::Schema));
     if let Some(kind) = shape
-        && overrules(kind, says)
+        && overrules(kind, hint)
     {
         return kind;
     }
-    let kind = named(says, &input, &schema, evidence);
+    let kind = named(hint, &input, &schema, evidence);
     let doubtful = || offers_writing(&schema) || takes_object(evidence) || takes_element(evidence);
-    if is_quiet(kind) && doubtful() {
+    if is_read_only(kind) && doubtful() {
         return Kind::Other;
     }
     kind
 }
 
-/// Whether a survey is of a call or of a schema, whose values are types.
+/// Whether arguments come from a call or from a schema, whose values are types.
 #[derive(Clone, Copy, PartialEq)]
-enum Sees {
+enum ArgumentSource {
     Call,
     Schema,
 }
 
-/// The operation that this call asks of a tool with several: `{"action": "delete"}`.
-fn chosen_operation(input: &Survey<'_>, schema: &Survey<'_>) -> Option<Kind> {
+/// Returns the operation that the call selects of a tool with several: `{"action": "delete"}`.
+fn chosen_operation(input: &ArgumentsByRole<'_>, schema: &ArgumentsByRole<'_>) -> Option<Kind> {
     if let Some(command) = input.text(Role::Command)
         && (input.has(Role::Path) || schema.get(Role::Command).is_some_and(is_choice))
         && let Some((_, kind)) = EDITOR_COMMANDS.iter().find(|(word, _)| *word == command)
@@ -92,15 +103,17 @@ const EDITOR_COMMANDS: &[(&str, Kind)] = &[
     ("undo_edit", Kind::Edit),
 ];
 
-/// The chosen operation, unless it sounds milder than the tool's name.
-fn reconciled(operation: Kind, says: Says) -> Kind {
-    match says {
-        Says::Kind(kind @ (Kind::Fetch | Kind::Think | Kind::SwitchMode)) => kind,
-        Says::Kind(Kind::Read | Kind::Search) | Says::Study | Says::Nothing => operation,
-        Says::Kind(
+/// Returns the selected operation, unless it sounds safer than the tool's name.
+fn reconciled(operation: Kind, hint: NameHint) -> Kind {
+    match hint {
+        NameHint::Kind(kind @ (Kind::Fetch | Kind::Think | Kind::SwitchMode)) => kind,
+        NameHint::Kind(Kind::Read | Kind::Search) | NameHint::Neutral | NameHint::Unknown => {
+            operation
+        }
+        NameHint::Kind(
             kind @ (Kind::Edit | Kind::Delete | Kind::Move | Kind::Execute | Kind::Other),
-        ) => match (is_quiet(operation), kind) {
-            // `manage_issue` with `list` is quiet; `write_issue` with `list` is doubtful.
+        ) => match (is_read_only(operation), kind) {
+            // `manage_issue` with `list` only reads; `write_issue` with `list` is doubtful.
             (true, Kind::Other) => operation,
             (true, _) => Kind::Other,
             (false, _) => operation,
@@ -108,67 +121,74 @@ fn reconciled(operation: Kind, says: Says) -> Kind {
     }
 }
 
-/// A kind that the arguments alone give away.
-fn shape(survey: &Survey<'_>, sees: Sees) -> Option<Kind> {
-    let command = survey.get(Role::Command);
-    let runs = command.is_some_and(|value| sees == Sees::Call || !is_choice(value));
-    let replaces = survey.has(Role::OldText) && survey.has(Role::NewText);
-    let rewrites = survey.has(Role::NewText) && survey.has(Role::Path);
-    if survey.has(Role::Todos) || survey.has(Role::Thought) {
+/// Infers the kind from the arguments alone.
+fn shape(args: &ArgumentsByRole<'_>, source: ArgumentSource) -> Option<Kind> {
+    let command = args.get(Role::Command);
+    let runs = command.is_some_and(|value| source == ArgumentSource::Call || !is_choice(value));
+    let replaces = args.has(Role::OldText) && args.has(Role::NewText);
+    let rewrites = args.has(Role::NewText) && args.has(Role::Path);
+    if args.has(Role::Todos) || args.has(Role::Thought) {
         Some(Kind::Think)
     } else if runs {
         Some(Kind::Execute)
-    } else if replaces || rewrites || survey.has(Role::Edits) {
+    } else if replaces || rewrites || args.has(Role::Edits) {
         Some(Kind::Edit)
     } else {
-        survey.has(Role::Statement).then_some(Kind::Execute)
+        args.has(Role::Statement).then_some(Kind::Execute)
     }
 }
 
-/// Whether what the arguments give away counts for more than what the name says.
-fn overrules(shape: Kind, says: Says) -> bool {
-    match says {
-        Says::Nothing | Says::Kind(Kind::Read | Kind::Search | Kind::Fetch) => true,
-        Says::Study | Says::Kind(Kind::Delete | Kind::Move | Kind::Execute) => false,
-        Says::Kind(Kind::Think | Kind::SwitchMode) => false,
-        Says::Kind(Kind::Edit) => shape == Kind::Execute || shape == Kind::Think,
-        Says::Kind(Kind::Other) => true,
+/// Returns whether the kind from the arguments overrides the one from the name.
+fn overrules(shape: Kind, hint: NameHint) -> bool {
+    match hint {
+        NameHint::Unknown | NameHint::Kind(Kind::Read | Kind::Search | Kind::Fetch) => true,
+        NameHint::Neutral | NameHint::Kind(Kind::Delete | Kind::Move | Kind::Execute) => false,
+        NameHint::Kind(Kind::Think | Kind::SwitchMode) => false,
+        NameHint::Kind(Kind::Edit) => shape == Kind::Execute || shape == Kind::Think,
+        NameHint::Kind(Kind::Other) => true,
     }
 }
 
-/// What the name says, sharpened by addresses, sites and content among the arguments.
-fn named(says: Says, input: &Survey<'_>, schema: &Survey<'_>, evidence: &Evidence<'_>) -> Kind {
+/// Infers the kind from the name, refined by addresses, sites and content among the arguments.
+fn named(
+    hint: NameHint,
+    input: &ArgumentsByRole<'_>,
+    schema: &ArgumentsByRole<'_>,
+    evidence: &Evidence<'_>,
+) -> Kind {
     let has = |role| input.has(role) || schema.has(role);
     let address = input.has(Role::Url) || requires(evidence.schema, Role::Url);
     let content = has(Role::Path) && has(Role::Content);
     let listed = || is_paged(evidence.schema) && !WRITTEN.iter().any(|role| has(*role));
-    match says {
-        Says::Nothing if content => Kind::Edit,
-        Says::Nothing if address => Kind::Fetch,
-        Says::Nothing if listed() && has(Role::Query) => Kind::Search,
-        Says::Nothing if listed() => Kind::Read,
-        Says::Kind(Kind::Other | Kind::Execute)
+    match hint {
+        NameHint::Unknown if content => Kind::Edit,
+        NameHint::Unknown if address => Kind::Fetch,
+        NameHint::Unknown if listed() && has(Role::Query) => Kind::Search,
+        NameHint::Unknown if listed() => Kind::Read,
+        NameHint::Kind(Kind::Other | Kind::Execute)
             if name::ends_in_list(evidence.name) && listed() =>
         {
             Kind::Read
         }
-        Says::Study if has(Role::Url) => Kind::Fetch,
-        Says::Nothing | Says::Study => Kind::Other,
-        Says::Kind(Kind::Search) if has(Role::Domains) => Kind::Fetch,
-        Says::Kind(Kind::Search) if has(Role::Query) && name::queries_database(evidence.name) => {
+        NameHint::Neutral if has(Role::Url) => Kind::Fetch,
+        NameHint::Unknown | NameHint::Neutral => Kind::Other,
+        NameHint::Kind(Kind::Search) if has(Role::Domains) => Kind::Fetch,
+        NameHint::Kind(Kind::Search)
+            if has(Role::Query) && name::queries_database(evidence.name) =>
+        {
             Kind::Execute
         }
-        Says::Kind(Kind::Read) if content || requires(evidence.schema, Role::Content) => {
+        NameHint::Kind(Kind::Read) if content || requires(evidence.schema, Role::Content) => {
             Kind::Other
         }
-        Says::Kind(Kind::Read) if address && !has(Role::Path) && !takes_uri(evidence) => {
+        NameHint::Kind(Kind::Read) if address && !has(Role::Path) && !takes_uri(evidence) => {
             Kind::Fetch
         }
-        Says::Kind(kind) => kind,
+        NameHint::Kind(kind) => kind,
     }
 }
 
-/// What a tool that only lists is not given.
+/// Arguments that a tool that only lists does not take.
 const WRITTEN: &[Role] = &[
     Role::Content,
     Role::Code,
@@ -178,12 +198,12 @@ const WRITTEN: &[Role] = &[
     Role::Mode,
 ];
 
-/// Whether the address is one that servers give to what they hold themselves.
+/// Returns whether the address is a `uri`, which servers use for their own resources.
 fn takes_uri(evidence: &Evidence<'_>) -> bool {
     evidence.input.is_none() && property_names(evidence.schema).any(|key| key == "uri")
 }
 
-/// Whether a schema asks which of the results are wanted, and gives no value to set.
+/// Returns whether a schema has paging parameters and no value to set.
 fn is_paged(schema: Option<&Value>) -> bool {
     let any = |known: &[&str]| {
         property_names(schema).any(|key| known.iter().any(|known| same_key(key, known)))
@@ -191,7 +211,7 @@ fn is_paged(schema: Option<&Value>) -> bool {
     (any(PAGING) || any(PAGE_BEGINS) && any(PAGE_ENDS)) && !any(&["value", "values", "bytes"])
 }
 
-/// Keys, folded, that only a list of results gives a meaning to.
+/// Folded keys that only make sense for a list of results.
 const PAGING: &[&str] = &[
     "maxresults",
     "nextcursor",
@@ -203,7 +223,7 @@ const PAGING: &[&str] = &[
     "startcursor",
 ];
 
-/// A page may be one of a document: these count only beside a number of results.
+/// A page may be one of a document: these count only together with a number of results.
 const PAGE_BEGINS: &[&str] = &["cursor", "offset", "page", "skip"];
 const PAGE_ENDS: &[&str] = &["count", "limit"];
 
@@ -214,7 +234,7 @@ fn property_names(schema: Option<&Value>) -> impl Iterator<Item = &String> {
         .flat_map(|properties| properties.keys())
 }
 
-/// Whether a name such as `browser_check` belongs to a tool that is given a box to check.
+/// Returns whether a name such as `browser_check` belongs to a tool that takes a page element.
 fn takes_element(evidence: &Evidence<'_>) -> bool {
     let elements = ["ref", "selector", "element", "xpath", "locator", "uid"];
     name::checks(evidence.name)
@@ -227,17 +247,17 @@ fn requires(schema: Option<&Value>, wanted: Role) -> bool {
     keys.any(|key| crate::arguments::role(key).is_some_and(|key| key.role == wanted))
 }
 
-/// Whether one of the operations that a schema lists writes.
-fn offers_writing(schema: &Survey<'_>) -> bool {
+/// Returns whether one of the operations in a schema writes.
+fn offers_writing(schema: &ArgumentsByRole<'_>) -> bool {
     let action = schema.get(Role::Action).or(schema.get(Role::Command));
     let choices = action.and_then(|action| action.get("enum")?.as_array());
     let mut words = choices.into_iter().flatten().filter_map(Value::as_str);
     words.any(|word| {
-        name::operation(word).is_some_and(|kind| !is_quiet(kind) && kind != Kind::Fetch)
+        name::operation(word).is_some_and(|kind| !is_read_only(kind) && kind != Kind::Fetch)
     })
 }
 
-/// Whether a name such as `shuffle_list` belongs to a tool that is given a list.
+/// Returns whether a name such as `shuffle_list` belongs to a tool that takes a list.
 fn takes_object(evidence: &Evidence<'_>) -> bool {
     let Some(object) = name::object(evidence.name) else {
         return false;

@@ -1,7 +1,7 @@
-//! The map that calls are looked up in, many times each.
-//! Its hasher is seeded at random and costs a fraction of the standard one.
+//! The hash map in which calls are looked up, many times each.
+//! Its hasher is seeded at random and faster than the standard one.
 
 use std::collections::HashMap;
 
-/// A hash map for ids.
-pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+/// A hash map with a fast hasher.
+pub(crate) type FastMap<K, V> = HashMap<K, V, foldhash::fast::RandomState>;

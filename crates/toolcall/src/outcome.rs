@@ -1,4 +1,4 @@
-//! What comes of a call, for the loop that talks to the model.
+//! The outcome of a call, for the loop that talks to the model.
 //! It reads an ended call; it changes nothing.
 
 use std::sync::Arc;
@@ -9,44 +9,58 @@ use crate::event::{Ending, ToolResult};
 use crate::ids::CallId;
 use crate::text::clean_block;
 
-/// An ended call, and what to tell the model about it.
+/// An ended call, and what to send to the model about it.
+///
+/// ```
+/// use serde_json::json;
+/// use toolcall::{Engine, Registry, ToolRequest};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let engine = Engine::builder(Registry::new()).build();
+/// let request = ToolRequest::new("read_file", json!({})).model_id("toolu_1");
+/// let result = engine.run(request).await.for_model();
+/// assert_eq!(&*result.id, "toolu_1");
+/// assert!(result.is_error, "there is no such tool");
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The call, as it will stay.
+    /// The final state of the call.
     pub call: Arc<ToolCall>,
-    /// Whether the model repeats itself.
+    /// What to do about repeated failures.
     pub advice: Advice,
 }
 
-/// What to do about a model that makes the same failing call again and again.
+/// What to do about a model that repeats the same failing call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Advice {
     /// Nothing.
     None,
-    /// Remind it, with these words. They are in [`Outcome::for_model`] already.
+    /// Send it this reminder, which [`Outcome::for_model`] already contains.
     Remind(Arc<str>),
-    /// End the turn: reminders did not help. The same call is no longer run.
+    /// End the turn: reminders did not help. The same call is not run again.
     Stop(Arc<str>),
 }
 
-/// A result as a model takes it.
+/// A result to send to the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelResult {
-    /// The id that the model gave the call, or ours if it gave none.
+    /// The id that the model gave the call, or the call's own id if it gave none.
     pub id: Arc<str>,
-    /// What to tell it. Never empty.
+    /// The content. Never empty.
     pub content: Vec<Content>,
-    /// Whether it went wrong.
+    /// Whether the call did not complete.
     pub is_error: bool,
 }
 
 impl Outcome {
-    /// The call's id.
+    /// Returns the call's id.
     pub fn id(&self) -> &CallId {
         self.call.id()
     }
 
-    /// How it ended.
+    /// Returns how the call ended.
     pub fn ending(&self) -> &Ending {
         match self.call.ending() {
             Some(ending) => ending,
@@ -54,7 +68,7 @@ impl Outcome {
         }
     }
 
-    /// What it produced.
+    /// Returns what the tool produced.
     pub fn result(&self) -> &ToolResult {
         match self.call.finish() {
             Some(finish) => &finish.result,
@@ -62,7 +76,8 @@ impl Outcome {
         }
     }
 
-    /// What to give back to the model: why it did not complete, what it printed, what it gave.
+    /// Returns the result to send to the model: why the call did not complete, what it printed,
+    /// what it returned.
     pub fn for_model(&self) -> ModelResult {
         let mut content: Vec<Content> = self
             .ending()
@@ -75,8 +90,8 @@ impl Outcome {
             content.push(Content::text(clean_block(&output.text())));
         }
         if let Some(spill) = output.spill() {
-            let said = format!("{}: {}", spill.uri, spill.summary());
-            content.push(Content::text(said));
+            let note = format!("{}: {}", spill.uri, spill.summary());
+            content.push(Content::text(note));
         }
         content.extend(self.result().content.iter().cloned());
         if let (true, Some(value)) = (self.result().content.is_empty(), &self.result().structured) {

@@ -1,17 +1,17 @@
-//! What a call printed: its head, its tail, and where the whole of it is kept.
-//! It holds bytes within a budget and never more, whatever is pushed.
+//! What a call printed: its head, its tail, and where the whole is stored.
+//! It never holds more bytes than its budget.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::event::Printed;
 
-/// How many bytes of a call's output are held.
+/// How many bytes of a call's output are held in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputBudget {
-    /// Bytes kept from the beginning.
+    /// Bytes held from the beginning.
     pub head: usize,
-    /// Bytes kept from the end.
+    /// Bytes held from the end.
     pub tail: usize,
 }
 
@@ -25,19 +25,20 @@ impl Default for OutputBudget {
 }
 
 impl OutputBudget {
-    /// Head and tail together.
+    /// Returns the sum of head and tail.
     pub fn total(&self) -> usize {
         self.head + self.tail
     }
 
-    /// FieldType bytes off, first from the tail.
+    /// Reduces the budget by these bytes, first the tail.
     pub(crate) fn spend(&mut self, bytes: usize) {
         let from_head = bytes.saturating_sub(self.tail);
         self.tail = self.tail.saturating_sub(bytes);
         self.head = self.head.saturating_sub(from_head);
     }
 
-    /// The text within the budget: whole, or head and tail around a line that says what is missing.
+    /// Returns the text cut to the budget, with a line that says how much is missing; `None` if it
+    /// fits.
     pub fn fit(&self, text: &str) -> Option<String> {
         if text.len() <= self.total() {
             return None;
@@ -48,7 +49,7 @@ impl OutputBudget {
     }
 }
 
-/// What a call printed, within a budget.
+/// The output of a call, within a budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
     budget: OutputBudget,
@@ -58,19 +59,19 @@ pub struct Output {
     spill: Option<Spill>,
 }
 
-/// Where the whole output is kept.
+/// Where the whole output is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spill {
-    /// Its address, for a person or a tool to open.
+    /// The address, for a user or a tool to open.
     pub uri: Arc<str>,
-    /// Bytes kept there.
+    /// Bytes stored there.
     pub bytes: u64,
-    /// Whether everything is there, or only the beginning.
+    /// Whether everything is stored, or only the beginning.
     pub completeness: Completeness,
 }
 
 impl Spill {
-    /// What it holds, in a few words.
+    /// Returns a short description.
     pub fn summary(&self) -> String {
         match self.completeness {
             Completeness::Whole => "the whole output".to_owned(),
@@ -84,17 +85,17 @@ impl Spill {
     }
 }
 
-/// Whether a spill holds everything.
+/// Whether the stored output is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completeness {
     /// Everything so far.
     Whole,
-    /// The beginning; its limit was reached.
+    /// Only the beginning; the limit was reached.
     Capped,
 }
 
 impl Output {
-    /// An empty output of this budget.
+    /// Creates an empty output with this budget.
     pub fn new(budget: OutputBudget) -> Self {
         Self {
             budget,
@@ -102,8 +103,8 @@ impl Output {
         }
     }
 
-    /// An output as a store kept it: its beginning, how many bytes are missing, its end. The budget
-    /// grows where more was kept than it says.
+    /// Rebuilds an output from a store: its head, how many bytes are missing, its tail. The budget
+    /// grows if the store holds more than it allows.
     pub fn restored(budget: OutputBudget, head: &[u8], omitted: u64, tail: &[u8]) -> Self {
         let cut = if omitted == 0 {
             budget.head
@@ -124,12 +125,12 @@ impl Output {
         }
     }
 
-    /// How much is held.
+    /// Returns the budget.
     pub fn budget(&self) -> OutputBudget {
         self.budget
     }
 
-    /// Adds bytes. They need not end at a character.
+    /// Adds bytes. They need not end at a character boundary.
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let room = self.budget.head - self.head.len();
@@ -145,43 +146,43 @@ impl Output {
         self.tail.extend(fresh);
     }
 
-    /// Says where the whole is kept.
+    /// Sets where the whole output is stored.
     pub fn set_spill(&mut self, spill: Spill) {
         self.spill = Some(spill);
     }
 
-    /// Where the whole is kept, if it did not fit.
+    /// Returns where the whole output is stored, if it did not fit.
     pub fn spill(&self) -> Option<&Spill> {
         self.spill.as_ref()
     }
 
-    /// How many bytes were printed in all.
+    /// Returns how many bytes were printed in all.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// How many bytes are not held.
+    /// Returns how many bytes are not held.
     pub fn omitted(&self) -> u64 {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
 
-    /// Whether nothing was printed.
+    /// Returns whether nothing was printed.
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }
 
-    /// Whether this many more bytes would still be held in whole.
+    /// Returns whether this many more bytes fit without cutting.
     pub fn has_room_for(&self, bytes: usize) -> bool {
         self.omitted() == 0 && self.head.len() + self.tail.len() + bytes <= self.budget.total()
     }
 
-    /// The bytes held, beginning first, in up to three pieces.
+    /// Returns the bytes held, in order, in up to three slices.
     pub fn pieces(&self) -> [&[u8]; 3] {
         let (front, back) = self.tail.as_slices();
         [&self.head, front, back]
     }
 
-    /// What is still held of a range, as a [`Printed`] event names it.
+    /// Returns the bytes still held of the range in a [`Printed`] event.
     pub fn range(&self, printed: Printed) -> Vec<u8> {
         let mut held = Vec::new();
         let tail_from = self.total - self.tail.len() as u64;
@@ -195,7 +196,8 @@ impl Output {
         held
     }
 
-    /// The output as text, with a line in place of what is missing. Broken characters are replaced.
+    /// Returns the output as text, with a line in place of what is missing. Invalid UTF-8 is
+    /// replaced.
     pub fn text(&self) -> String {
         let omitted = self.omitted();
         let tail: Vec<u8> = self.tail.iter().copied().collect();
@@ -205,15 +207,16 @@ impl Output {
         let head = whole_start(&self.head);
         let tail = whole_end(&tail);
         let missing = self.total - (head.len() + tail.len()) as u64;
+        let unit = if missing == 1 { "byte" } else { "bytes" };
         format!(
-            "{}\n… {missing} bytes left out …\n{}",
+            "{}\n… {missing} {unit} left out …\n{}",
             String::from_utf8_lossy(head),
             String::from_utf8_lossy(tail)
         )
     }
 }
 
-/// Without a character that was cut at the end.
+/// Removes a character that was cut at the end.
 fn whole_start(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(cut) if cut.error_len().is_none() => &bytes[..cut.valid_up_to()],
@@ -221,7 +224,7 @@ fn whole_start(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Without a character that was cut at the beginning.
+/// Removes a character that was cut at the beginning.
 fn whole_end(bytes: &[u8]) -> &[u8] {
     let is_continuation = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
     let skip = bytes.iter().take(3).take_while(is_continuation).count();

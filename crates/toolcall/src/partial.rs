@@ -1,84 +1,86 @@
-//! Reads JSON that is still being written.
-//! It guesses nothing: it closes what is open and leaves out what is not yet a value.
+//! Parses JSON that is still being written.
+//! It guesses nothing: it closes open brackets and leaves out incomplete values.
 
 use serde_json::Value;
 
-/// What can be read of the beginning of a JSON text; nothing if no value is there yet.
+/// Parses the beginning of a JSON text. Returns `None` if there is no value yet.
 pub(crate) fn read(text: &str) -> Option<Value> {
     if let Ok(whole) = serde_json::from_str(text) {
         return Some(whole);
     }
-    let cut = Cut::of(text);
+    let cut = PartialJson::of(text);
     cut.candidates(text)
         .find_map(|candidate| serde_json::from_str(&candidate).ok())
 }
 
-/// Where a text can be cut so that closing the open brackets makes it JSON.
+/// A scanned prefix of JSON: what is open, and where it can be cut so that closing brackets make it
+/// valid.
 #[derive(Default)]
-struct Cut {
-    /// Closing brackets that are due at the end of the text.
+struct PartialJson {
+    /// The closing brackets that are missing.
     open: Vec<char>,
     in_string: bool,
     escaped: bool,
-    /// Behind the last bracket, or before the last comma. Nothing was opened or closed since.
-    last_stop: usize,
+    /// The offset after the last bracket or before the last comma. Nothing was opened or closed
+    /// since.
+    cut_at: usize,
 }
 
-impl Cut {
+impl PartialJson {
     fn of(text: &str) -> Self {
         let mut cut = Self::default();
-        for (place, character) in text.char_indices() {
-            cut.step(place, character);
+        for (offset, character) in text.char_indices() {
+            cut.step(offset, character);
         }
         cut
     }
 
-    fn step(&mut self, place: usize, character: char) {
+    fn step(&mut self, offset: usize, character: char) {
         match (self.in_string, self.escaped, character) {
             (true, true, _) => self.escaped = false,
             (true, false, '\\') => self.escaped = true,
             (true, false, '"') => self.in_string = false,
             (true, false, _) => {}
             (false, _, '"') => self.in_string = true,
-            (false, _, '{' | '[' | '}' | ']') => self.bracket(place, character),
-            (false, _, ',') => self.last_stop = place,
+            (false, _, '{' | '[' | '}' | ']') => self.bracket(offset, character),
+            (false, _, ',') => self.cut_at = offset,
             (false, _, _) => {}
         }
     }
 
-    fn bracket(&mut self, place: usize, character: char) {
+    fn bracket(&mut self, offset: usize, character: char) {
         match character {
             '{' => self.open.push('}'),
             '[' => self.open.push(']'),
             _ => drop(self.open.pop()),
         }
-        self.last_stop = place + 1;
+        self.cut_at = offset + 1;
     }
 
-    /// Best first: a string that is being written is closed where it is; else the unfinished
-    /// member is left out.
+    /// Returns candidates, best first: an open string is closed where it ends; otherwise the
+    /// incomplete member is left out.
     fn candidates(&self, text: &str) -> impl Iterator<Item = String> + use<> {
         let quote = if self.in_string { "\"" } else { "" };
         let as_is = close(
             &format!("{}{quote}", without_half_escape(text, self.in_string)),
             &self.open,
         );
-        let without_last = close(&text[..self.last_stop], &self.open);
+        let without_last = close(&text[..self.cut_at], &self.open);
         [as_is, without_last].into_iter()
     }
 }
 
-/// Without an escape such as `\` or `\u12` that is not yet complete.
+/// Removes an incomplete escape such as `\` or `\u12` from the end.
 fn without_half_escape(text: &str, in_string: bool) -> &str {
     if !in_string {
         return text;
     }
     let from = text.len().saturating_sub(12);
     let from = (from..=text.len())
-        .find(|place| text.is_char_boundary(*place))
+        .find(|offset| text.is_char_boundary(*offset))
         .unwrap_or(0);
     match text[from..].rfind('\\') {
-        Some(place) => &text[..from + place],
+        Some(offset) => &text[..from + offset],
         None => text,
     }
 }

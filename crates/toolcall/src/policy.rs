@@ -1,5 +1,5 @@
-//! What may be done: verdicts over intents, and the rules that people keep.
-//! A policy sees the intent and the setting only; it cannot fail, wait or act.
+//! Policies judge intents; rulebooks hold a policy and remember the user's answers.
+//! A policy sees the intent and the session context only; it cannot fail, wait or act.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,21 +16,21 @@ use crate::intent::{Intent, Origin, Touch};
 use crate::text::is_hidden;
 use crate::timestamp::Timestamp;
 
-/// Where a call takes place.
+/// The session of a call: its directory, roots and agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionContext {
-    /// The session.
+    /// The session's id.
     pub session: SessionId,
-    /// The folder that relative paths start from.
+    /// The directory that relative paths start from.
     pub cwd: PathBuf,
-    /// The folders the session works in.
+    /// The directories that the session works in.
     pub roots: Vec<PathBuf>,
-    /// The agent whose calls these are.
+    /// The name of the agent that makes the calls.
     pub agent: Arc<str>,
 }
 
 impl SessionContext {
-    /// A session that works in one folder.
+    /// Creates the context of a session that works in one directory.
     pub fn new(session: SessionId, cwd: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();
         Self {
@@ -41,51 +41,67 @@ impl SessionContext {
         }
     }
 
-    /// Whether the path lies in one of the roots, by its components. One with `..` in it may lead
-    /// anywhere, so it does not.
+    /// Returns whether the path lies in one of the roots, by its components. A path with `..` never
+    /// does: it may lead anywhere.
     pub fn contains(&self, path: &Path) -> bool {
         let goes_up = path.components().any(|part| part == Component::ParentDir);
         !goes_up && self.roots.iter().any(|root| path.starts_with(root))
     }
 }
 
-/// What a policy says about an intent, and which rule said so.
+/// A policy's verdict about an intent, with the rule that decided it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may be done.
+    /// The call may run.
     Allow {
-        /// The rule.
+        /// The rule that decided.
         rule: RuleName,
     },
-    /// A person decides.
+    /// The user decides.
     Ask {
-        /// The rule.
+        /// The rule that decided.
         rule: RuleName,
-        /// The exact rules that "always" may write. Each matches this intent.
+        /// The exact rules that an "always" answer may store. Each matches this intent.
         offers: Vec<Rule>,
     },
-    /// It may not be done.
+    /// The call may not run.
     Deny {
-        /// The rule.
+        /// The rule that decided.
         rule: RuleName,
-        /// Why, for the person and the model.
+        /// Why, for the user and the model.
         reason: Arc<str>,
     },
 }
 
-/// Judges intents. An immutable snapshot: the same intent gets the same verdict.
+/// Judges intents. A policy is an immutable snapshot: the same intent gets the same verdict.
+///
+/// A closure is a policy:
+///
+/// ```
+/// use toolcall::{Engine, Intent, Registry, SessionContext, Touch, Verdict};
+///
+/// let policy = |intent: &Intent, context: &SessionContext| {
+///     let is_read = |touch: &Touch| matches!(touch, Touch::Reads(path) if context.contains(path));
+///     if intent.touches.iter().all(is_read) {
+///         Verdict::allow("reads")
+///     } else {
+///         Verdict::ask("everything-else", intent)
+///     }
+/// };
+/// let engine = Engine::builder(Registry::new()).policy(policy).build();
+/// ```
 pub trait Policy: Send + Sync + 'static {
     /// Judges one intent.
-    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict;
+    fn judge(&self, intent: &Intent, session_context: &SessionContext) -> Verdict;
 }
 
-/// A closure is a policy.
+/// Lets a closure be a policy.
 impl<F> Policy for F
 where
     F: Fn(&Intent, &SessionContext) -> Verdict + Send + Sync + 'static,
 {
-    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
-        self(intent, setting)
+    fn judge(&self, intent: &Intent, session_context: &SessionContext) -> Verdict {
+        self(intent, session_context)
     }
 }
 
@@ -109,7 +125,7 @@ impl Policy for DenyAll {
     }
 }
 
-/// Asks about everything. What an engine does when it is given no policy.
+/// Asks about everything. An engine without a policy uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct AskAll;
 
@@ -119,14 +135,14 @@ impl Policy for AskAll {
     }
 }
 
-/// Asks about what could do harm: everything but reads inside the roots and what touches nothing.
+/// Asks about everything but reads inside the roots and calls that touch nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct AskDangerous;
 
 impl Policy for AskDangerous {
-    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
+    fn judge(&self, intent: &Intent, session_context: &SessionContext) -> Verdict {
         let is_harmless = |touch: &Touch| match touch {
-            Touch::Reads(path) => setting.contains(path),
+            Touch::Reads(path) => session_context.contains(path),
             Touch::Writes(_)
             | Touch::Deletes(_)
             | Touch::Moves { .. }
@@ -134,22 +150,23 @@ impl Policy for AskDangerous {
             | Touch::Reaches(_)
             | Touch::Unknown => false,
         };
-        match intent.touches.iter().all(is_harmless) {
-            true => Verdict::allow("harmless"),
-            false => Verdict::ask("dangerous", intent),
+        if intent.touches.iter().all(is_harmless) {
+            Verdict::allow("harmless")
+        } else {
+            Verdict::ask("dangerous", intent)
         }
     }
 }
 
 impl Verdict {
-    /// Allowed by the rule of this name.
+    /// Allows by the rule of this name.
     pub fn allow(rule: impl Into<Cow<'static, str>>) -> Self {
         Verdict::Allow {
             rule: RuleName::new(rule),
         }
     }
 
-    /// Denied by the rule of this name.
+    /// Denies by the rule of this name, with the reason.
     pub fn deny(rule: impl Into<Cow<'static, str>>, reason: impl Into<Arc<str>>) -> Self {
         Verdict::Deny {
             rule: RuleName::new(rule),
@@ -157,7 +174,8 @@ impl Verdict {
         }
     }
 
-    /// Asked because of the rule of this name; "always" may cover exactly this intent, for the session.
+    /// Asks because of the rule of this name. An "always" answer covers exactly this intent, for
+    /// the session.
     pub fn ask(rule: impl Into<Cow<'static, str>>, intent: &Intent) -> Self {
         Verdict::Ask {
             rule: RuleName::new(rule),
@@ -167,9 +185,9 @@ impl Verdict {
 }
 
 impl Rule {
-    /// The rule for this session that covers what this intent does and nothing else: the same
-    /// tool and the same touches. Where the touches are not known it covers the tool as it is
-    /// defined now, and says so.
+    /// Returns the session rule that covers exactly this intent: the same tool and the same
+    /// touches. Where the touches are unknown it covers any call of the tool as it is defined now,
+    /// and its text says so.
     pub fn exactly(intent: &Intent) -> Self {
         let tool = describe_tool(intent);
         let mut touches: Vec<String> = intent.touches.iter().map(describe_touch).collect();
@@ -182,19 +200,20 @@ impl Rule {
             format!("{tool} {}", touches.join(", "))
         };
         Self {
-            text: reveal(&text).into(),
+            text: escape_hidden(&text).into(),
             lifetime: Lifetime::Session,
         }
     }
 }
 
-/// Debug formatting lets some characters through that nobody sees: fillers that count as letters.
-fn reveal(text: &str) -> String {
+/// Escapes invisible characters that debug formatting lets through: fillers that count as letters.
+fn escape_hidden(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        match is_hidden(c) {
-            true => shown.extend(c.escape_unicode()),
-            false => shown.push(c),
+        if is_hidden(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
         }
     }
     shown
@@ -203,7 +222,7 @@ fn reveal(text: &str) -> String {
 /// Debug formatting makes hidden characters visible and keeps different names different.
 fn describe_tool(intent: &Intent) -> String {
     let tool = &intent.tool;
-    // Half of the hash: short enough to read, too long to be met by another definition.
+    // Half of the hash: short enough to read, too long for a collision.
     let digest = tool.digest.get(..32).unwrap_or(&tool.digest);
     match &tool.origin {
         Origin::Local => format!("{:?}", tool.name),
@@ -241,8 +260,8 @@ fn describe_command(command: &Command) -> String {
         Reading::Understood(_) => format!("running {text:?} in {cwd:?}"),
         Reading::Unclear(_) => format!("running the shell text {text:?} in {cwd:?}"),
     };
-    for (place, (name, value)) in env.iter().enumerate() {
-        described += if place == 0 { " with " } else { ", " };
+    for (index, (name, value)) in env.iter().enumerate() {
+        described += if index == 0 { " with " } else { ", " };
         described += &format!("{name}={value:?}");
     }
     for (path, digest) in scripts {
@@ -251,37 +270,38 @@ fn describe_command(command: &Command) -> String {
     described
 }
 
-/// Holds the policy in force, keeps people's answers, and says when it changed.
+/// Holds the current policy, remembers the user's "always" answers, and signals changes.
 pub trait Rulebook: Send + Sync + 'static {
-    /// The policy as it is now.
+    /// Returns the current policy.
     fn policy(&self) -> Arc<dyn Policy>;
 
-    /// Changes whenever the policy does, so that waiting questions are judged again.
+    /// Returns a counter that changes whenever the policy does, so that open questions are judged
+    /// again.
     fn changes(&self) -> watch::Receiver<u64>;
 
-    /// Keeps a person's "always", and for which call it was said.
+    /// Remembers an "always" answer, with the call it was given for.
     fn remember(
         &self,
         rule: &Rule,
         effect: Effect,
-        occasion: &AnswerContext,
+        context: &AnswerContext,
     ) -> Result<(), RulebookError>;
 }
 
-/// When and for which call an answer was given, for whoever reads the kept rule later.
+/// When and for which call an answer was given. It is stored with the remembered rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerContext {
-    /// When.
+    /// When the answer was given.
     pub when: Timestamp,
-    /// In which session.
+    /// The session of the call.
     pub session: SessionId,
-    /// For which call.
+    /// The call.
     pub call: CallId,
-    /// What that call was, in one line.
+    /// The title of the call.
     pub title: Arc<str>,
 }
 
-/// An answer could not be kept.
+/// A rule could not be stored.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("the rule could not be kept: {reason}")]
 pub struct RulebookError {
@@ -289,37 +309,37 @@ pub struct RulebookError {
     pub reason: Arc<str>,
 }
 
-/// Keeps answers in memory, for as long as the session lives.
+/// A rulebook that remembers answers in memory, for as long as the session lives.
 pub struct SessionRulebook {
-    current: Mutex<Arc<WithAnswers>>,
+    current: Mutex<Arc<PolicyWithAnswers>>,
     generation: watch::Sender<u64>,
 }
 
-/// A policy with the answers that were kept.
+/// A policy with the answers that were remembered.
 #[derive(Clone)]
-struct WithAnswers {
+struct PolicyWithAnswers {
     policy: Arc<dyn Policy>,
-    kept: HashMap<Rule, Effect>,
+    answers: HashMap<Rule, Effect>,
 }
 
 impl SessionRulebook {
-    /// Starts from this policy.
+    /// Creates a rulebook with this policy.
     pub fn new(policy: impl Policy) -> Self {
         Self {
-            current: Mutex::new(Arc::new(WithAnswers {
+            current: Mutex::new(Arc::new(PolicyWithAnswers {
                 policy: Arc::new(policy),
-                kept: HashMap::new(),
+                answers: HashMap::new(),
             })),
             generation: watch::Sender::new(0),
         }
     }
 
-    /// Replaces the policy; the kept answers stay.
+    /// Replaces the policy; the remembered answers stay.
     pub fn replace(&self, policy: impl Policy) {
         self.change(|current| current.policy = Arc::new(policy));
     }
 
-    fn change(&self, change: impl FnOnce(&mut WithAnswers)) {
+    fn change(&self, change: impl FnOnce(&mut PolicyWithAnswers)) {
         change(Arc::make_mut(&mut self.current.lock()));
         self.generation.send_modify(|generation| *generation += 1);
     }
@@ -338,23 +358,23 @@ impl Rulebook for SessionRulebook {
         &self,
         rule: &Rule,
         effect: Effect,
-        _occasion: &AnswerContext,
+        _context: &AnswerContext,
     ) -> Result<(), RulebookError> {
         self.change(|current| {
-            let kept = current.kept.entry(rule.clone()).or_insert(effect);
+            let answers = current.answers.entry(rule.clone()).or_insert(effect);
             if effect == Effect::Deny {
-                *kept = Effect::Deny;
+                *answers = Effect::Deny;
             }
         });
         Ok(())
     }
 }
 
-/// A kept answer answers a question that the policy still asks. It never lifts a denial.
-impl Policy for WithAnswers {
-    fn judge(&self, intent: &Intent, setting: &SessionContext) -> Verdict {
-        let verdict = self.policy.judge(intent, setting);
-        if self.kept.is_empty() {
+/// A remembered answer answers a question that the policy still asks. It never lifts a denial.
+impl Policy for PolicyWithAnswers {
+    fn judge(&self, intent: &Intent, session_context: &SessionContext) -> Verdict {
+        let verdict = self.policy.judge(intent, session_context);
+        if self.answers.is_empty() {
             return verdict;
         }
         let Verdict::Ask { offers, .. } = &verdict else {
@@ -363,7 +383,7 @@ impl Policy for WithAnswers {
         let answer = |effect| {
             offers
                 .iter()
-                .find(|rule| self.kept.get(rule) == Some(&effect))
+                .find(|rule| self.answers.get(rule) == Some(&effect))
         };
         if let Some(rule) = answer(Effect::Deny) {
             return Verdict::deny(rule.text.to_string(), "you chose to always reject this");

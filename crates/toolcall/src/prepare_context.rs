@@ -1,5 +1,5 @@
-//! What a tool may look at while it prepares.
-//! Looking changes nothing, and every path is judged before a byte of it is read.
+//! What a tool may read while it prepares a call.
+//! Nothing here changes a file, and the policy judges every path before a byte of it is read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +8,9 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::content::{Content, FileBody};
-use crate::host::{Host, HostError, LastName, locate, settle, settle_edit, settle_touch};
+use crate::host::{
+    FinalSymlink, Host, HostError, resolve_edit, resolve_or_keep, resolve_path, resolve_touch,
+};
 use crate::infer::{self, LONGEST_TITLE};
 use crate::intent::{Intent, Kind, ToolIdentity, Touch, push_exact};
 use crate::policy::{Rulebook, SessionContext, Verdict};
@@ -16,15 +18,15 @@ use crate::registry::Entry;
 use crate::text::into_clean_line;
 use crate::tool::ToolError;
 
-/// A tool's view while it prepares one call.
+/// The context of [`Tool::prepare`](crate::Tool::prepare): the input, and read access to files.
 pub struct PrepareContext {
     input: Arc<Value>,
     entry: Arc<Entry>,
     host: Arc<dyn Host>,
     gate: Gate,
     read: Mutex<Vec<PathBuf>>,
-    /// Those of them that the policy would ask about.
-    asked: Mutex<Vec<PathBuf>>,
+    /// The paths that were read although the policy would ask about them.
+    unapproved: Mutex<Vec<PathBuf>>,
 }
 
 impl PrepareContext {
@@ -40,66 +42,69 @@ impl PrepareContext {
             host,
             gate,
             read: Mutex::default(),
-            asked: Mutex::default(),
+            unapproved: Mutex::default(),
         }
     }
 
-    /// The checked input.
+    /// Returns the input, which fits the tool's schema.
     pub fn input(&self) -> &Arc<Value> {
         &self.input
     }
 
-    /// The session's folder, its roots and its agent.
+    /// Returns the session's directory, its roots and its agent.
     pub fn setting(&self) -> &SessionContext {
-        &self.gate.setting
+        &self.gate.session_context
     }
 
-    /// A path of the input as an absolute one, relative to the session's folder.
+    /// Returns the absolute form of a path; a relative one starts at the session's directory.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
-        infer::resolve(&self.gate.setting.cwd, path)
+        infer::resolve(&self.gate.session_context.cwd, path)
     }
 
-    /// The intent as it can be inferred from the tool's definition and input.
+    /// Infers an intent from the tool's definition and the input. It touches anything.
     pub fn infer(&self) -> Intent {
-        self.entry.infer(&self.input, &self.gate.setting.cwd)
+        self.entry
+            .infer(&self.input, &self.gate.session_context.cwd)
     }
 
-    /// Reads a file for the preview; a relative path starts at the session's folder. A path that
-    /// the policy denies ends the call; one that is read is added to the intent.
+    /// Reads a file, for instance to show a diff of it. A path that the policy denies is an error
+    /// that ends the call as denied; a path that is read becomes a touch of the intent.
     pub async fn read(&self, path: impl AsRef<Path>) -> Result<FileBody, ToolError> {
-        let place = self.resolve(path).await?;
-        let body = self.host.read(&place).await?;
-        self.read.lock().push(place);
+        let resolved = self.resolve(path).await?;
+        let body = self.host.read(&resolved).await?;
+        self.read.lock().push(resolved);
         Ok(body)
     }
 
-    /// What there is at a path, for a tool that takes it away: see [`Host::inspect`].
+    /// Returns what a path holds, for a tool that will delete or move it: see [`Host::inspect`].
     pub async fn inspect(&self, path: impl AsRef<Path>) -> Result<FileBody, ToolError> {
-        let place = self.place(&self.path(path), LastName::Meant).await??;
-        let body = self.host.inspect(&place).await?;
-        self.read.lock().push(place);
+        let resolved = self
+            .check_and_resolve(&self.path(path), FinalSymlink::Keep)
+            .await??;
+        let body = self.host.inspect(&resolved).await?;
+        self.read.lock().push(resolved);
         Ok(body)
     }
 
-    /// Like [`PrepareContext::read`], for a file that must be text.
+    /// Reads a file that must be text. See [`PrepareContext::read`].
     pub async fn read_text(&self, path: impl AsRef<Path>) -> Result<Arc<str>, ToolError> {
         let path = self.path(path);
         text_of(self.read(&path).await?, &path)
     }
 
-    /// Like [`PrepareContext::read`], with nothing where there is no file.
+    /// Reads a file, or returns `None` if it does not exist. See [`PrepareContext::read`].
     pub async fn read_if_there(
         &self,
         path: impl AsRef<Path>,
     ) -> Result<Option<FileBody>, ToolError> {
         let path = self.path(path);
-        let place = match self.place(&path, LastName::Followed).await? {
+        let resolved = match self.check_and_resolve(&path, FinalSymlink::Follow).await? {
             Err(HostError::Missing(_)) => return Ok(None),
-            place => place?,
+            resolved => resolved?,
         };
-        match self.host.read(&place).await {
+        match self.host.read(&resolved).await {
             Ok(body) => {
-                self.read.lock().push(place);
+                self.read.lock().push(resolved);
                 Ok(Some(body))
             }
             Err(HostError::Missing(_)) => Ok(None),
@@ -107,10 +112,13 @@ impl PrepareContext {
         }
     }
 
-    /// Whether something is at a path: a file, a folder or a link.
+    /// Returns whether a path exists: as a file, a directory or a symlink.
     pub async fn is_there(&self, path: impl AsRef<Path>) -> Result<bool, ToolError> {
-        let found = match self.place(&self.path(path), LastName::Meant).await? {
-            Ok(place) => self.host.inspect(&place).await.map(drop),
+        let found = match self
+            .check_and_resolve(&self.path(path), FinalSymlink::Keep)
+            .await?
+        {
+            Ok(resolved) => self.host.inspect(&resolved).await.map(drop),
             Err(error) => Err(error),
         };
         match found {
@@ -120,32 +128,34 @@ impl PrepareContext {
         }
     }
 
-    /// Where a path leads, with every link followed; it fails where the host would not go. Both
-    /// paths are judged as if they were read.
+    /// Returns the path with every symlink followed, or an error where the host denies access. The
+    /// policy judges both paths as reads.
     pub async fn resolve(&self, path: impl AsRef<Path>) -> Result<PathBuf, ToolError> {
-        Ok(self.place(&self.path(path), LastName::Followed).await??)
+        Ok(self
+            .check_and_resolve(&self.path(path), FinalSymlink::Follow)
+            .await??)
     }
 
-    /// What the host says of a path that may be looked at.
-    async fn place(
+    /// Resolves a path that the policy lets the tool read.
+    async fn check_and_resolve(
         &self,
         path: &Path,
-        last: LastName,
+        last: FinalSymlink,
     ) -> Result<Result<PathBuf, HostError>, ToolError> {
-        let mut asked = Vec::from_iter(self.check(path)?);
-        let place = locate(&*self.host, path, last).await;
-        if let Ok(place) = &place {
-            if place != path {
-                asked.extend(self.check(place)?);
+        let mut unapproved = Vec::from_iter(self.check(path)?);
+        let resolved = resolve_path(&*self.host, path, last).await;
+        if let Ok(resolved) = &resolved {
+            if resolved != path {
+                unapproved.extend(self.check(resolved)?);
             }
-            // Where the host would not go there is nothing to tell, and so nothing to ask.
-            self.asked.lock().extend(asked);
+            // Where the host fails, the tool learns nothing that the user would have to permit.
+            self.unapproved.lock().extend(unapproved);
         }
-        Ok(place)
+        Ok(resolved)
     }
 
-    /// What would be asked passes here: the intent that results is asked about, and so is a
-    /// failure. It is told apart.
+    /// Returns the path if the policy would ask about reading it. It may be read here: the user is
+    /// asked about the intent, or about the failure, before anything of it gets out.
     fn check(&self, path: &Path) -> Result<Option<PathBuf>, ToolError> {
         let touch = Touch::Reads(path.to_owned());
         match self.gate.judge(&self.entry.identity, touch) {
@@ -155,17 +165,17 @@ impl PrepareContext {
         }
     }
 
-    /// What was looked at although the policy would ask about it.
-    pub(crate) fn into_asked(self) -> Vec<PathBuf> {
-        self.asked.into_inner()
+    /// Returns the paths that were read although the policy would ask about them.
+    pub(crate) fn into_unapproved(self) -> Vec<PathBuf> {
+        self.unapproved.into_inner()
     }
 
-    /// The intent with everything that was looked at, absolute paths, a clean title and the tool's
-    /// true identity.
+    /// Completes an intent: adds the files that were read, absolute paths, a clean title and the
+    /// tool's true identity.
     pub(crate) fn complete(&self, mut intent: Intent) -> Intent {
         intent.tool = self.entry.identity.clone();
         intent.title = into_clean_line(intent.title, LONGEST_TITLE);
-        intent.resolve(|path| infer::resolve(&self.gate.setting.cwd, path));
+        intent.resolve(|path| infer::resolve(&self.gate.session_context.cwd, path));
         for path in self.read.lock().drain(..) {
             let is_touched = |touch: &Touch| touched_path(touch) == Some(&path);
             if !intent.touches.iter().any(is_touched) {
@@ -175,18 +185,18 @@ impl PrepareContext {
         intent
     }
 
-    /// The intent with where its paths really lead. The paths as they were stated stay beside
-    /// them: both are judged.
-    pub(crate) async fn settle(&self, mut intent: Intent) -> Intent {
+    /// Adds the resolved paths to an intent. The stated paths stay beside them, and the policy
+    /// judges both.
+    pub(crate) async fn resolve_symlinks(&self, mut intent: Intent) -> Intent {
         let stated = std::mem::take(&mut intent.touches);
         for touch in stated {
-            let settled = settle_touch(&*self.host, &touch).await;
-            if let (Some(named), Some(real)) = (touched_path(&touch), touched_path(&settled))
+            let resolved = resolve_touch(&*self.host, &touch).await;
+            if let (Some(named), Some(real)) = (touched_path(&touch), touched_path(&resolved))
                 && named != real
             {
-                self.tell_detour(&mut intent, named, real).await;
+                self.show_symlink_target(&mut intent, named, real).await;
             }
-            let both = [Some(&settled), (settled != touch).then_some(&touch)];
+            let both = [Some(&resolved), (resolved != touch).then_some(&touch)];
             for touch in both.into_iter().flatten() {
                 if !intent.touches.contains(touch) {
                     push_exact(&mut intent.touches, touch.clone());
@@ -195,22 +205,21 @@ impl PrepareContext {
         }
         for content in &mut intent.preview {
             if let Content::Edit(edit) = content {
-                *edit = settle_edit(&*self.host, edit).await;
+                *edit = resolve_edit(&*self.host, edit).await;
             }
         }
         intent
     }
 
-    /// Who is asked sees where a link leads. That the session's own folder was named by a link is
-    /// not worth a word.
-    async fn tell_detour(&self, intent: &mut Intent, named: &Path, real: &Path) {
+    /// Shows the user where a symlink leads, unless it only stands for the session's directory.
+    async fn show_symlink_target(&self, intent: &mut Intent, named: &Path, real: &Path) {
         for location in &mut intent.locations {
             if location.path == named {
                 location.path = real.to_owned();
             }
         }
-        let cwd = &self.gate.setting.cwd;
-        let real_cwd = settle(&*self.host, cwd, LastName::Followed).await;
+        let cwd = &self.gate.session_context.cwd;
+        let real_cwd = resolve_or_keep(&*self.host, cwd, FinalSymlink::Follow).await;
         let is_plain = |rest: &Path| real_cwd.join(rest) == real;
         if !named.strip_prefix(cwd).is_ok_and(is_plain) {
             let shown = real.strip_prefix(&real_cwd).unwrap_or(real).display();
@@ -220,7 +229,7 @@ impl PrepareContext {
     }
 }
 
-/// The text of a file, or why there is none.
+/// Returns the text of a file, or an error that says what it is instead.
 pub(crate) fn text_of(body: FileBody, path: &Path) -> Result<Arc<str>, ToolError> {
     match body {
         FileBody::Text(text) => Ok(text),
@@ -235,7 +244,7 @@ pub(crate) fn text_of(body: FileBody, path: &Path) -> Result<Arc<str>, ToolError
     }
 }
 
-/// The path of a touch that includes reading it.
+/// Returns the path of a touch that includes reading it.
 fn touched_path(touch: &Touch) -> Option<&PathBuf> {
     match touch {
         Touch::Reads(path) | Touch::Writes(path) | Touch::Deletes(path) => Some(path),
@@ -244,17 +253,17 @@ fn touched_path(touch: &Touch) -> Option<&PathBuf> {
     }
 }
 
-/// Judges single touches, for looks and scopes alike.
+/// Judges single touches for both contexts.
 #[derive(Clone)]
 pub(crate) struct Gate {
     pub(crate) rulebook: Arc<dyn Rulebook>,
-    pub(crate) setting: Arc<SessionContext>,
+    pub(crate) session_context: Arc<SessionContext>,
 }
 
 impl Gate {
     pub(crate) fn judge(&self, tool: &ToolIdentity, touch: Touch) -> Verdict {
         let mut intent = Intent::new(Kind::Other, "look").touching(touch);
         intent.tool = tool.clone();
-        self.rulebook.policy().judge(&intent, &self.setting)
+        self.rulebook.policy().judge(&intent, &self.session_context)
     }
 }

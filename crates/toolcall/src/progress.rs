@@ -1,11 +1,18 @@
-//! How far a tool is, as a value that never runs backwards on a call.
-//! It is told by tools and shown by readers; nothing is decided by it.
+//! The progress of a tool, which never decreases on a call.
+//! Tools report it and readers show it; nothing is decided by it.
 
 use std::sync::Arc;
 
 use crate::text::clean_line;
 
-/// How far a tool is.
+/// The progress of a tool.
+///
+/// ```
+/// use toolcall::Progress;
+///
+/// let progress = Progress::at(3.0).of(4.0).saying("copying");
+/// assert_eq!(progress.fraction(), Some(0.75));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     current: f64,
@@ -15,7 +22,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// This many steps are done. What is not a finite number counts as none.
+    /// Creates progress with this many steps done. A number that is not finite counts as 0.
     pub fn at(current: f64) -> Self {
         Self {
             current: if current.is_finite() { current } else { 0.0 },
@@ -23,7 +30,7 @@ impl Progress {
         }
     }
 
-    /// Out of this many; a total that is not a positive number counts as not known.
+    /// Sets the total number of steps. A total that is not a positive number counts as unknown.
     pub fn of(mut self, total: f64) -> Self {
         self.total = (total.is_finite() && total > 0.0).then_some(total);
         self.fraction = self
@@ -32,47 +39,47 @@ impl Progress {
         self
     }
 
-    /// This part of the whole is done, where that is known better than by steps. What is not a
-    /// finite number counts as not known.
+    /// Sets the fraction that is done, where that is known better than by steps. A number that is
+    /// not finite counts as unknown.
     pub fn part(mut self, fraction: f64) -> Self {
         let is_known = fraction.is_finite();
         self.fraction = is_known.then(|| fraction.clamp(0.0, 1.0)).or(self.fraction);
         self
     }
 
-    /// And it is doing this.
+    /// Sets a message about what the tool is doing.
     pub fn saying(mut self, message: impl Into<Arc<str>>) -> Self {
         self.message = Some(message.into());
         self
     }
 
-    /// Steps done.
+    /// Returns the steps done.
     pub fn current(&self) -> f64 {
         self.current
     }
 
-    /// Steps in all, where known.
+    /// Returns the total number of steps, where known.
     pub fn total(&self) -> Option<f64> {
         self.total
     }
 
-    /// The part that is done, between 0 and 1. On a call it never runs backwards.
+    /// Returns the fraction that is done, between 0 and 1. On a call it never decreases.
     pub fn fraction(&self) -> Option<f64> {
         self.fraction
     }
 
-    /// What the tool is doing.
+    /// Returns what the tool is doing.
     pub fn message(&self) -> Option<&str> {
         self.message.as_deref()
     }
 
-    /// With a message of one clean line.
+    /// Cleans the message to one line.
     pub(crate) fn cleaned(mut self) -> Self {
         self.message = self.message.map(|message| clean_line(&message, 200).into());
         self
     }
 
-    /// This progress after `earlier`: its fraction is at least that one's.
+    /// Returns this progress with a fraction that is at least that of `earlier`.
     pub(crate) fn after(mut self, earlier: &Progress) -> Self {
         self.fraction = match (self.fraction, earlier.fraction) {
             (Some(now), Some(before)) => Some(now.max(before)),

@@ -1,5 +1,6 @@
-//! A permission question as the user sees it: items that say what would be done, options to choose from.
-//! Plain values, built here alone; every surface renders all of them in its own way.
+//! A permission question as the user sees it: items that show what would be done, and options to
+//! choose from.
+//! Plain values, built only here; every client renders all of them in its own way.
 
 use std::fmt;
 use std::path::Path;
@@ -16,15 +17,15 @@ use crate::text::is_hidden;
 
 const MOST_HIDDEN: usize = 8;
 
-/// One thing that a user must see before answering.
+/// One thing that the user must see before answering.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QuestionItem<'a> {
-    /// A command, a path, a host, a server's tool, or that nobody says what is affected. Touches
-    /// that a shown file edit makes are left out.
+    /// A command, a path, a host, a server's tool, or an unknown effect. Touches of a shown file
+    /// edit are left out.
     Touch(&'a Touch),
-    /// Why the command before it is not fully understood: a shell would run its text as it stands.
+    /// Why the command before it is not fully understood: a shell would run its text unchanged.
     NotUnderstood(&'a str),
-    /// What the tool shows: the diff of a file, a text.
+    /// What the tool shows, such as a diff or a text.
     Content(&'a Content),
     /// Hidden characters that a file edit writes.
     HiddenCharacters {
@@ -33,7 +34,7 @@ pub enum QuestionItem<'a> {
         /// The first few of them.
         found: Vec<HiddenCharacter>,
     },
-    /// The input. It is an item where the other items do not say in full what is done.
+    /// The input, where the other items do not fully show what is done.
     Input(&'a Value),
 }
 
@@ -57,26 +58,26 @@ impl fmt::Display for HiddenCharacter {
     }
 }
 
-/// One answer that a user may choose.
+/// One answer that the user may choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuestionOption<'a> {
     /// Allows this call.
     AllowOnce,
-    /// Allows this call and keeps the rule.
+    /// Allows this call and remembers the rule.
     AllowAlways {
-        /// The rule's place among the offered rules, counted from 1.
+        /// The rule's number among the offered rules, counted from 1.
         number: usize,
         /// The rule.
         rule: &'a Rule,
     },
     /// Rejects this call.
     RejectOnce,
-    /// Rejects this call and keeps the rule.
+    /// Rejects this call and remembers the rule.
     RejectAlways(&'a Rule),
 }
 
 impl QuestionOption<'_> {
-    /// Returns what the user reads. `show` makes the text of a rule fit its place.
+    /// Returns the label of the option. `show` shortens or escapes the text of a rule.
     pub fn label(&self, show: impl Fn(&str) -> String) -> String {
         let always = |verb: &str, rule: &Rule| {
             format!(
@@ -93,7 +94,7 @@ impl QuestionOption<'_> {
         }
     }
 
-    /// Returns the answer that this option is. Only a rejection has a reason.
+    /// Returns the answer of this option. Only a rejection has a reason.
     pub fn answer(&self, reason: Option<Arc<str>>) -> Answer {
         match *self {
             QuestionOption::AllowOnce => Answer::AllowOnce,
@@ -108,8 +109,8 @@ impl QuestionOption<'_> {
 }
 
 impl Question {
-    /// Returns everything that the user must see, in the order in which it is shown: commands, other
-    /// touches, what the tool shows, and what is hidden in it, the input.
+    /// Returns everything that the user must see, in order: commands, other touches, what the tool
+    /// shows, characters hidden in it, the input.
     pub fn items(&self) -> Vec<QuestionItem<'_>> {
         let intent = &self.subject.intent;
         let is_command = |touch: &&Touch| matches!(touch, Touch::Runs(_));
@@ -127,7 +128,7 @@ impl Question {
         items
     }
 
-    /// Returns what the user may choose, in the order in which it is offered.
+    /// Returns the options that the user may choose from, in order.
     pub fn options(&self) -> Vec<QuestionOption<'_>> {
         let offers = (1..).zip(&self.offers);
         let always = offers.map(|(number, rule)| QuestionOption::AllowAlways { number, rule });
@@ -160,8 +161,9 @@ fn edits(intent: &Intent) -> impl Iterator<Item = &FileEdit> {
     intent.preview.iter().filter_map(Content::as_edit)
 }
 
-/// A server's tool does with its input what it likes. Of other tools the input tells more than what
-/// they touch if they touch nothing, anything, or a host and no more is said.
+/// Returns whether the input must be shown. A server's tool may do anything with its input. For
+/// other tools the input says more than the touches if they touch nothing, anything, or only a
+/// host.
 fn needs_input(prepared: &Prepared) -> bool {
     let intent = &prepared.intent;
     let touches = |is: fn(&Touch) -> bool| intent.touches.iter().any(is);

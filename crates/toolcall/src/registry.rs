@@ -1,4 +1,4 @@
-//! Names to tools, with every input checked against its schema before a tool sees it.
+//! The tools of an agent by name, with the schemas that inputs are checked against.
 //! A registry finds and checks; it never runs anything.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,21 +11,23 @@ use thiserror::Error;
 use crate::event::Outline;
 use crate::infer;
 use crate::intent::{Intent, Kind, Sketch, ToolIdentity};
-use crate::map::Map;
+use crate::map::FastMap;
 use crate::schema::Schema;
 use crate::text::clean_line;
 use crate::tool::{AnyTool, Definition, Tool, erased};
 
 const LONGEST_NAME: usize = 128;
+/// How many tools are listed when a name is unknown.
+const MOST_LISTED: usize = 10;
 
-/// The tools of an agent, in the order they were added. A copy shares the tools.
+/// The tools of an agent, in the order in which they were added. Clones share the tools.
 #[derive(Clone, Default)]
 pub struct Registry {
     entries: Vec<Arc<Entry>>,
-    places: Map<Arc<str>, usize>,
+    indices: FastMap<Arc<str>, usize>,
 }
 
-/// A tool with what is needed to judge and check its calls.
+/// A tool with its identity, kind and compiled schema.
 pub(crate) struct Entry {
     pub(crate) tool: Arc<dyn AnyTool>,
     pub(crate) identity: ToolIdentity,
@@ -39,10 +41,10 @@ pub enum RegistryError {
     /// Two tools of one name.
     #[error("a tool or alias `{0}` is registered already; give this one another name")]
     Duplicate(Arc<str>),
-    /// A name that models and people cannot use.
+    /// The name is not valid.
     #[error("`{0}` is no tool name; use 1 to 128 letters, digits, `_`, `-`, `.` or `/`")]
     BadName(String),
-    /// A schema that is none.
+    /// The input schema is not valid.
     #[error("the input schema of `{tool}` cannot be used: {reason}")]
     BadSchema {
         /// The tool.
@@ -53,7 +55,7 @@ pub enum RegistryError {
 }
 
 impl Registry {
-    /// An empty registry.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
@@ -67,18 +69,18 @@ impl Registry {
     pub fn add_any(&mut self, tool: Arc<dyn AnyTool>) -> Result<&mut Self, RegistryError> {
         let definition = tool.definition();
         let names = [std::slice::from_ref(&definition.name), &definition.aliases].concat();
-        for (place, name) in names.iter().enumerate() {
+        for (index, name) in names.iter().enumerate() {
             check_name(name)?;
-            if self.places.contains_key(name) || names[..place].contains(name) {
+            if self.indices.contains_key(name) || names[..index].contains(name) {
                 return Err(RegistryError::Duplicate(name.clone()));
             }
         }
         let schema = compile(definition)?;
         let identity = definition.identity();
         let kind = infer::kind_of(definition);
-        let place = self.entries.len();
-        self.places
-            .extend(names.into_iter().map(|name| (name, place)));
+        let index = self.entries.len();
+        self.indices
+            .extend(names.into_iter().map(|name| (name, index)));
         self.entries.push(Arc::new(Entry {
             tool,
             identity,
@@ -88,66 +90,67 @@ impl Registry {
         Ok(self)
     }
 
-    /// FieldType the tool of this name or alias away. Says whether there was one.
+    /// Removes the tool of this name or alias. Returns whether there was one.
     pub fn remove(&mut self, name: &str) -> bool {
-        let Some(gone) = self.places.get(name).copied() else {
+        let Some(gone) = self.indices.get(name).copied() else {
             return false;
         };
         self.entries.remove(gone);
-        self.places.retain(|_, place| *place != gone);
-        for place in self.places.values_mut().filter(|place| **place > gone) {
-            *place -= 1;
+        self.indices.retain(|_, index| *index != gone);
+        for index in self.indices.values_mut().filter(|index| **index > gone) {
+            *index -= 1;
         }
         true
     }
 
-    /// What to tell a model, in the order the tools were added.
+    /// Returns the definitions to send to the model, in the order in which the tools were added.
     pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
         self.entries.iter().map(|entry| entry.tool.definition())
     }
 
-    /// What a model is told of the tool of this name or alias.
+    /// Returns the definition of the tool of this name or alias.
     pub fn definition(&self, name: &str) -> Option<&Definition> {
         self.find(name).map(|entry| entry.tool.definition())
     }
 
-    /// The kind of the tool of this name or alias, as far as its definition tells.
+    /// Returns the kind of the tool of this name or alias, as far as its definition shows it.
     pub fn kind(&self, name: &str) -> Option<Kind> {
         self.find(name).map(|entry| entry.kind)
     }
 
-    /// The tool of this name or alias.
+    /// Returns the tool of this name or alias.
     pub(crate) fn find(&self, name: &str) -> Option<&Arc<Entry>> {
-        self.places.get(name).map(|place| &self.entries[*place])
+        self.indices.get(name).map(|index| &self.entries[*index])
     }
 
-    /// What to say of a name that nobody has.
+    /// Returns an error message for an unknown tool name, with similar names or the list of tools.
     pub fn explain_unknown(&self, name: &str) -> String {
         let shown = clean_line(name, 80);
-        let near = self.near(name);
-        let known = match near.is_empty() {
-            true if self.entries.is_empty() => {
-                return format!("there is no tool `{shown}`, and no other");
-            }
-            true => self
-                .definitions()
-                .take(10)
-                .map(|d| format!("`{}`", d.name))
-                .collect::<Vec<_>>(),
-            false => near.iter().map(|name| format!("`{name}`")).collect(),
-        };
-        let lead = if near.is_empty() {
-            "there are"
-        } else {
-            "did you mean"
-        };
-        format!("there is no tool `{shown}`; {lead} {}", known.join(", "))
+        if self.entries.is_empty() {
+            return format!("there is no tool `{shown}`: no tools are registered");
+        }
+        let quoted = |name: &str| format!("`{name}`");
+        let similar: Vec<String> = self.similar_names(name).into_iter().map(quoted).collect();
+        if !similar.is_empty() {
+            let similar = similar.join(", ");
+            return format!("there is no tool `{shown}`; did you mean {similar}");
+        }
+        let names = self.definitions().take(MOST_LISTED);
+        let mut listed: Vec<String> = names.map(|tool| quoted(&tool.name)).collect();
+        let more = self.entries.len() - listed.len();
+        if more > 0 {
+            listed.push(format!("and {more} more"));
+        }
+        format!(
+            "there is no tool `{shown}`; there are {}",
+            listed.join(", ")
+        )
     }
 
-    fn near(&self, name: &str) -> Vec<&str> {
+    fn similar_names(&self, name: &str) -> Vec<&str> {
         let name: String = name.chars().take(LONGEST_NAME).collect();
         let mut scored: Vec<(f64, &str)> = self
-            .places
+            .indices
             .keys()
             .map(|known| (strsim::jaro_winkler(&name, known), &**known))
             .filter(|(score, _)| *score > 0.75)
@@ -165,7 +168,8 @@ fn check_name(name: &str) -> Result<(), RegistryError> {
     Err(RegistryError::BadName(clean_line(name, LONGEST_NAME)))
 }
 
-/// What cannot be checked within bounds is not registered: nobody may call a tool unchecked.
+/// Compiles the input schema. A schema that cannot be checked within limits is an error: no tool is
+/// called unchecked.
 fn compile(definition: &Definition) -> Result<Schema, RegistryError> {
     Schema::compile(&definition.input_schema).map_err(|reason| RegistryError::BadSchema {
         tool: definition.name.clone(),
@@ -174,13 +178,13 @@ fn compile(definition: &Definition) -> Result<Schema, RegistryError> {
 }
 
 impl Entry {
-    /// What can be said of a call from what is there of its input.
+    /// Describes a call from the part of the input that is there.
     pub(crate) fn sketch(&self, input: Option<&Value>) -> Sketch {
         self.stated_sketch(input)
             .unwrap_or_else(|| infer::sketch(&self.identity.name, self.kind(input), input))
     }
 
-    /// The same, to be made when somebody asks.
+    /// Like `sketch`, computed when it is first needed.
     pub(crate) fn outline(&self, input: Option<&Value>) -> Outline {
         match self.stated_sketch(input) {
             Some(sketch) => sketch.into(),
@@ -188,13 +192,14 @@ impl Entry {
         }
     }
 
-    /// A sketch is made before there is a call that could fail.
+    /// Returns the tool's own sketch. A panic in it is ignored: there is no call yet that could
+    /// fail.
     fn stated_sketch(&self, input: Option<&Value>) -> Option<Sketch> {
         let state = |input| catch_unwind(AssertUnwindSafe(|| self.tool.sketch(input))).ok()?;
         input.and_then(state).map(infer::bounded)
     }
 
-    /// The intent of a call whose tool states none.
+    /// Infers the intent of a call whose tool states none.
     pub(crate) fn infer(&self, input: &Value, cwd: &Path) -> Intent {
         infer::intent(&self.identity.name, self.kind(Some(input)), input, cwd)
     }
@@ -206,7 +211,7 @@ impl Entry {
         })
     }
 
-    /// Checks an input. The error names every violation with its place.
+    /// Checks an input. The error lists the violations with their paths.
     pub(crate) fn check(&self, input: &Value) -> Result<(), String> {
         self.schema.check(input)
     }

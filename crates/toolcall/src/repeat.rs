@@ -1,5 +1,5 @@
-//! Notices a model that makes the same failing call again and again.
-//! It counts and advises; stopping the turn is the loop's business.
+//! Detects a model that repeats the same failing call.
+//! It counts and advises; the caller stops the turn.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,20 +12,20 @@ const REMIND_AT: u32 = 3;
 const STOP_AT: u32 = 5;
 const MOST_REMEMBERED: usize = 256;
 
-/// Failures by tool and input.
+/// Counts failures by tool and input.
 #[derive(Debug, Default)]
-pub(crate) struct Repeats {
-    failures: HashMap<u64, Failure>,
+pub(crate) struct RepeatedFailures {
+    failures: HashMap<u64, FailureCount>,
     oldest: VecDeque<u64>,
 }
 
 #[derive(Debug)]
-struct Failure {
+struct FailureCount {
     error: u64,
     count: u32,
 }
 
-/// A tool and an input, as a number.
+/// A hash of a tool and its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attempt(u64);
 
@@ -35,38 +35,38 @@ impl Attempt {
     }
 }
 
-impl Repeats {
-    /// Whether nothing failed of late, so that an attempt need not be hashed.
+impl RepeatedFailures {
+    /// Returns whether nothing has failed recently, so that an attempt need not be hashed.
     pub(crate) fn is_empty(&self) -> bool {
         self.failures.is_empty()
     }
 
-    /// Whether the attempt failed so often that it is not made again.
-    pub(crate) fn is_hopeless(&self, attempt: Attempt) -> bool {
+    /// Returns whether the attempt failed so often that it is not made again.
+    pub(crate) fn is_exhausted(&self, attempt: Attempt) -> bool {
         self.failures
             .get(&attempt.0)
             .is_some_and(|failure| failure.count >= STOP_AT)
     }
 
-    /// An attempt succeeded.
+    /// Clears the failures of an attempt that succeeded.
     pub(crate) fn succeeded(&mut self, attempt: Attempt) {
         if self.failures.remove(&attempt.0).is_some() {
             self.oldest.retain(|old| *old != attempt.0);
         }
     }
 
-    /// Something changed: whatever failed may now succeed.
+    /// Clears all failures: something changed, so that they may succeed now.
     pub(crate) fn forget_all(&mut self) {
         self.failures.clear();
         self.oldest.clear();
     }
 
-    /// An attempt failed for this reason.
+    /// Counts a failure and returns what to do about it.
     pub(crate) fn failed(&mut self, attempt: Attempt, reason: &str) -> Advice {
         let error = hash(&reason);
         let known = self.failures.entry(attempt.0).or_insert_with(|| {
             self.oldest.push_back(attempt.0);
-            Failure { error, count: 0 }
+            FailureCount { error, count: 0 }
         });
         known.count = if known.error == error {
             known.count + 1
@@ -79,7 +79,7 @@ impl Repeats {
         advice(count)
     }
 
-    /// An attempt was not made, because it is hopeless.
+    /// Returns the advice for an attempt that was not made.
     pub(crate) fn refused(&self) -> Advice {
         advice(STOP_AT)
     }

@@ -1,5 +1,5 @@
-//! What a model asks for.
-//! A request is not checked; the engine does that and says what is wrong.
+//! The request of a model to call a tool.
+//! A request is not checked here; the engine does that and reports what is wrong.
 
 use std::sync::Arc;
 
@@ -8,10 +8,18 @@ use serde_json::{Map, Value};
 use crate::ids::CallId;
 use crate::intent::Input;
 
-/// Deeper nesting is refused: most readers of JSON give up there.
+/// The deepest nesting of an input: most JSON parsers stop there.
 pub(crate) const DEEPEST: usize = 128;
 
-/// A call that a model asks for.
+/// A model's request to call a tool.
+///
+/// ```
+/// use serde_json::json;
+/// use toolcall::ToolRequest;
+///
+/// let request = ToolRequest::new("read_file", json!({"path": "notes.md"})).model_id("toolu_1");
+/// let same = ToolRequest::from_text("read_file", r#"{"path": "notes.md"}"#).model_id("toolu_1");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolRequest {
     pub(crate) tool: Arc<str>,
@@ -21,12 +29,12 @@ pub struct ToolRequest {
 }
 
 impl ToolRequest {
-    /// A call of this tool with JSON input.
+    /// Creates a request with JSON input.
     pub fn new(tool: impl Into<Arc<str>>, input: Value) -> Self {
         Self::with_input(tool, Input::from(input))
     }
 
-    /// A call of this tool with input as some models give it: as text that should be JSON.
+    /// Creates a request with input as text that should be JSON, as some models send it.
     pub fn from_text(tool: impl Into<Arc<str>>, input: impl Into<Arc<str>>) -> Self {
         Self::with_input(tool, Input::Text(input.into()))
     }
@@ -40,26 +48,26 @@ impl ToolRequest {
         }
     }
 
-    /// With this input, as text that should be JSON.
+    /// Sets the input, as text that should be JSON.
     pub fn text(mut self, input: impl Into<Arc<str>>) -> Self {
         self.input = Input::Text(input.into());
         self
     }
 
-    /// What the model called this call. Results go back under it.
+    /// Sets the id that the model gave the call. The result carries it.
     pub fn model_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.model_id = Some(id.into());
         self
     }
 
-    /// The call on whose behalf this one runs.
+    /// Sets the call on whose behalf this one runs.
     pub fn parent(mut self, parent: CallId) -> Self {
         self.parent = Some(parent);
         self
     }
 }
 
-/// Reads an input: the JSON it is, or why it is none. What is returned first is what to keep.
+/// Parses an input. Returns the input to record, and the JSON value or what is wrong with it.
 pub(crate) fn read_input(input: Input, largest: usize) -> (Input, Result<Arc<Value>, String>) {
     match input {
         Input::Text(text) => read_text(text, largest),
@@ -86,7 +94,8 @@ fn read_text(text: Arc<str>, largest: usize) -> (Input, Result<Arc<Value>, Strin
     }
 }
 
-/// No input counts as an empty object: that is how models call a tool that takes nothing.
+/// Checks depth and size. `null` counts as an empty object: models call tools without arguments
+/// that way.
 fn check_value(value: Arc<Value>, largest: usize) -> (Input, Result<Arc<Value>, String>) {
     if value.is_null() {
         let empty = Arc::new(Value::Object(Map::new()));
@@ -97,9 +106,10 @@ fn check_value(value: Arc<Value>, largest: usize) -> (Input, Result<Arc<Value>, 
         return (Input::Text(value.to_string().into()), Err(problem));
     }
     let size = size_of(&value);
-    let checked = match size > largest {
-        true => Err(too_large(size, largest)),
-        false => Ok(value.clone()),
+    let checked = if size > largest {
+        Err(too_large(size, largest))
+    } else {
+        Ok(value.clone())
     };
     (Input::Json(value), checked)
 }
@@ -116,7 +126,7 @@ pub(crate) fn depth_exceeds(value: &Value, left: usize) -> bool {
     }
 }
 
-/// The bytes of its strings, keys and values, roughly as JSON text. Only called on shallow values.
+/// Returns roughly the length as JSON text. Only called on values of checked depth.
 fn size_of(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,

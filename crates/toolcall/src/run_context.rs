@@ -1,5 +1,6 @@
-//! What a tool may use while it runs: show, print, report, and the host, within what it stated.
-//! It has no way to set a status, to ask for permission or to touch what was not approved.
+//! What a running tool may do: print, show, report progress, and use the host within the approved
+//! intent.
+//! It cannot set a status, ask for permission or touch what was not approved.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,14 +12,17 @@ use serde_json::Value;
 
 use crate::command::Command;
 use crate::content::{Content, FileBody, FileEdit};
-use crate::engine::Nest;
+use crate::engine::EngineHandle;
 use crate::event::{Decision, Event, Exit, Prepared};
 use crate::fit::fit_content;
 use crate::form::{Form, FormAnswer};
-use crate::host::{Applied, BoxFuture, Console, Host, LastName, keep_safely, locate, settle_edit};
+use crate::host::{
+    Applied, BoxFuture, Console, FinalSymlink, Host, keep_catching_panics, resolve_edit,
+    resolve_path,
+};
 use crate::ids::CallId;
 use crate::intent::{Location, Plan, Touch};
-use crate::journal::{Journal, Room};
+use crate::journal::{Journal, OutputFit};
 use crate::outcome::Outcome;
 use crate::policy::Verdict;
 use crate::prepare_context::{Gate, text_of};
@@ -33,26 +37,27 @@ const MOST_STEPS: usize = 256;
 const LONGEST_STEP: usize = 500;
 const MOST_LOCATIONS: usize = 64;
 
-/// Whether the host can keep what does not fit.
+/// Whether the host can store the output that does not fit into the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Keeping {
+enum SpillState {
     Possible,
     Failed,
 }
 
-/// A running call, as its tool sees it. Cheap to clone; what is said after the call ended is lost.
+/// The context of [`Tool::run`](crate::Tool::run). Cheap to clone. What a tool prints or shows
+/// after the call has ended is dropped.
 #[derive(Clone)]
-pub struct RunContext(Arc<Inner>);
+pub struct RunContext(Arc<RunState>);
 
-pub(crate) struct Inner {
+pub(crate) struct RunState {
     pub(crate) id: CallId,
     pub(crate) prepared: Arc<Prepared>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) gate: Gate,
-    pub(crate) nest: Nest,
+    pub(crate) engine: EngineHandle,
     notes: AtomicUsize,
-    spill: Mutex<Keeping>,
+    spill: Mutex<SpillState>,
 }
 
 impl RunContext {
@@ -62,82 +67,85 @@ impl RunContext {
         journal: Arc<Journal>,
         host: Arc<dyn Host>,
         gate: Gate,
-        nest: Nest,
+        engine: EngineHandle,
     ) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(RunState {
             id,
             prepared,
             journal,
             host,
             gate,
-            nest,
+            engine,
             notes: AtomicUsize::new(0),
-            spill: Mutex::new(Keeping::Possible),
+            spill: Mutex::new(SpillState::Possible),
         }))
     }
 
-    /// The call.
+    /// Returns the id of the call.
     pub fn id(&self) -> &CallId {
         &self.0.id
     }
 
-    /// What was approved, with its input.
+    /// Returns the approved intent and the input.
     pub fn prepared(&self) -> &Prepared {
         &self.0.prepared
     }
 
-    /// A path as an absolute one, relative to the session's folder.
+    /// Returns the absolute form of a path; a relative one starts at the session's directory.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
-        crate::infer::resolve(&self.0.gate.setting.cwd, path)
+        crate::infer::resolve(&self.0.gate.session_context.cwd, path)
     }
 
-    /// Prints: adds to the call's output. Head and tail are shown, the whole is kept by the host.
+    /// Adds bytes to the call's output. The call holds the head and the tail; the host stores the
+    /// whole.
     pub fn print(&self, bytes: impl AsRef<[u8]>) {
         let bytes = bytes.as_ref();
         if bytes.is_empty() {
             return;
         }
-        // One print at a time, so that what is kept is in the order of what is shown.
-        let mut keeping = self.0.spill.lock();
+        // One print at a time, so that the host stores bytes in the order in which they are shown.
+        let mut spill_state = self.0.spill.lock();
         match self.0.journal.print(&self.0.id, bytes) {
             Err(_ended) => return,
-            Ok(Room::Fits) => {}
-            Ok(Room::JustOver(before)) => self.keep(&[&before, bytes].concat(), &mut keeping),
-            Ok(Room::Over) => self.keep(bytes, &mut keeping),
+            Ok(OutputFit::Fits) => {}
+            Ok(OutputFit::FirstOverflow(before)) => {
+                self.keep(&[&before, bytes].concat(), &mut spill_state)
+            }
+            Ok(OutputFit::Overflow) => self.keep(bytes, &mut spill_state),
         }
-        self.0.nest.sign();
+        self.0.engine.mark_active();
     }
 
-    /// Once something could not be kept, what follows would have a hole before it.
-    fn keep(&self, bytes: &[u8], keeping: &mut Keeping) {
-        if *keeping == Keeping::Failed {
+    /// Once the host has failed to store something, the rest is dropped: it would follow a gap.
+    fn keep(&self, bytes: &[u8], spill_state: &mut SpillState) {
+        if *spill_state == SpillState::Failed {
             return;
         }
-        match keep_safely(&*self.0.host, &self.0.id, bytes) {
+        match keep_catching_panics(&*self.0.host, &self.0.id, bytes) {
             Ok(spill) => self.0.journal.set_spill(&self.0.id, spill),
-            Err(_) => *keeping = Keeping::Failed,
+            Err(_) => *spill_state = SpillState::Failed,
         }
     }
 
-    /// Shows something while the call runs. It replaces what was shown before.
+    /// Shows content while the call runs. It replaces what was shown before.
     pub fn show(&self, content: impl Into<Content>) {
         let content = fit_content(content.into(), &self.0.journal.budget());
         self.write(Event::Showed([content].into()));
     }
 
-    /// Says how far it is.
+    /// Reports progress.
     pub fn progress(&self, progress: Progress) {
         self.write(Event::Progressed(progress.cleaned()));
     }
 
-    /// Names the places that matter in what was found, for editors that follow along. They replace
-    /// those that were stated, and are cut to the first few dozen.
+    /// Reports the locations that the tool found, for editors that follow along. They replace the
+    /// stated ones; only the first few dozen are reported.
     pub fn locate(&self, mut locations: Vec<Location>) {
         locations.truncate(MOST_LOCATIONS);
         self.write(Event::Located(locations.into()));
     }
 
-    /// Hands over a plan, which becomes the session's. It is cut to a few hundred steps.
+    /// Sets the session's plan. Only its first few hundred steps are used.
     pub fn plan(&self, mut plan: Plan) {
         plan.entries.truncate(MOST_STEPS);
         for entry in &mut plan.entries {
@@ -146,8 +154,8 @@ impl RunContext {
         self.write(Event::Planned(Arc::new(plan)));
     }
 
-    /// Attaches metadata that reaches every edge: wire, history, telemetry. Keys of the protocol
-    /// and of this library are refused, and so is what is too much.
+    /// Attaches metadata, which is sent to clients, stored and exported to telemetry. Returns an
+    /// error for reserved keys, for values over 16 KiB and for more than 32 entries.
     pub fn note(&self, key: &str, value: Value) -> Result<(), ToolError> {
         check_note_key(key)?;
         if value.to_string().len() > LONGEST_NOTE {
@@ -167,53 +175,53 @@ impl RunContext {
         Ok(())
     }
 
-    /// Reads a file that the call stated, or that the policy lets it read unasked. A relative path
-    /// starts at the session's folder.
+    /// Reads a file that the intent names or that the policy allows without asking. A relative path
+    /// starts at the session's directory.
     pub async fn read(&self, path: impl AsRef<Path>) -> Result<FileBody, ToolError> {
-        let place = self.resolve(path).await?;
-        Ok(self.0.host.read(&place).await?)
+        let resolved = self.resolve(path).await?;
+        Ok(self.0.host.read(&resolved).await?)
     }
 
-    /// Where a path leads by now, if the call may read there.
+    /// Returns the path with every symlink followed now, if the call may read it.
     pub async fn resolve(&self, path: impl AsRef<Path>) -> Result<PathBuf, ToolError> {
         let path = self.path(path);
-        let place = locate(&*self.0.host, &path, LastName::Followed).await?;
-        self.check_read(&place)?;
-        if place != path {
+        let resolved = resolve_path(&*self.0.host, &path, FinalSymlink::Follow).await?;
+        self.check_read(&resolved)?;
+        if resolved != path {
             self.refuse_denied(Touch::Reads(path))?;
         }
-        Ok(place)
+        Ok(resolved)
     }
 
-    /// Like [`RunContext::read`], for a file that must be text.
+    /// Reads a file that must be text. See [`RunContext::read`].
     pub async fn read_text(&self, path: impl AsRef<Path>) -> Result<Arc<str>, ToolError> {
         let path = self.path(path);
         text_of(self.read(&path).await?, &path)
     }
 
-    /// Whether [`RunContext::read`] would read this path. For tools that reach files by other ways than
-    /// the host: what this refuses they neither read nor name.
+    /// Returns whether [`RunContext::read`] may read this path. Tools that reach files in other
+    /// ways than through the host must neither read nor name a path for which this is false.
     pub fn may_read(&self, path: &Path) -> bool {
         self.check_read(path).is_ok()
     }
 
-    /// The edits that were shown when the call was prepared, so that a tool need not work them out
-    /// twice: hand each to [`RunContext::apply`].
+    /// Returns the edits that the user was shown. Pass each to [`RunContext::apply`] instead of
+    /// computing it again.
     pub fn edits(&self) -> impl Iterator<Item = &FileEdit> {
         let preview = self.0.prepared.intent.preview.iter();
         preview.filter_map(Content::as_edit)
     }
 
-    /// Makes a change that the call stated, and exactly the one that was shown where one was. It
-    /// fails if the file is no longer as it was shown.
+    /// Applies an edit that the intent states; where one was shown, exactly that one. Returns an
+    /// error if the file has changed since it was shown.
     pub async fn apply(&self, edit: &FileEdit) -> Result<Applied, ToolError> {
-        let edit = settle_edit(&*self.0.host, edit).await;
+        let edit = resolve_edit(&*self.0.host, edit).await;
         self.require_stated(edit.touch())?;
         self.require_shown(&edit)?;
         Ok(self.0.host.apply(&edit).await?)
     }
 
-    /// Runs a command that the call stated, and prints what it prints.
+    /// Runs a command that the intent states, and adds what it prints to the call's output.
     pub async fn run(&self, command: &Command) -> Result<Exit, ToolError> {
         self.require_stated(Touch::Runs(command.clone()))?;
         let exit = self.0.host.run(command, self).await?;
@@ -221,52 +229,53 @@ impl RunContext {
         Ok(exit)
     }
 
-    /// Makes a call of another tool on behalf of this one: announced, judged, tracked and ended
-    /// like any other, and cancelled with this one.
+    /// Calls another tool on behalf of this call. The nested call is announced, judged and recorded
+    /// like any other, and cancelled together with this one.
     pub async fn call(&self, request: ToolRequest) -> Outcome {
-        self.0.nest.call(request.parent(self.0.id.clone())).await
+        self.0.engine.call(request.parent(self.0.id.clone())).await
     }
 
-    /// What the turn was given to hand on to whoever its tools call, such as a trace context.
+    /// Returns the trace context of the turn, for requests that the tool sends to others.
     pub fn trace(&self) -> &[(Arc<str>, Arc<str>)] {
-        self.0.nest.trace()
+        self.0.engine.trace()
     }
 
-    /// Carries a form of the tool's server to whoever answers questions. It changes no verdict and
-    /// starts nothing; it is declined where nobody can answer, and withdrawn when this is dropped
-    /// or the call is stopped. The call's time stands still meanwhile. Which fields were filled in
-    /// is journalled, and not with what. No secret is to be asked for in this way.
+    /// Shows a form of the tool's server to the user and returns the answer. It changes no verdict
+    /// and starts nothing. The form is declined where no user can answer, and withdrawn when this
+    /// future is dropped or the call is stopped. The call's time limit is paused meanwhile. The
+    /// journal records which fields were filled in, not their values. Never ask for a secret in
+    /// this way.
     pub async fn elicit(&self, form: Form) -> FormAnswer {
-        self.0.nest.elicit(form).await
+        self.0.engine.elicit(form).await
     }
 
-    /// Gives the call less time than its tool may take, counted from its start: it ends as timed
-    /// out then.
+    /// Shortens the time limit of the call, counted from its start: after that it ends as timed
+    /// out.
     pub fn end_within(&self, limit: Duration) {
-        self.0.nest.end_within(limit);
+        self.0.engine.end_within(limit);
     }
 
-    /// Waits until the call is cancelled or its time is up. Whoever looks gets a moment to clean
-    /// up; whoever does not is dropped.
+    /// Waits until the call is cancelled or its time is up. A tool that awaits this has
+    /// [`Limits::grace`](crate::Limits::grace) to clean up; any other is dropped.
     pub async fn cancelled(&self) {
-        self.0.nest.stop().stopped().await;
+        self.0.engine.stop().stopped().await;
     }
 
-    /// Whether the call was cancelled or its time is up.
+    /// Returns whether the call was cancelled or its time is up.
     pub fn is_cancelled(&self) -> bool {
-        self.0.nest.stop().cause().is_some()
+        self.0.engine.stop().cause().is_some()
     }
 
     fn write(&self, event: Event) {
         let _lost_after_the_end = self.0.journal.write(&self.0.id, event);
-        self.0.nest.sign();
+        self.0.engine.mark_active();
     }
 
     fn stated(&self) -> &[Touch] {
         &self.0.prepared.intent.touches
     }
 
-    /// What was stated may be done; what only an unknown touch covers may be done unless a rule
+    /// Allows what the intent states. What only an unknown touch covers is allowed unless a rule
     /// denies it.
     fn require_stated(&self, touch: Touch) -> Result<(), ToolError> {
         self.require_open()?;
@@ -288,12 +297,12 @@ impl RunContext {
         }
     }
 
-    /// A scope that outlives its call can do nothing.
+    /// A context that outlives its call can do nothing.
     fn require_open(&self) -> Result<(), ToolError> {
-        match self.0.nest.has_ended() {
-            true => Err(ToolError::new("the call has ended")),
-            false => Ok(()),
+        if self.0.engine.has_ended() {
+            return Err(ToolError::new("the call has ended"));
         }
+        Ok(())
     }
 
     fn require_shown(&self, edit: &FileEdit) -> Result<(), ToolError> {
@@ -309,8 +318,8 @@ impl RunContext {
         ))
     }
 
-    /// A path that was stated may be read. What lies beneath one that was, or is covered by an
-    /// unknown touch, may be read unless a rule denies it; anything else only if a rule allows it.
+    /// Allows reading a stated path. A path beneath a stated one, or covered by an unknown touch,
+    /// may be read unless a rule denies it; any other only if a rule allows it.
     fn check_read(&self, path: &Path) -> Result<(), ToolError> {
         self.require_open()?;
         if self
@@ -333,7 +342,7 @@ impl RunContext {
     }
 }
 
-/// What a host sees of the call whose command it runs.
+/// What a host may use of the call whose command it runs.
 impl Console for RunContext {
     fn print(&self, bytes: &[u8]) {
         RunContext::print(self, bytes);

@@ -1,5 +1,5 @@
-//! Which calls may run side by side: those whose touches do not conflict.
-//! A value that answers questions; waiting is the engine's business.
+//! Decides which calls may run at the same time: those whose touches do not conflict.
+//! It only computes; the engine waits.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
@@ -8,75 +8,75 @@ use std::sync::Arc;
 
 use crate::command::{Command, Reading};
 use crate::intent::Touch;
-use crate::map::Map;
+use crate::map::FastMap;
 
-/// A call's place in the order of arrival.
+/// A call's position in the order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Place(u64);
+pub(crate) struct Position(u64);
 
 /// Whether a call may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// Nothing stands in its way.
-    Clear,
-    /// An earlier call has not yet said what it touches.
-    Early,
-    /// An earlier call touches the same and has not ended.
+pub(crate) enum Readiness {
+    /// Nothing blocks it.
+    Ready,
+    /// An earlier call has not stated its touches yet.
+    Pending,
+    /// An earlier call that conflicts with it has not ended.
     Blocked,
 }
 
 /// The order of the calls that have not ended.
 ///
-/// A call waits for earlier ones that it conflicts with. A nested call stands where the call it
-/// belongs to stands and never waits for that one, nor for anything that waits for it: waiting
-/// always goes to what is earlier in the tree of calls, so nothing waits in a circle.
+/// A call waits for earlier calls that conflict with it. A nested call takes the position of its
+/// parent and never waits for that one, nor for anything that waits for it: a call only waits for
+/// what is earlier in the tree of calls, so there are no deadlocks.
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
     next: u64,
-    /// Every call before this place has said what it touches, or has ended.
+    /// Every call before this position has stated its touches or has ended.
     admitted: u64,
-    slots: Map<Place, Slot>,
-    files: BTreeMap<FileKey, Vec<(Place, Access)>>,
-    commands: BTreeMap<Place, Clarity>,
-    /// The calls that ended last and may have changed something, with their number.
-    departed: VecDeque<(Departures, Touches)>,
-    departures: Departures,
-    /// How many file accesses are writes: without any, and without commands, no read can conflict.
+    slots: FastMap<Position, Slot>,
+    files: BTreeMap<FileKey, Vec<(Position, FileAccess)>>,
+    commands: BTreeMap<Position, Clarity>,
+    /// The touches of the last calls that may have changed something, with the change count.
+    recent_changes: VecDeque<(ChangeCount, Touches)>,
+    change_count: ChangeCount,
+    /// How many file accesses are writes: without writes and commands, no read can conflict.
     writes: usize,
 }
 
-/// A path as bytes: comparing those costs a fraction of comparing components. Paths are absolute
-/// and without `..`, and [`key`] takes out `.` and spare separators, so that one lies beneath
-/// another exactly if `other/` begins it.
+/// A path as bytes, which is much faster to compare than components. Paths are absolute and without
+/// `..`, and [`key`] removes `.` and extra separators, so that a path lies beneath another exactly
+/// if it begins with `other/`.
 type FileKey = Arc<[u8]>;
 
-/// How many calls that may have changed something have ended.
+/// How many calls have ended that may have changed something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Departures(u64);
+pub(crate) struct ChangeCount(u64);
 
-/// More departures than this are not told apart: then anything may have changed.
-const MOST_DEPARTED: usize = 256;
+/// How many recent changes are kept; before that, anything may have changed.
+const MOST_RECENT_CHANGES: usize = 256;
 
 #[derive(Debug)]
 struct Slot {
-    /// The places of the calls it belongs to, outermost first.
-    ancestors: Vec<Place>,
+    /// The positions of its parent calls, outermost first.
+    ancestors: Vec<Position>,
     touches: Option<Touches>,
-    waits_for: BTreeSet<Place>,
-    waited_for_by: Vec<Place>,
-    /// Whether something it conflicts with ended since it looked at the world.
+    waits_for: BTreeSet<Position>,
+    waited_for_by: Vec<Position>,
+    /// Whether a conflicting call has ended since it prepared.
     is_outdated: bool,
 }
 
-/// What the order depends on of a call's touches.
+/// The part of a call's touches that decides the order.
 #[derive(Debug, Default)]
 struct Touches {
-    files: Vec<(FileKey, Access)>,
+    files: Vec<(FileKey, FileAccess)>,
     command: Option<Clarity>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
+enum FileAccess {
     Read,
     Write,
 }
@@ -88,113 +88,113 @@ enum Clarity {
 }
 
 impl Schedule {
-    /// FieldType the next place, within the place of the call it belongs to.
-    pub(crate) fn enter(&mut self, parent: Option<Place>) -> Place {
-        let place = Place(self.next);
+    /// Adds a call at the next position, nested in its parent's.
+    pub(crate) fn enter(&mut self, parent: Option<Position>) -> Position {
+        let position = Position(self.next);
         self.next += 1;
         let ancestors = match parent.and_then(|parent| Some((parent, self.slots.get(&parent)?))) {
             Some((parent, slot)) => [&slot.ancestors[..], &[parent]].concat(),
             None => Vec::new(),
         };
-        self.slots.insert(place, Slot::new(ancestors));
-        place
+        self.slots.insert(position, Slot::new(ancestors));
+        position
     }
 
-    /// Says what a call touches, or says it anew. Returns the calls that may now look again.
-    pub(crate) fn state(&mut self, place: Place, touches: &[Touch]) -> Vec<Place> {
-        self.forget_touches(place);
-        let Some(slot) = self.slots.get_mut(&place) else {
+    /// Sets what a call touches, the first time or again. Returns the calls that may be ready now.
+    pub(crate) fn set_touches(&mut self, position: Position, touches: &[Touch]) -> Vec<Position> {
+        self.forget_touches(position);
+        let Some(slot) = self.slots.get_mut(&position) else {
             return Vec::new();
         };
         slot.touches = Some(Touches::of(touches));
-        if place.0 < self.admitted {
-            self.admit(place);
+        if position.0 < self.admitted {
+            self.admit(position);
             return Vec::new();
         }
-        self.advance(Some(place))
+        self.advance(Some(position))
     }
 
-    /// How many calls that may have changed something have ended so far.
-    pub(crate) fn departures(&self) -> Departures {
-        self.departures
+    /// Returns how many calls have ended that may have changed something.
+    pub(crate) fn change_count(&self) -> ChangeCount {
+        self.change_count
     }
 
-    /// Whether what a call saw may have changed: it waited for an earlier call that it conflicts
-    /// with, or such a call ended after `since`. Asked once, it counts as seen.
-    pub(crate) fn is_outdated(&mut self, place: Place, since: Departures) -> bool {
-        let departed = &self.departed;
-        let Some(slot) = self.slots.get_mut(&place) else {
+    /// Returns whether what a call read may have changed: it waited for a conflicting call, or one
+    /// ended after `since`. Asking resets the first reason.
+    pub(crate) fn is_outdated(&mut self, position: Position, since: ChangeCount) -> bool {
+        let recent_changes = &self.recent_changes;
+        let Some(slot) = self.slots.get_mut(&position) else {
             return false;
         };
         let waited = std::mem::take(&mut slot.is_outdated);
         let Some(touches) = &slot.touches else {
             return waited;
         };
-        let oldest = departed.front().map_or(since, |(number, _)| *number);
+        let oldest = recent_changes.front().map_or(since, |(number, _)| *number);
         let forgotten = oldest.0 > since.0 + 1;
-        let mut later = departed
+        let mut later = recent_changes
             .iter()
             .rev()
             .take_while(|(number, _)| *number > since);
         waited || forgotten || later.any(|(_, other)| other.clashes_with(touches))
     }
 
-    /// Where a call stands.
-    pub(crate) fn standing(&self, place: Place) -> Standing {
-        match self.slots.get(&place) {
-            Some(_) if place.0 >= self.admitted => Standing::Early,
-            Some(slot) if !slot.waits_for.is_empty() => Standing::Blocked,
-            Some(_) | None => Standing::Clear,
+    /// Returns whether a call may go on.
+    pub(crate) fn readiness(&self, position: Position) -> Readiness {
+        match self.slots.get(&position) {
+            Some(_) if position.0 >= self.admitted => Readiness::Pending,
+            Some(slot) if !slot.waits_for.is_empty() => Readiness::Blocked,
+            Some(_) | None => Readiness::Ready,
         }
     }
 
-    /// A call ended. Returns the calls that may now look again.
-    pub(crate) fn leave(&mut self, place: Place) -> Vec<Place> {
-        let touches = self.forget_touches(place);
-        let Some(slot) = self.slots.remove(&place) else {
+    /// Removes a call that has ended. Returns the calls that may be ready now.
+    pub(crate) fn leave(&mut self, position: Position) -> Vec<Position> {
+        let touches = self.forget_touches(position);
+        let Some(slot) = self.slots.remove(&position) else {
             return Vec::new();
         };
         self.remember(touches.filter(Touches::may_change));
         for blocker in &slot.waits_for {
             if let Some(blocker) = self.slots.get_mut(blocker) {
-                blocker.waited_for_by.retain(|waiter| *waiter != place);
+                blocker.waited_for_by.retain(|waiter| *waiter != position);
             }
         }
-        let mut awake = self.advance(None);
+        let mut ready = self.advance(None);
         for waiter in slot.waited_for_by {
             let Some(waiting) = self.slots.get_mut(&waiter) else {
                 continue;
             };
-            if waiting.waits_for.remove(&place) && waiting.waits_for.is_empty() {
-                awake.push(waiter);
+            if waiting.waits_for.remove(&position) && waiting.waits_for.is_empty() {
+                ready.push(waiter);
             }
         }
-        awake
+        ready
     }
 
     fn remember(&mut self, touches: Option<Touches>) {
         let Some(touches) = touches else {
             return;
         };
-        self.departures.0 += 1;
-        self.departed.push_back((self.departures, touches));
-        if self.departed.len() > MOST_DEPARTED {
-            self.departed.pop_front();
+        self.change_count.0 += 1;
+        self.recent_changes.push_back((self.change_count, touches));
+        if self.recent_changes.len() > MOST_RECENT_CHANGES {
+            self.recent_changes.pop_front();
         }
     }
 
-    /// Admits, in order, every call that has said what it touches. Returns those that wait for it,
-    /// which the one that just said so does not.
-    fn advance(&mut self, speaking: Option<Place>) -> Vec<Place> {
+    /// Admits, in order, every call that has stated its touches. Returns those that wait for it,
+    /// without the one that is stating its touches.
+    fn advance(&mut self, announcing: Option<Position>) -> Vec<Position> {
         let mut admitted = Vec::new();
         while self.admitted < self.next {
-            let place = Place(self.admitted);
-            match self.slots.get(&place) {
+            let position = Position(self.admitted);
+            match self.slots.get(&position) {
                 Some(slot) if slot.touches.is_none() => break,
                 Some(_) => {
                     self.admitted += 1;
-                    self.admit(place);
-                    admitted.extend((speaking != Some(place)).then_some(place));
+                    self.admit(position);
+                    admitted.extend((announcing != Some(position)).then_some(position));
                 }
                 None => self.admitted += 1,
             }
@@ -202,45 +202,45 @@ impl Schedule {
         admitted
     }
 
-    fn admit(&mut self, place: Place) {
+    fn admit(&mut self, position: Position) {
         let Some(touches) = self
             .slots
-            .get_mut(&place)
+            .get_mut(&position)
             .and_then(|slot| slot.touches.take())
         else {
             return;
         };
-        let blockers = self.blockers(place, &touches);
+        let blockers = self.blockers(position, &touches);
         for blocker in &blockers {
             if let Some(slot) = self.slots.get_mut(blocker) {
-                slot.waited_for_by.push(place);
+                slot.waited_for_by.push(position);
             }
         }
-        self.index(place, &touches);
-        if let Some(slot) = self.slots.get_mut(&place) {
+        self.index(position, &touches);
+        if let Some(slot) = self.slots.get_mut(&position) {
             slot.is_outdated |= !blockers.is_empty();
             slot.waits_for = blockers;
             slot.touches = Some(touches);
         }
     }
 
-    fn blockers(&self, place: Place, touches: &Touches) -> BTreeSet<Place> {
+    fn blockers(&self, position: Position, touches: &Touches) -> BTreeSet<Position> {
         let mut found = BTreeSet::new();
         let mut add = |other| {
-            if self.goes_before(other, place) {
+            if self.goes_before(other, position) {
                 found.insert(other);
             }
         };
         for (path, access) in &touches.files {
             self.find_file_conflicts(path, *access, &mut add);
             self.find_commands(
-                |clarity| *access == Access::Write || clarity == Clarity::Unclear,
+                |clarity| *access == FileAccess::Write || clarity == Clarity::Unclear,
                 &mut add,
             );
         }
         if let Some(clarity) = touches.command {
             self.find_files(
-                |access| access == Access::Write || clarity == Clarity::Unclear,
+                |access| access == FileAccess::Write || clarity == Clarity::Unclear,
                 &mut add,
             );
             self.find_commands(
@@ -251,39 +251,45 @@ impl Schedule {
         found
     }
 
-    /// Whether `other` is earlier in the tree of calls and not one that `place` belongs to.
-    fn goes_before(&self, other: Place, place: Place) -> bool {
-        let lineage = |place: Place| {
-            let slot = self.slots.get(&place)?;
-            Some(slot.ancestors.iter().copied().chain([place]))
+    /// Returns whether `other` is earlier in the tree of calls and not a parent of `position`.
+    fn goes_before(&self, other: Position, position: Position) -> bool {
+        let lineage = |position: Position| {
+            let slot = self.slots.get(&position)?;
+            Some(slot.ancestors.iter().copied().chain([position]))
         };
         let is_ancestor = self
             .slots
-            .get(&place)
+            .get(&position)
             .is_some_and(|slot| slot.ancestors.contains(&other));
-        match (lineage(other), lineage(place)) {
+        match (lineage(other), lineage(position)) {
             (Some(other), Some(own)) => !is_ancestor && other.lt(own),
             (_, _) => false,
         }
     }
 
-    fn find_commands(&self, which: impl Fn(Clarity) -> bool, found: &mut impl FnMut(Place)) {
-        let places = self.commands.iter().filter(|(_, clarity)| which(**clarity));
-        places.for_each(|(place, _)| found(*place));
+    fn find_commands(&self, which: impl Fn(Clarity) -> bool, found: &mut impl FnMut(Position)) {
+        let positions = self.commands.iter().filter(|(_, clarity)| which(**clarity));
+        positions.for_each(|(position, _)| found(*position));
     }
 
-    fn find_files(&self, which: impl Fn(Access) -> bool, found: &mut impl FnMut(Place)) {
+    fn find_files(&self, which: impl Fn(FileAccess) -> bool, found: &mut impl FnMut(Position)) {
         let holders = self
             .files
             .values()
             .flatten()
             .filter(|(_, access)| which(*access));
-        holders.for_each(|(place, _)| found(*place));
+        holders.for_each(|(position, _)| found(*position));
     }
 
-    /// A folder's touch covers what lies beneath it, so both ancestors and descendants count.
-    fn find_file_conflicts(&self, path: &[u8], access: Access, found: &mut impl FnMut(Place)) {
-        if access == Access::Read && self.writes == 0 {
+    /// Finds conflicting accesses. A directory covers everything beneath it, so both ancestors and
+    /// descendants count.
+    fn find_file_conflicts(
+        &self,
+        path: &[u8],
+        access: FileAccess,
+        found: &mut impl FnMut(Position),
+    ) {
+        if access == FileAccess::Read && self.writes == 0 {
             return;
         }
         let above = ancestors(path).filter_map(|ancestor| self.files.get(ancestor));
@@ -294,59 +300,60 @@ impl Schedule {
             .take_while(|(other, _)| other.starts_with(path))
             .filter(|(other, _)| lies_beneath(other))
             .map(|(_, holders)| holders);
-        let clashes = |other: Access| access == Access::Write || other == Access::Write;
-        for (place, _) in above
+        let clashes = |other: FileAccess| access == FileAccess::Write || other == FileAccess::Write;
+        for (position, _) in above
             .chain(beneath)
             .flatten()
             .filter(|(_, other)| clashes(*other))
         {
-            found(*place);
+            found(*position);
         }
     }
 
-    fn index(&mut self, place: Place, touches: &Touches) {
+    fn index(&mut self, position: Position, touches: &Touches) {
         for (path, access) in &touches.files {
             self.files
                 .entry(path.clone())
                 .or_default()
-                .push((place, *access));
-            self.writes += usize::from(*access == Access::Write);
+                .push((position, *access));
+            self.writes += usize::from(*access == FileAccess::Write);
         }
         if let Some(clarity) = touches.command {
-            self.commands.insert(place, clarity);
+            self.commands.insert(position, clarity);
         }
     }
 
-    fn forget_touches(&mut self, place: Place) -> Option<Touches> {
-        let touches = self.slots.get_mut(&place)?.touches.take()?;
-        if place.0 >= self.admitted {
+    fn forget_touches(&mut self, position: Position) -> Option<Touches> {
+        let touches = self.slots.get_mut(&position)?.touches.take()?;
+        if position.0 >= self.admitted {
             return Some(touches);
         }
-        self.commands.remove(&place);
+        self.commands.remove(&position);
         for (path, access) in &touches.files {
-            self.writes -= usize::from(*access == Access::Write);
-            self.forget_file(path, place);
+            self.writes -= usize::from(*access == FileAccess::Write);
+            self.forget_file(path, position);
         }
         Some(touches)
     }
 
-    fn forget_file(&mut self, path: &[u8], place: Place) {
+    fn forget_file(&mut self, path: &[u8], position: Position) {
         let Some(holders) = self.files.get_mut(path) else {
             return;
         };
-        holders.retain(|(holder, _)| *holder != place);
+        holders.retain(|(holder, _)| *holder != position);
         if holders.is_empty() {
             self.files.remove(path);
         }
     }
 }
 
-/// One file has one key, however a tool spells its path: `/a/` and `/./a` are `/a`.
+/// Returns the key of a path, however it is spelled: `/a/` and `/./a` are `/a`.
 fn key(path: &Path) -> FileKey {
     let mut parts = bytes(path).split(is_separator).skip(1);
-    match parts.any(|part| matches!(part, b"" | b".")) {
-        true => bytes(&path.components().collect::<PathBuf>()).into(),
-        false => bytes(path).into(),
+    if parts.any(|part| matches!(part, b"" | b".")) {
+        bytes(&path.components().collect::<PathBuf>()).into()
+    } else {
+        bytes(path).into()
     }
 }
 
@@ -358,24 +365,24 @@ fn is_separator(byte: &u8) -> bool {
     std::path::is_separator(char::from(*byte))
 }
 
-/// Whether a path that begins with another, as text, lies in that folder.
+/// Returns whether a path that begins with the bytes of a directory lies in it.
 fn is_beneath(path: &[u8], folder: &[u8]) -> bool {
     folder.last().is_some_and(is_separator) || path.get(folder.len()).is_some_and(is_separator)
 }
 
-/// The folders above a path, the root included.
+/// Returns the directories above a path, including the root.
 fn ancestors(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let cut = |(place, byte): (usize, &u8)| is_separator(byte).then_some(place);
+    let cut = |(position, byte): (usize, &u8)| is_separator(byte).then_some(position);
     let folders = path
         .iter()
         .enumerate()
         .filter_map(cut)
-        .map(|place| &path[..place.max(1)]);
+        .map(|position| &path[..position.max(1)]);
     folders.filter(|folder| folder.len() < path.len())
 }
 
 impl Slot {
-    fn new(ancestors: Vec<Place>) -> Self {
+    fn new(ancestors: Vec<Position>) -> Self {
         Self {
             ancestors,
             touches: None,
@@ -391,21 +398,21 @@ impl Touches {
         let mut found = Self::default();
         for touch in touches {
             match touch {
-                Touch::Reads(path) => found.add(path, Access::Read),
-                Touch::Writes(path) | Touch::Deletes(path) => found.add(path, Access::Write),
+                Touch::Reads(path) => found.add(path, FileAccess::Read),
+                Touch::Writes(path) | Touch::Deletes(path) => found.add(path, FileAccess::Write),
                 Touch::Moves { from, to } => {
-                    found.add(from, Access::Write);
-                    found.add(to, Access::Write);
+                    found.add(from, FileAccess::Write);
+                    found.add(to, FileAccess::Write);
                 }
                 Touch::Runs(command) => found.command = found.command.max(Some(clarity(command))),
-                // What nobody stated cannot be ordered; it is judged, not scheduled.
+                // Unknown effects cannot be ordered; they are judged, not scheduled.
                 Touch::Reaches(_) | Touch::Unknown => {}
             }
         }
         found
     }
 
-    fn add(&mut self, path: &Path, access: Access) {
+    fn add(&mut self, path: &Path, access: FileAccess) {
         self.files.push((key(path), access));
     }
 
@@ -414,14 +421,14 @@ impl Touches {
             || self
                 .files
                 .iter()
-                .any(|(_, access)| *access == Access::Write)
+                .any(|(_, access)| *access == FileAccess::Write)
     }
 
-    /// Whether the order of two calls matters.
+    /// Returns whether two calls conflict.
     fn clashes_with(&self, other: &Touches) -> bool {
         let files = self.files.iter().any(|(path, access)| {
-            let clashes = |(other, its): &(FileKey, Access)| {
-                let writes = *access == Access::Write || *its == Access::Write;
+            let clashes = |(other, its): &(FileKey, FileAccess)| {
+                let writes = *access == FileAccess::Write || *its == FileAccess::Write;
                 writes && (contains(path, other) || contains(other, path))
             };
             other.files.iter().any(clashes)
@@ -434,7 +441,8 @@ impl Touches {
             return false;
         };
         let is_unclear = clarity == Clarity::Unclear;
-        let is_touched = |(_, access): &(FileKey, Access)| is_unclear || *access == Access::Write;
+        let is_touched =
+            |(_, access): &(FileKey, FileAccess)| is_unclear || *access == FileAccess::Write;
         other.files.iter().any(is_touched)
             || other
                 .command
@@ -442,7 +450,7 @@ impl Touches {
     }
 }
 
-/// Whether a path is the other or lies above it.
+/// Returns whether a path is the other or a directory above it.
 fn contains(path: &[u8], other: &[u8]) -> bool {
     path == other || (other.starts_with(path) && is_beneath(other, path))
 }

@@ -1,5 +1,6 @@
-//! A JSON schema, and inputs checked against it within a bound.
-//! A schema may come from a stranger: it costs neither the stack nor more time than it is given.
+//! A compiled JSON schema, and a bounded check of inputs against it.
+//! A schema may be hostile: neither compiling nor checking may overflow the stack or exceed its
+//! limit.
 
 mod cost;
 mod graph;
@@ -10,38 +11,38 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 use thiserror::Error;
 
-use self::cost::Engine;
+use self::cost::RegexEngine;
 use self::graph::Graph;
 use crate::request::{DEEPEST, depth_exceeds};
 use crate::text::clean_line;
 
 const MOST_VIOLATIONS: usize = 20;
 const MOST_BACKTRACKS: usize = 10_000;
-/// What one pattern may take once it is compiled, in bytes.
+/// The size limit of one compiled pattern, in bytes.
 const LARGEST_PLAIN_PATTERN: usize = 256 * 1024;
 const LARGEST_PATTERN: usize = 1024 * 1024;
 
-const MOST_PARTS_HERE: usize = 100;
-const STACK_FOR_A_PART: usize = 16 * 1024;
+const MOST_SUBSCHEMAS_ON_THIS_STACK: usize = 100;
+const STACK_PER_SUBSCHEMA: usize = 16 * 1024;
 
-/// How many steps a check may take: a schema applied to a value is one.
+/// How many steps a check may take: one is a subschema applied to a value.
 const MOST_STEPS: u64 = 1_000_000;
-/// Saying what is wrong takes longer than finding that something is.
+/// The limit for listing violations, which takes longer than finding that there is one.
 const MOST_STEPS_TO_EXPLAIN: u64 = 50_000;
 
-/// A schema that inputs can be checked against.
+/// A compiled schema that inputs can be checked against.
 pub(crate) struct Schema {
     validator: Validator,
-    engine: Engine,
+    engine: RegexEngine,
     graph: Graph,
 }
 
-/// Whether `format` is checked, or only says something.
+/// Whether `format` is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Formats {
-    /// As the draft of the schema has it.
+    /// As the schema's draft defines it.
     AsWritten,
-    /// Those that are known.
+    /// Known formats are checked.
     Checked,
 }
 
@@ -60,25 +61,27 @@ pub(crate) enum SchemaError {
     Circular,
     #[error("checking one value against it would take more than {0} steps")]
     TooCostly(u64),
-    #[error("there is no room to compile it")]
-    NoRoom,
+    #[error("there is not enough memory to compile it")]
+    OutOfMemory,
     #[error("it is no valid JSON schema: {0}")]
     Invalid(String),
 }
 
 impl Schema {
-    /// Reads a schema. What would cost too much is refused before anything walks it.
+    /// Compiles a schema. One that would cost too much is rejected before anything recurses into
+    /// it.
     pub(crate) fn compile(schema: &Value) -> Result<Self, SchemaError> {
         Self::compile_with(schema, Formats::AsWritten)
     }
 
-    /// The same, with a say in what is checked.
+    /// Like `compile`, with a choice of whether formats are checked.
     pub(crate) fn compile_with(schema: &Value, formats: Formats) -> Result<Self, SchemaError> {
         if depth_exceeds(schema, DEEPEST) {
             return Err(SchemaError::TooDeep);
         }
         let graph = Graph::read(schema)?;
-        let (validator, engine) = on_enough_stack(graph.parts.len(), || build(schema, formats))?;
+        let (validator, engine) =
+            on_enough_stack(graph.subschemas.len(), || build(schema, formats))?;
         Ok(Self {
             validator,
             engine,
@@ -86,21 +89,21 @@ impl Schema {
         })
     }
 
-    /// Checks an input. The error names every violation with its place.
+    /// Checks an input. The error lists the violations with their paths.
     pub(crate) fn check(&self, input: &Value) -> Result<(), String> {
         let Some(steps) = self.graph.steps(input, self.engine, MOST_STEPS) else {
             return Err("it would take too long to check the input; make it smaller".to_owned());
         };
-        match self.validator.is_valid(input) {
-            true => Ok(()),
-            false if steps > MOST_STEPS_TO_EXPLAIN => {
-                Err("the input does not fit the schema, and is too large to say where".to_owned())
-            }
-            false => {
-                let said = self.explain(input, "the input");
-                Err(format!("the input does not fit the schema: {said}"))
-            }
+        if self.validator.is_valid(input) {
+            return Ok(());
         }
+        if steps > MOST_STEPS_TO_EXPLAIN {
+            return Err(
+                "the input does not fit the schema, and is too large to say where".to_owned(),
+            );
+        }
+        let violations = self.explain(input, "the input");
+        Err(format!("the input does not fit the schema: {violations}"))
     }
 
     /// Checks one plain value.
@@ -108,94 +111,95 @@ impl Schema {
         let Some(_steps) = self.graph.steps(value, self.engine, MOST_STEPS) else {
             return Err("it would take too long to check; make it shorter".to_owned());
         };
-        match self.validator.is_valid(value) {
-            true => Ok(()),
-            // What is wrong with a whole value is said of `value`, which is `it` here.
-            false => Err(self.explain(value, "it").replace("it: value ", "it ")),
+        if self.validator.is_valid(value) {
+            Ok(())
+        } else {
+            // The validator calls the root_name value `value`, which is `it` here.
+            Err(self.explain(value, "it").replace("it: value ", "it "))
         }
     }
 
-    fn explain(&self, input: &Value, whole: &str) -> String {
+    fn explain(&self, input: &Value, root_name: &str) -> String {
         let mut errors = self.validator.iter_errors(input);
-        let mut said: Vec<String> = errors
+        let mut violations: Vec<String> = errors
             .by_ref()
             .take(MOST_VIOLATIONS)
-            .map(|e| describe(&e, whole))
+            .map(|e| describe(&e, root_name))
             .collect();
         let more = errors.count();
         if more > 0 {
-            said.push(format!("and {more} more"));
+            violations.push(format!("and {more} more"));
         }
-        said.join("; ")
+        violations.join("; ")
     }
 }
 
-/// Patterns that look around or back need an engine whose matches may take longer.
-fn build(schema: &Value, formats: Formats) -> Result<(Validator, Engine), SchemaError> {
+/// Builds the validator. Patterns with lookaround or backreferences need a slower engine.
+fn build(schema: &Value, formats: Formats) -> Result<(Validator, RegexEngine), SchemaError> {
     let options = || match formats {
         Formats::AsWritten => jsonschema::options(),
         Formats::Checked => jsonschema::options().should_validate_formats(true),
     };
     let linear = PatternOptions::regex().size_limit(LARGEST_PLAIN_PATTERN);
     if let Ok(validator) = options().with_pattern_options(linear).build(schema) {
-        return Ok((validator, Engine::Linear));
+        return Ok((validator, RegexEngine::Linear));
     }
     let backtracking = PatternOptions::fancy_regex()
         .backtrack_limit(MOST_BACKTRACKS)
         .size_limit(LARGEST_PATTERN);
     match options().with_pattern_options(backtracking).build(schema) {
-        Ok(validator) => Ok((validator, Engine::Backtracking)),
+        Ok(validator) => Ok((validator, RegexEngine::Backtracking)),
         Err(error) => Err(SchemaError::Invalid(error.to_string())),
     }
 }
 
-/// Compiling follows references on the stack, perhaps through every part: many of them get a
-/// thread with room for that.
+/// Compiles on a thread with a large stack if there are many subschemas: compiling follows
+/// references on the stack, perhaps through all of them.
 fn on_enough_stack<T: Send>(
     parts: usize,
     compile: impl FnOnce() -> Result<T, SchemaError> + Send,
 ) -> Result<T, SchemaError> {
-    if parts <= MOST_PARTS_HERE {
+    if parts <= MOST_SUBSCHEMAS_ON_THIS_STACK {
         return compile();
     }
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(parts * STACK_FOR_A_PART);
+        let thread = std::thread::Builder::new().stack_size(parts * STACK_PER_SUBSCHEMA);
         let compiling = thread.spawn_scoped(scope, compile);
         let compiled = compiling.ok().and_then(|thread| thread.join().ok());
-        compiled.unwrap_or(Err(SchemaError::NoRoom))
+        compiled.unwrap_or(Err(SchemaError::OutOfMemory))
     })
 }
 
-/// Says what is wrong where, without repeating the value: it may be long or secret.
-fn describe(error: &ValidationError<'_>, whole: &str) -> String {
-    let place = error.instance_path().as_str();
-    let at = |key: &str| format!("`{place}/{}`", key.replace('~', "~0").replace('/', "~1"));
+/// Describes a violation without the value, which may be long or secret.
+fn describe(error: &ValidationError<'_>, root_name: &str) -> String {
+    let path = error.instance_path().as_str();
+    let pointer_to = |key: &str| format!("`{path}/{}`", key.replace('~', "~0").replace('/', "~1"));
     let text = match error.kind() {
         ValidationErrorKind::Required { property } => match property.as_str() {
-            Some(name) => format!("{} is missing", at(name)),
-            None => format!("`{place}` lacks {property}"),
+            Some(name) => format!("{} is missing", pointer_to(name)),
+            None => format!("`{path}` lacks {property}"),
         },
         ValidationErrorKind::AdditionalProperties { unexpected } => {
-            let names: Vec<String> = unexpected.iter().map(|name| at(name)).collect();
+            let names: Vec<String> = unexpected.iter().map(|name| pointer_to(name)).collect();
             format!("{} is not known", names.join(", "))
         }
         ValidationErrorKind::Type { kind } => {
             format!(
                 "{} must be {}, not {}",
-                root(place, whole),
+                root(path, root_name),
                 expected(kind),
                 kind_of(error.instance())
             )
         }
-        _ => format!("{}: {}", root(place, whole), error.masked()),
+        _ => format!("{}: {}", root(path, root_name), error.masked()),
     };
     clean_line(&text, 300)
 }
 
-fn root(place: &str, whole: &str) -> String {
-    match place {
-        "" => whole.to_owned(),
-        place => format!("`{place}`"),
+fn root(path: &str, root_name: &str) -> String {
+    match path {
+        "" => root_name.to_owned(),
+        path => format!("`{path}`"),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Forms in which plain values of this crate are written as JSON, for stores and protocols.
-//! Nothing in this crate uses them: its own types cannot be serialized by themselves.
+//! JSON forms of this crate's values, for stores and protocols.
+//! Nothing in this crate uses them: its own types are not `Serialize`.
 //!
 //! A form mirrors a value, and the compiler keeps both alike:
 //!

@@ -1,5 +1,5 @@
-//! A registry that changes while engines use it: tools of servers come, change and go.
-//! Whoever looks sees one state as a whole; a call keeps the tool that it found.
+//! A registry that can change while engines use it, as servers add and remove tools.
+//! A snapshot never changes, and a call keeps the tool that it found.
 
 use std::sync::Arc;
 
@@ -8,30 +8,30 @@ use tokio::sync::watch;
 
 use crate::registry::{Entry, Registry};
 
-/// A registry that several share and any of them may change. Cheap to clone.
+/// A shared registry that can be changed at any time. Cheap to clone.
 #[derive(Clone)]
-pub struct SharedRegistry(Arc<Inner>);
+pub struct SharedRegistry(Arc<SharedState>);
 
-struct Inner {
+struct SharedState {
     current: Mutex<Arc<Registry>>,
     generation: watch::Sender<u64>,
 }
 
 impl SharedRegistry {
-    /// Begins with these tools.
+    /// Creates a shared registry with these tools.
     pub fn new(registry: impl Into<Arc<Registry>>) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(SharedState {
             current: Mutex::new(registry.into()),
             generation: watch::Sender::new(0),
         }))
     }
 
-    /// The tools as they are now.
+    /// Returns the tools as they are now.
     pub fn snapshot(&self) -> Arc<Registry> {
         self.0.current.lock().clone()
     }
 
-    /// Changes the tools in one step. Calls that found their tool before keep it.
+    /// Changes the tools in one step. Calls that have found their tool keep it.
     pub fn change<T>(&self, change: impl FnOnce(&mut Registry) -> T) -> T {
         let mut current = self.0.current.lock();
         let result = change(Arc::make_mut(&mut current));
@@ -40,12 +40,12 @@ impl SharedRegistry {
         result
     }
 
-    /// Counts the changes, for whoever wants to hear of them.
+    /// Returns a counter that changes whenever the tools do.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.0.generation.subscribe()
     }
 
-    /// The tool of this name or alias.
+    /// Returns the tool of this name or alias.
     pub(crate) fn find(&self, name: &str) -> Option<Arc<Entry>> {
         self.0.current.lock().find(name).cloned()
     }

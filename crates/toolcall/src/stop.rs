@@ -1,5 +1,5 @@
-//! The switch that stops a call, once, for a stated cause.
-//! It signals; what runs must look at it or is dropped by the engine.
+//! The signal that stops a call, once, with its cause.
+//! It only signals: a tool awaits it, or the engine drops the tool.
 
 use std::time::Duration;
 
@@ -11,65 +11,65 @@ use crate::event::{Canceller, Ending};
 
 /// Why a call was stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Cause {
-    /// Somebody cancelled it.
+pub(crate) enum StopCause {
+    /// It was cancelled.
     Cancelled(Canceller),
-    /// Its time was up.
+    /// It ran out of time.
     TimedOut(Duration),
 }
 
-impl From<Cause> for Ending {
-    fn from(cause: Cause) -> Self {
+impl From<StopCause> for Ending {
+    fn from(cause: StopCause) -> Self {
         match cause {
-            Cause::Cancelled(by) => Ending::Cancelled { by },
-            Cause::TimedOut(after) => Ending::TimedOut { after },
+            StopCause::Cancelled(by) => Ending::Cancelled { by },
+            StopCause::TimedOut(after) => Ending::TimedOut { after },
         }
     }
 }
 
-/// One call's switch.
+/// The stop signal of one call.
 #[derive(Debug, Default)]
-pub(crate) struct Stop {
-    cause: Mutex<Option<(Cause, Instant)>>,
-    bell: Notify,
+pub(crate) struct StopSignal {
+    cause: Mutex<Option<(StopCause, Instant)>>,
+    notify: Notify,
 }
 
-impl Stop {
-    /// Stops the call. Only the first cause counts.
-    pub(crate) fn stop(&self, cause: Cause) -> bool {
+impl StopSignal {
+    /// Stops the call. Returns whether this was the first cause; only that one counts.
+    pub(crate) fn stop(&self, cause: StopCause) -> bool {
         let mut current = self.cause.lock();
         let is_first = current.is_none();
         current.get_or_insert_with(|| (cause, Instant::now()));
         drop(current);
-        self.bell.notify_waiters();
+        self.notify.notify_waiters();
         is_first
     }
 
-    /// The cause, once there is one.
-    pub(crate) fn cause(&self) -> Option<Cause> {
+    /// Returns the cause, once there is one.
+    pub(crate) fn cause(&self) -> Option<StopCause> {
         self.cause.lock().as_ref().map(|(cause, _)| cause.clone())
     }
 
-    /// The cause, if it came at least this long ago.
-    pub(crate) fn overdue(&self, after: Duration) -> Option<Cause> {
+    /// Returns the cause if the call was stopped at least this long ago.
+    pub(crate) fn cause_older_than(&self, after: Duration) -> Option<StopCause> {
         let current = self.cause.lock();
         let (cause, since) = current.as_ref()?;
         (since.elapsed() >= after).then(|| cause.clone())
     }
 
-    /// Waits for the cause.
-    pub(crate) async fn stopped(&self) -> Cause {
+    /// Waits until the call is stopped and returns the cause.
+    pub(crate) async fn stopped(&self) -> StopCause {
         loop {
-            let rung = self.bell.notified();
+            let notified = self.notify.notified();
             if let Some(cause) = self.cause() {
                 return cause;
             }
-            rung.await;
+            notified.await;
         }
     }
 
-    /// Does something unless the call was stopped; while it does, nobody can stop the call.
-    pub(crate) fn unless_stopped<T>(&self, act: impl FnOnce() -> T) -> Result<T, Cause> {
+    /// Runs a closure unless the call was stopped; the call cannot be stopped while it runs.
+    pub(crate) fn unless_stopped<T>(&self, act: impl FnOnce() -> T) -> Result<T, StopCause> {
         let current = self.cause.lock();
         match &*current {
             Some((cause, _)) => Err(cause.clone()),
@@ -77,13 +77,13 @@ impl Stop {
         }
     }
 
-    /// Nothing, unless the call was stopped.
-    pub(crate) fn check(&self) -> Result<(), Cause> {
+    /// Returns the cause as an error if the call was stopped.
+    pub(crate) fn check(&self) -> Result<(), StopCause> {
         self.cause().map_or(Ok(()), Err)
     }
 
-    /// Waits for something unless the call is stopped first. What is ready at once costs no wait.
-    pub(crate) async fn race<T>(&self, future: impl Future<Output = T>) -> Result<T, Cause> {
+    /// Awaits a future unless the call is stopped first. A future that is ready at once wins.
+    pub(crate) async fn race<T>(&self, future: impl Future<Output = T>) -> Result<T, StopCause> {
         self.check()?;
         tokio::select! {
             biased;

@@ -1,5 +1,5 @@
-//! Where records of calls are kept, and how they are folded back.
-//! A store keeps what it is given; it never judges or changes a record.
+//! Stores of call records, and how calls are rebuilt from them.
+//! A store never judges or changes a record.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,33 +11,33 @@ use tokio::sync::oneshot;
 use crate::call::ToolCall;
 use crate::event::Event;
 use crate::ids::{CallId, SessionId};
-use crate::map::Map;
+use crate::map::FastMap;
 use crate::timestamp::Timestamp;
 
-/// One thing that happened to one call.
+/// One event of one call, as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The session.
+    /// The session of the call.
     pub session: SessionId,
     /// The call.
     pub call: CallId,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// What.
+    /// What happened.
     pub event: Event,
 }
 
-/// Keeps records. `append` must not block: a store with slow media queues within a bound and
-/// tells by the receipt when a record is safe.
+/// Stores records. `append` must not block: a slow store uses a bounded queue and reports through
+/// the receipt when a record is stored.
 pub trait Store: Send + Sync + 'static {
-    /// FieldType a record. Records of one call arrive in order.
+    /// Stores a record. The records of one call arrive in order.
     fn append(&self, record: Record) -> Receipt;
 
-    /// Every record of a session, in order.
+    /// Returns all records of a session, in order.
     fn load(&self, session: &SessionId) -> Result<Vec<Record>, StoreError>;
 }
 
-/// A record could not be kept or read.
+/// A record could not be stored or read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("the history could not be used: {reason}")]
 pub struct StoreError {
@@ -45,47 +45,47 @@ pub struct StoreError {
     pub reason: Arc<str>,
 }
 
-/// Tells when a record is safe.
+/// Reports when a record is stored.
 #[derive(Debug)]
-pub struct Receipt(Inner);
+pub struct Receipt(ReceiptState);
 
 #[derive(Debug)]
-enum Inner {
+enum ReceiptState {
     Ready(Result<(), StoreError>),
     Waiting(oneshot::Receiver<Result<(), StoreError>>),
 }
 
 impl Receipt {
-    /// It is safe already.
+    /// Creates a receipt for a record that is already stored.
     pub fn safe() -> Self {
-        Self(Inner::Ready(Ok(())))
+        Self(ReceiptState::Ready(Ok(())))
     }
 
-    /// It will not be kept.
+    /// Creates a receipt for a record that will not be stored.
     pub fn refused(reason: impl Into<Arc<str>>) -> Self {
-        Self(Inner::Ready(Err(StoreError {
+        Self(ReceiptState::Ready(Err(StoreError {
             reason: reason.into(),
         })))
     }
 
-    /// The store will say so on this channel.
+    /// Creates a receipt that is resolved through this channel.
     pub fn later(receiver: oneshot::Receiver<Result<(), StoreError>>) -> Self {
-        Self(Inner::Waiting(receiver))
+        Self(ReceiptState::Waiting(receiver))
     }
 
-    /// What is known already, or the receipt to wait for.
+    /// Returns the result if it is known already, or else the receipt to await.
     pub fn now(self) -> Result<Result<(), StoreError>, Self> {
         match self.0 {
-            Inner::Ready(result) => Ok(result),
-            waiting @ Inner::Waiting(_) => Err(Self(waiting)),
+            ReceiptState::Ready(result) => Ok(result),
+            waiting @ ReceiptState::Waiting(_) => Err(Self(waiting)),
         }
     }
 
-    /// Waits until the record is safe. A store that went away did not keep it.
+    /// Waits until the record is stored. It is an error if the store was dropped before.
     pub async fn wait(self) -> Result<(), StoreError> {
         match self.0 {
-            Inner::Ready(result) => result,
-            Inner::Waiting(receiver) => receiver.await.unwrap_or_else(|_| {
+            ReceiptState::Ready(result) => result,
+            ReceiptState::Waiting(receiver) => receiver.await.unwrap_or_else(|_| {
                 Err(StoreError {
                     reason: "the store went away".into(),
                 })
@@ -94,7 +94,7 @@ impl Receipt {
     }
 }
 
-/// Keeps nothing. What an engine uses when it is given no store.
+/// A store that discards records. An engine without a store uses it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoStore;
 
@@ -108,13 +108,14 @@ impl Store for NoStore {
     }
 }
 
-/// Keeps everything in memory, until it is dropped.
+/// A store in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    sessions: Mutex<Map<SessionId, Vec<Vec<Record>>>>,
+    sessions: Mutex<FastMap<SessionId, Vec<Vec<Record>>>>,
 }
 
-/// Records are kept in pieces of this many, so that a long session is never moved as it grows.
+/// Records are held in chunks of this many, so that a long session is never reallocated as it
+/// grows.
 const PIECE: usize = 256;
 
 impl Store for MemoryStore {
@@ -152,19 +153,19 @@ impl<S: Store> Store for Arc<S> {
     }
 }
 
-/// Folds records back into calls, in the order the calls were announced.
+/// Rebuilds calls from their records, in the order in which they were announced.
 ///
-/// A record without a place is skipped: what the store holds was folded once already.
+/// A record out of place is skipped; the journal stores only events that it has accepted.
 pub fn replay(records: &[Record]) -> Vec<ToolCall> {
     let mut calls: Vec<ToolCall> = Vec::new();
-    let mut places: HashMap<&CallId, usize> = HashMap::new();
+    let mut indices: HashMap<&CallId, usize> = HashMap::new();
     for record in records {
-        match (places.get(&record.call), &record.event) {
-            (Some(place), event) => {
-                let _out_of_place = calls[*place].apply(event, record.at);
+        match (indices.get(&record.call), &record.event) {
+            (Some(index), event) => {
+                let _out_of_place = calls[*index].apply(event, record.at);
             }
             (None, Event::Announced(announced)) => {
-                places.insert(&record.call, calls.len());
+                indices.insert(&record.call, calls.len());
                 calls.push(ToolCall::announce(
                     record.call.clone(),
                     record.session.clone(),

@@ -1,5 +1,6 @@
-//! Text made fit to be shown: hidden characters become visible, long lines are cut between graphemes.
-//! It must not drop a hidden character silently, nor look further into a long text than it shows.
+//! Cleans text for display: hidden characters become visible, long lines are cut between graphemes.
+//! It must not drop a hidden character silently, nor read much further into a long text than it
+//! shows.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,18 +12,27 @@ const ELLIPSIS: char = '…';
 /// The longest reason for an ending, in graphemes.
 pub(crate) const LONGEST_REASON: usize = 4 * 1024;
 
-/// One line of at most `max_graphemes`, the ellipsis of a cut included.
+/// Returns one line of at most `max_graphemes`, including the ellipsis of a cut.
 ///
 /// Line breaks and tabs become one space; hidden characters become an escape such as `\u{202e}`.
+///
+/// ```
+/// use toolcall::text::clean_line;
+///
+/// assert_eq!(clean_line("two\nlines", 40), "two lines");
+/// assert_eq!(clean_line("a\u{202e}b", 40), r"a\u{202e}b");
+/// assert_eq!(clean_line("a long line", 6), "a lon…");
+/// ```
 pub fn clean_line(text: &str, max_graphemes: usize) -> String {
     clean(text, max_graphemes, " ")
 }
 
-/// Like [`clean_line`], for a text that is no longer needed: one that is clean is returned as it is.
+/// Like [`clean_line`], for an owned text: a clean one is returned unchanged.
 pub fn into_clean_line(text: String, max_graphemes: usize) -> String {
-    match is_clean(&text, max_graphemes) {
-        true => text,
-        false => clean_line(&text, max_graphemes),
+    if is_clean(&text, max_graphemes) {
+        text
+    } else {
+        clean_line(&text, max_graphemes)
     }
 }
 
@@ -31,7 +41,10 @@ pub fn clean_command(text: &str, max_graphemes: usize) -> String {
     clean(text, max_graphemes, " ⏎ ")
 }
 
-/// Text of several lines: keeps `\n` and `\t`, reads `\r\n` as `\n`, makes hidden characters visible.
+/// Cleans text of several lines: keeps `
+/// ` and `\t`, turns `\r
+/// ` into `
+/// `, makes hidden characters visible.
 pub fn clean_block(text: &str) -> String {
     if text
         .bytes()
@@ -51,7 +64,7 @@ pub fn clean_block(text: &str) -> String {
     out
 }
 
-/// How long something took, in at most seven characters.
+/// Formats a duration in at most seven characters.
 pub fn duration(span: Duration) -> String {
     match span {
         Duration::ZERO => "-".to_owned(),
@@ -66,9 +79,10 @@ pub fn duration(span: Duration) -> String {
     }
 }
 
-/// Whether a character shows nothing, looks like a space without being one, or reorders its neighbours.
+/// Returns whether a character is invisible, looks like a space without being one, or reorders its
+/// neighbours.
 ///
-/// Controls, format and bidi characters, fillers, tags, variation selectors, private use,
+/// These are controls, format and bidi characters, fillers, tags, variation selectors, private use,
 /// noncharacters and look-alike spaces; not the plain space, nor the wide space of CJK text.
 pub fn is_hidden(c: char) -> bool {
     let code = u32::from(c);
@@ -80,7 +94,7 @@ pub fn is_hidden(c: char) -> bool {
     in_range || code & 0xfffe == 0xfffe
 }
 
-/// Adds a text as [`clean_line`] would show it.
+/// Appends a text as [`clean_line`] returns it.
 pub(crate) fn push_clean(out: &mut String, text: &str, max_graphemes: usize) {
     if is_clean(text, max_graphemes) {
         out.push_str(text);
@@ -89,7 +103,7 @@ pub(crate) fn push_clean(out: &mut String, text: &str, max_graphemes: usize) {
     }
 }
 
-/// Cuts a line that is clean already; at least the ellipsis remains of it.
+/// Cuts a line that is clean already; at least the ellipsis remains.
 pub(crate) fn shorten(line: &mut String, max_graphemes: usize) {
     cut(line, max_graphemes, Rest::End);
 }
@@ -176,7 +190,7 @@ fn cut_plain(text: &str, max: usize) -> String {
     line
 }
 
-/// Blank space that was read and is not written yet: it counts only once something follows it.
+/// Whitespace that was read and not written yet: it counts only once something follows it.
 #[derive(Clone, Copy, PartialEq)]
 enum Gap {
     None,
@@ -184,9 +198,9 @@ enum Gap {
     Break,
 }
 
-/// Makes one visible line of the beginning of a text, and says whether the text goes on.
+/// Flattens the beginning of a text to one visible line, and returns whether the text goes on.
 fn flatten(text: &str, max: usize, line_break: &str) -> (String, Rest) {
-    // A grapheme may hold any number of characters, so the work is bounded by characters.
+    // A grapheme may have any number of characters, so the work is limited by characters.
     let budget = max.saturating_mul(8).saturating_add(64);
     let mut out = String::with_capacity(text.len().min(budget));
     let mut chars = text.chars().peekable();
@@ -211,7 +225,7 @@ fn flatten(text: &str, max: usize, line_break: &str) -> (String, Rest) {
     (out, more)
 }
 
-/// Whether a text goes on behind what was taken of it.
+/// Whether a text goes on after what was read.
 #[derive(Clone, Copy, PartialEq)]
 enum Rest {
     End,
@@ -222,7 +236,8 @@ fn fill(out: &mut String, gap: Gap, line_break: &str) {
     if gap == Gap::None {
         return;
     }
-    // A `\r` before the break was escaped when it was met; as part of `\r\n` it says nothing.
+    // A `\r` before the break was escaped when it was read; as part of `\r
+    // ` it is dropped.
     if gap == Gap::Break && out.ends_with("\\u{d}") {
         out.truncate(out.len() - "\\u{d}".len());
     }
@@ -235,7 +250,7 @@ fn fill(out: &mut String, gap: Gap, line_break: &str) {
     }
 }
 
-/// Cuts a visible line to `max` graphemes, the ellipsis included.
+/// Cuts a visible line to `max` graphemes, including the ellipsis.
 fn cut(line: &mut String, max: usize, rest: Rest) {
     if rest == Rest::End && line.len() <= max {
         return;
@@ -245,7 +260,7 @@ fn cut(line: &mut String, max: usize, rest: Rest) {
     if rest == Rest::End && (kept_end.is_none() || starts.next().is_none()) {
         return;
     }
-    // What was taken may end inside a grapheme: then its last one is not whole.
+    // The line may end inside a grapheme: then its last one is incomplete.
     let last = line.grapheme_indices(true).next_back();
     let whole_end = last.map_or(0, |(at, _)| at);
     line.truncate(kept_end.map_or(whole_end, |end| end.min(whole_end)));

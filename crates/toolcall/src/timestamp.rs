@@ -1,5 +1,5 @@
-//! Points in time as values, and the clock that hands them out.
-//! Everything but the clock only compares and subtracts moments.
+//! Timestamps, and the clock that they come from.
+//! Only the clock reads the time; everything else compares and subtracts timestamps.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -9,29 +9,29 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// From microseconds since 1970.
+    /// Creates a timestamp from microseconds since 1970.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
-    /// Microseconds since 1970.
+    /// Returns the microseconds since 1970.
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
-    /// How long it has been since `earlier`; nothing if that lies ahead.
+    /// Returns the time since `earlier`; zero if that is later.
     pub const fn since(self, earlier: Timestamp) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
-    /// The moment this much later.
+    /// Returns the timestamp this much later.
     pub fn plus(self, span: Duration) -> Self {
         let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
         Self(self.0.saturating_add(micros))
     }
 }
 
-/// Writes it as ISO 8601 in UTC; a precision says how many digits of a second.
+/// Formats as ISO 8601 in UTC; the precision sets the digits of a second.
 impl fmt::Display for Timestamp {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = i64::try_from(self.0).unwrap_or(i64::MAX);
@@ -40,13 +40,14 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Tells the time.
+/// A clock. Replace it in tests to control the time.
 pub trait Clock: Send + Sync + 'static {
-    /// Now. Never earlier than what it said before.
+    /// Returns the current time, never earlier than before.
     fn now(&self) -> Timestamp;
 }
 
-/// Wall time read once, carried on by the runtime's monotonic clock, so that it never goes back.
+/// A clock that reads the wall time once and adds the runtime's monotonic time, so that it never
+/// goes back.
 #[derive(Debug)]
 pub struct SystemClock {
     began: Timestamp,
@@ -61,7 +62,7 @@ impl Default for SystemClock {
 }
 
 impl SystemClock {
-    /// A clock that says `began` now and goes on from there.
+    /// Creates a clock that starts at `began` now.
     pub fn beginning_at(began: Timestamp) -> Self {
         Self {
             began,
@@ -81,10 +82,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_written_as_iso_8601() {
-        let moment = Timestamp::from_micros(1_794_822_031_657_257);
-        assert_eq!(moment.to_string(), "2026-11-16T09:40:31.657257Z");
-        assert_eq!(format!("{moment:.0}"), "2026-11-16T09:40:31Z");
+    fn timestamps_are_written_as_iso_8601() {
+        let timestamp = Timestamp::from_micros(1_794_822_031_657_257);
+        assert_eq!(timestamp.to_string(), "2026-11-16T09:40:31.657257Z");
+        assert_eq!(format!("{timestamp:.0}"), "2026-11-16T09:40:31Z");
         assert_eq!(Timestamp::default().to_string(), "1970-01-01T00:00:00Z");
         let last = Timestamp::from_micros(u64::MAX).to_string();
         assert!(last.starts_with("9999-12-30"), "{last}");

@@ -1,5 +1,5 @@
-//! What an author writes: a tool, typed or erased, and its definition.
-//! A tool states what it will do and does it; it cannot set a status or ask for permission.
+//! The `Tool` trait that authors implement, its type-erased form, and tool definitions.
+//! A tool states what it will do and then does it; it cannot set a status or ask for permission.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -17,53 +17,54 @@ use crate::intent::{Annotations, Intent, Kind, Origin, Sketch, ToolIdentity};
 use crate::prepare_context::PrepareContext;
 use crate::run_context::RunContext;
 
-/// A tool, as its author writes it.
+/// A tool that a model can call. See the [crate's front page](crate) for examples.
 ///
-/// Only the name, the description and `run` are needed. A tool that states no intent is described
-/// by inference and may touch anything, so it is asked about.
+/// Only the name, the description and `run` are required. A tool that does not implement `prepare`
+/// gets an inferred intent that may touch anything, so that careful policies ask about every call.
 pub trait Tool: Send + Sync + 'static {
-    /// What the model calls it.
+    /// The name by which the model calls the tool.
     const NAME: &'static str;
-    /// What it does, for the model.
+    /// Describes to the model what the tool does.
     const DESCRIPTION: &'static str;
-    /// Other names it answers to.
+    /// Other names that call the same tool.
     const ALIASES: &'static [&'static str] = &[];
-    /// Its category, where inference would guess wrong. Display data, never authority.
+    /// The category that editors show, where inference would guess wrong. No policy may rely on it.
     const KIND: Option<Kind> = None;
-    /// How long it may run. Without one the engine's limit holds.
+    /// The longest time that one call may run; [`Limits::run`](crate::Limits::run) where it is
+    /// `None`.
     const TIMEOUT: Option<Duration> = None;
 
-    /// What it takes. The JSON schema shown to the model is made from it.
+    /// The type of the input. The model sees a JSON schema that is generated from it.
     type Input: DeserializeOwned + JsonSchema + Send + Sync;
-    /// What it gives.
+    /// The type of the result.
     type Output: Into<ToolResult>;
 
-    /// Says what a call will do. It may look, and changes nothing.
+    /// States what a call will do. It may read through the context and must change nothing.
     fn prepare(
         &self,
         input: &Self::Input,
-        look: &PrepareContext,
+        context: &PrepareContext,
     ) -> impl Future<Output = Result<Intent, ToolError>> + Send {
         let _ = input;
-        std::future::ready(Ok(look.infer()))
+        std::future::ready(Ok(context.infer()))
     }
 
-    /// What can be said of a call while the model still writes its input. Without it, or where it
-    /// says nothing, the sketch is inferred. Pure.
+    /// Describes a call while the model is still writing its input. Returns `None` to have the
+    /// sketch inferred. It must be pure.
     fn sketch(&self, partial: &Value) -> Option<Sketch> {
         let _ = partial;
         None
     }
 
-    /// Does it.
+    /// Runs the call.
     fn run(
         &self,
         input: Self::Input,
-        scope: &RunContext,
+        context: &RunContext,
     ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 }
 
-/// Why a tool could not do what it should. Any error turns into one with `?`.
+/// Why a tool failed. Every `std::error::Error` converts into it with `?`.
 #[derive(Clone, PartialEq)]
 pub struct ToolError {
     reason: Arc<str>,
@@ -72,7 +73,7 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// It failed, for this reason.
+    /// Creates an error with this reason, which the model and the user see.
     pub fn new(reason: impl Into<Arc<str>>) -> Self {
         Self {
             reason: reason.into(),
@@ -81,7 +82,7 @@ impl ToolError {
         }
     }
 
-    /// A rule stood in the way.
+    /// Creates an error for something that a rule denies: the call ends as denied.
     pub(crate) fn denied(reason: impl Into<Arc<str>>) -> Self {
         Self {
             denied: true,
@@ -89,13 +90,13 @@ impl ToolError {
         }
     }
 
-    /// Adds what was produced all the same.
+    /// Attaches what the tool produced before it failed.
     pub fn with(mut self, result: impl Into<ToolResult>) -> Self {
         self.result = result.into();
         self
     }
 
-    /// Why.
+    /// Returns the reason.
     pub fn reason(&self) -> &str {
         &self.reason
     }
@@ -121,8 +122,8 @@ impl fmt::Debug for ToolError {
     }
 }
 
-/// So that authors can use `?` on whatever error they meet. (For this to be possible `ToolError`
-/// itself is no `std::error::Error`.)
+/// Lets authors use `?` on any error. (For this to compile, `ToolError` itself does not implement
+/// `std::error::Error`.)
 impl<E: std::error::Error> From<E> for ToolError {
     fn from(error: E) -> Self {
         let mut reason = error.to_string();
@@ -135,34 +136,34 @@ impl<E: std::error::Error> From<E> for ToolError {
     }
 }
 
-/// What a model is told about a tool, and what the engine needs to know.
+/// A tool's definition: what the model reads, and what the engine needs to know.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// Its name.
+    /// The name by which the model calls the tool.
     pub name: Arc<str>,
-    /// What it does.
+    /// Describes to the model what the tool does.
     pub description: Arc<str>,
-    /// What it takes, as a JSON schema.
+    /// The JSON schema of the input.
     pub input_schema: Arc<Value>,
-    /// Other names it answers to.
+    /// Other names that call the same tool.
     pub aliases: Vec<Arc<str>>,
-    /// Its stated category.
+    /// The category, where the author states one.
     pub kind: Option<Kind>,
-    /// What its provider claims.
+    /// What the provider claims about the tool.
     pub annotations: Annotations,
-    /// Who provides it.
+    /// Who provides the tool.
     pub origin: Origin,
-    /// What its provider calls it, where it is registered by another name.
+    /// The provider's own name for the tool, where it is registered under another one.
     pub native_name: Option<Arc<str>>,
-    /// What its provider is, to the letter: a server's command line or address, without secrets.
-    /// Empty for tools that are compiled in.
+    /// The provider's exact command line or address, without secrets. Empty for tools that are
+    /// compiled in.
     pub provider: Arc<str>,
-    /// How long it may run.
+    /// The longest time that one call may run.
     pub timeout: Option<Duration>,
 }
 
 impl Definition {
-    /// A local tool of this name, description and input schema.
+    /// Creates the definition of a local tool.
     pub fn new(
         name: impl Into<Arc<str>>,
         description: impl Into<Arc<str>>,
@@ -182,7 +183,7 @@ impl Definition {
         }
     }
 
-    /// Who this tool is, to the letter of its definition.
+    /// Returns the identity that rules match: it changes when the definition changes.
     pub fn identity(&self) -> ToolIdentity {
         ToolIdentity {
             name: self.native_name().clone(),
@@ -192,14 +193,14 @@ impl Definition {
         }
     }
 
-    /// What its provider calls it. Rules go by this name: the registered one depends on which
-    /// other tools there are.
+    /// The provider's own name. Rules match it, because the registered name depends on which other
+    /// tools there are.
     fn native_name(&self) -> &Arc<str> {
         self.native_name.as_ref().unwrap_or(&self.name)
     }
 
-    /// SHA-256 over name, description and schema, with the schema's keys in order, and over what
-    /// the provider is and claims, where it says so.
+    /// Returns a SHA-256 digest of name, description, schema (with sorted keys), provider and
+    /// claims.
     fn digest(&self) -> String {
         let mut text = String::new();
         for part in [self.native_name(), &self.description] {
@@ -216,7 +217,8 @@ impl Definition {
     }
 }
 
-/// Whether keys keep their order depends on features that other crates turn on; a digest must not.
+/// Writes JSON with sorted keys. Whether `serde_json` keeps the order of keys depends on features
+/// that other crates turn on; a digest must not.
 fn write_canonical(out: &mut String, value: &Value) {
     match value {
         Value::Object(map) => {
@@ -244,43 +246,47 @@ fn write_canonical(out: &mut String, value: &Value) {
     }
 }
 
-/// A tool whose types are erased: what a registry holds.
+/// A tool with its types erased, as a [`Registry`](crate::Registry) holds it.
 pub trait AnyTool: Send + Sync + 'static {
-    /// Its definition.
+    /// Returns the definition.
     fn definition(&self) -> &Definition;
 
-    /// What can be said of a call while its input is still being written; nothing means that it
-    /// is inferred. Pure.
+    /// Describes a call while the model is still writing its input. Returns `None` to have the
+    /// sketch inferred. It must be pure.
     fn sketch(&self, partial: &Value) -> Option<Sketch> {
         let _ = partial;
         None
     }
 
-    /// Says what a call with [`PrepareContext::input`] will do.
-    fn prepare<'a>(&'a self, look: &'a PrepareContext) -> BoxFuture<'a, Result<Intent, ToolError>> {
-        Box::pin(std::future::ready(Ok(look.infer())))
+    /// States what a call with [`PrepareContext::input`] will do.
+    fn prepare<'a>(
+        &'a self,
+        context: &'a PrepareContext,
+    ) -> BoxFuture<'a, Result<Intent, ToolError>> {
+        Box::pin(std::future::ready(Ok(context.infer())))
     }
 
-    /// Does it.
+    /// Runs the call.
     fn run<'a>(
         &'a self,
         input: Arc<Value>,
-        scope: &'a RunContext,
+        context: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
 }
 
-/// A tool with its types erased, as whoever takes tools of any type wants it.
+/// Erases the types of a tool, for [`Registry::add_any`](crate::Registry::add_any) and lists of
+/// tools.
 pub fn erased(tool: impl Tool) -> Arc<dyn AnyTool> {
-    Arc::new(Typed::new(tool))
+    Arc::new(TypedTool::new(tool))
 }
 
-/// A typed tool behind the erased trait.
-struct Typed<T> {
+/// Implements [`AnyTool`] for a typed tool.
+struct TypedTool<T> {
     tool: T,
     definition: Definition,
 }
 
-impl<T: Tool> Typed<T> {
+impl<T: Tool> TypedTool<T> {
     fn new(tool: T) -> Self {
         let mut definition = Definition::new(T::NAME, T::DESCRIPTION, schema_of::<T::Input>());
         definition.aliases = T::ALIASES.iter().map(|alias| Arc::from(*alias)).collect();
@@ -290,7 +296,7 @@ impl<T: Tool> Typed<T> {
     }
 }
 
-/// Models read a schema best when nothing in it points elsewhere.
+/// Generates the input schema without references: models read it best that way.
 fn schema_of<I: JsonSchema>() -> Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12();
     let mut generator = settings
@@ -304,7 +310,7 @@ fn schema_of<I: JsonSchema>() -> Value {
     schema
 }
 
-impl<T: Tool> AnyTool for Typed<T> {
+impl<T: Tool> AnyTool for TypedTool<T> {
     fn definition(&self) -> &Definition {
         &self.definition
     }
@@ -313,22 +319,25 @@ impl<T: Tool> AnyTool for Typed<T> {
         self.tool.sketch(partial)
     }
 
-    fn prepare<'a>(&'a self, look: &'a PrepareContext) -> BoxFuture<'a, Result<Intent, ToolError>> {
+    fn prepare<'a>(
+        &'a self,
+        context: &'a PrepareContext,
+    ) -> BoxFuture<'a, Result<Intent, ToolError>> {
         Box::pin(async move {
-            let input = parse::<T::Input>(look.input())?;
-            self.tool.prepare(&input, look).await
+            let input = parse::<T::Input>(context.input())?;
+            self.tool.prepare(&input, context).await
         })
     }
 
     fn run<'a>(
         &'a self,
         input: Arc<Value>,
-        scope: &'a RunContext,
+        context: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
             let typed = parse::<T::Input>(&input)?;
             drop(input);
-            self.tool.run(typed, scope).await.map(Into::into)
+            self.tool.run(typed, context).await.map(Into::into)
         })
     }
 }

@@ -1,5 +1,5 @@
-//! Tracks calls that somebody else judges and runs: start, progress, finish.
-//! It reports; it decides nothing and runs nothing.
+//! Records calls that an agent judges and runs itself: start, progress, finish.
+//! It decides nothing and runs nothing.
 
 use std::sync::Arc;
 
@@ -19,16 +19,28 @@ use crate::progress::Progress;
 use crate::text::{LONGEST_REASON, clean_line};
 use crate::tool::{Definition, ToolError};
 
-/// Writes the calls of an agent that runs its own tools.
+/// Records the calls of an agent that runs its own tools.
+///
+/// ```
+/// use serde_json::json;
+/// use std::sync::Arc;
+/// use toolcall::{CallIds, Journal, Progress, SessionId, Tracker};
+///
+/// let journal = Arc::new(Journal::new(SessionId::random()));
+/// let tracker = Tracker::new(journal, Arc::new(CallIds::random()));
+/// let call = tracker.start("download", json!({"url": "https://example.com/data.csv"}));
+/// call.progress(Progress::at(1.0).of(2.0));
+/// call.finish(Ok("2 lines"));
+/// ```
 #[derive(Clone)]
 pub struct Tracker {
     journal: Arc<Journal>,
     ids: Arc<CallIds>,
-    /// Places for calls whose ending is not reported yet, shared with the engine.
+    /// Permits for calls whose ending is not reported yet, shared with the engine.
     unreported: Arc<Semaphore>,
 }
 
-/// A call that somebody else runs. Dropped without a finish, it has failed.
+/// A call that the agent runs. It fails if it is dropped without [`Tracked::finish`].
 pub struct Tracked {
     journal: Arc<Journal>,
     id: CallId,
@@ -36,7 +48,7 @@ pub struct Tracked {
 }
 
 impl Tracker {
-    /// Writes into this journal, with ids from here.
+    /// Creates a tracker that writes to this journal and takes its call ids from `ids`.
     pub fn new(journal: Arc<Journal>, ids: Arc<CallIds>) -> Self {
         let most = Limits::default().unreported;
         Self {
@@ -46,19 +58,20 @@ impl Tracker {
         }
     }
 
-    /// Shares these places with others who start calls.
+    /// Shares these permits with an engine.
     pub(crate) fn sharing(mut self, unreported: Arc<Semaphore>) -> Self {
         self.unreported = unreported;
         self
     }
 
-    /// Waits until there is room for one more call whose ending is not reported yet. Whoever waits
-    /// for this before each call is held up by a client that does not read, and fills no memory.
+    /// Waits for a permit for one more call whose ending is not reported yet. An agent that awaits
+    /// this before each call slows down with a client that does not read, instead of filling the
+    /// memory.
     pub async fn ready(&self) {
         let _room = self.unreported.acquire().await;
     }
 
-    /// A call of this tool has started. This does not wait: it has started elsewhere.
+    /// Records that a call has started. This does not wait, because the call already runs.
     pub fn start(&self, tool: &str, input: Value) -> Tracked {
         let id = self.ids.next_call();
         let mut definition = Definition::new(clean_line(tool, 200), "", Value::Bool(true));
@@ -104,32 +117,32 @@ impl Tracked {
         self.write(Event::Started);
     }
 
-    /// The call's id.
+    /// Returns the call's id.
     pub fn id(&self) -> &CallId {
         &self.id
     }
 
-    /// Says how far it is.
+    /// Records progress.
     pub fn progress(&self, progress: Progress) {
         self.write(Event::Progressed(progress));
     }
 
-    /// Adds to its output.
+    /// Adds bytes to the call's output.
     pub fn print(&self, bytes: impl AsRef<[u8]>) {
         let _lost_after_the_end = self.journal.print(&self.id, bytes.as_ref());
     }
 
-    /// It was paused.
+    /// Records that the call was paused.
     pub fn hold(&self, reason: &str) {
         self.write(Event::Held(reason.into()));
     }
 
-    /// It goes on.
+    /// Records that the call was resumed.
     pub fn resume(&self) {
         self.write(Event::Resumed);
     }
 
-    /// It ended.
+    /// Records the end of the call.
     pub fn finish(mut self, result: Result<impl Into<ToolResult>, ToolError>) {
         match result {
             Ok(result) => self.end(Ending::Completed, result.into()),

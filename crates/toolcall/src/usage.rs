@@ -1,5 +1,5 @@
-//! Logs one line for every call that ended: which tool, how long, how it went.
-//! The writer has a thread of its own, so that a slow one never holds up a call.
+//! Logs one line of JSON for every call that ended: tool, duration, ending.
+//! The writer runs on its own thread, so that a slow one never delays a call.
 
 use std::io::Write;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -21,7 +21,8 @@ pub struct UsageLog {
 }
 
 impl UsageLog {
-    /// Writes lines here. When it falls far behind, lines are left out and the next one says how many.
+    /// Creates a log that writes lines here. If the writer falls far behind, lines are dropped and
+    /// the next one contains their number.
     pub fn new(mut writer: impl Write + Send + 'static) -> Self {
         let (lines, waiting) = sync_channel::<String>(MOST_WAITING);
         let write = move || {
@@ -74,7 +75,7 @@ impl Reader for UsageLog {
     }
 }
 
-/// Waits until every line that was taken is written.
+/// Waits until every accepted line is written.
 impl Drop for UsageLog {
     fn drop(&mut self) {
         self.lines = None;

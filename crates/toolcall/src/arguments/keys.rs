@@ -1,4 +1,4 @@
-//! What the keys of arguments usually mean: the one table that title, locations and kind share.
+//! What the keys of arguments usually mean: the table that title, locations and kind share.
 //! It must not look at values.
 
 /// What an argument is for.
@@ -6,19 +6,19 @@
 pub(crate) enum Role {
     /// A file, or several.
     Path,
-    /// A folder, or several.
+    /// A directory, or several.
     Folder,
     /// Where something comes from.
     From,
     /// Where something goes.
     To,
-    /// The folder that a command runs in.
+    /// The directory that a command runs in.
     Cwd,
     /// The first line.
     Line,
     /// The last line.
     EndLine,
-    /// The first line, in tools that speak of an offset.
+    /// The first line, in tools that call it an offset.
     Offset,
     /// How many lines.
     Limit,
@@ -34,13 +34,13 @@ pub(crate) enum Role {
     Code,
     /// A database statement.
     Statement,
-    /// What is looked for.
+    /// What is searched for.
     Query,
-    /// Which files are looked at.
+    /// Which files are searched.
     Glob,
     /// An address, or several.
     Url,
-    /// What something will contain.
+    /// New content.
     Content,
     /// Text that will be replaced.
     OldText,
@@ -56,9 +56,9 @@ pub(crate) enum Role {
     Action,
     /// Which sites a web search covers.
     Domains,
-    /// A short word that tells calls of one tool apart.
+    /// A short word that distinguishes calls of one tool.
     Name,
-    /// What is asked for, in words.
+    /// A request in words.
     Prompt,
     /// A mode.
     Mode,
@@ -67,7 +67,7 @@ pub(crate) enum Role {
 impl Role {
     pub(crate) const COUNT: usize = Role::Mode as usize + 1;
 
-    /// Whether values of this role are numbers, or lists of them.
+    /// Returns whether values of this role are numbers, or lists of them.
     pub(crate) fn is_number(self) -> bool {
         matches!(
             self,
@@ -86,11 +86,11 @@ impl Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) role: Role,
-    /// The key stands in the table, rather than resembling one that does.
+    /// Whether the key is in the table, rather than resembling one that is.
     pub(crate) exact: bool,
 }
 
-/// The role of a key, whichever way its words are joined: `file_path`, `filePath`, `file-path`.
+/// Returns the role of a key, however its words are joined: `file_path`, `filePath`, `file-path`.
 pub(crate) fn role(key: &str) -> Option<Key> {
     let mut buffer = [0; LONGEST];
     let folded = fold(key, &mut buffer)?;
@@ -103,13 +103,14 @@ pub(crate) fn role(key: &str) -> Option<Key> {
     }
 }
 
-/// Whether a key is this folded one, whichever way its words are joined.
+/// Returns whether a key equals this folded one, however its words are joined.
 pub(crate) fn same_key(key: &str, folded: &str) -> bool {
     let mut buffer = [0; LONGEST];
     fold(key, &mut buffer) == Some(folded.as_bytes())
 }
 
-/// Every call's arguments pass here, so only keys of the same first letter are compared.
+/// Finds a key in the table. This runs for every argument, so only keys with the same first letter
+/// are compared.
 fn exact_role(folded: &[u8]) -> Option<Role> {
     let letter = usize::from(folded.first()?.wrapping_sub(b'a'));
     let keys = KEYS.get(*FIRST_LETTERS.get(letter)?..*FIRST_LETTERS.get(letter + 1)?)?;
@@ -117,7 +118,7 @@ fn exact_role(folded: &[u8]) -> Option<Role> {
     found.map(|(_, role)| *role)
 }
 
-/// Where the keys of each letter begin.
+/// The index at which the keys of each letter begin.
 const FIRST_LETTERS: [usize; 27] = {
     let mut begins = [KEYS.len(); 27];
     let mut at = KEYS.len();
@@ -132,7 +133,7 @@ const FIRST_LETTERS: [usize; 27] = {
     begins
 };
 
-/// Longer keys are sentences, not names.
+/// The longest key; longer ones are sentences, not names.
 const LONGEST: usize = 32;
 
 fn fold<'b>(key: &str, buffer: &'b mut [u8; LONGEST]) -> Option<&'b [u8]> {
@@ -144,7 +145,8 @@ fn fold<'b>(key: &str, buffer: &'b mut [u8; LONGEST]) -> Option<&'b [u8]> {
     Some(&buffer[..length])
 }
 
-/// `csv_path`, `repoPath`, `output-file`; but no path within a document.
+/// Returns whether a key looks like a path: `csv_path`, `repoPath`, `output-file`; but not a path
+/// within a document.
 fn resembles_path(folded: &[u8]) -> bool {
     let paths = [
         &b"path"[..],
@@ -158,7 +160,8 @@ fn resembles_path(folded: &[u8]) -> bool {
     paths.iter().any(|end| folded.ends_with(end)) && !others.iter().any(|end| folded.ends_with(end))
 }
 
-/// Folded keys in order. Within one role, a key that stands in an input wins over one that resembles it.
+/// Folded keys in alphabetical order. Within one role, an exact key wins over one that resembles
+/// it.
 const KEYS: &[(&str, Role)] = &[
     ("absolutepath", Role::Path),
     ("action", Role::Action),

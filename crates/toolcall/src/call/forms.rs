@@ -1,5 +1,5 @@
-//! The forms of a call's server, folded.
-//! What is answered to one changes no verdict and starts nothing.
+//! The forms of a call's server: which were asked and answered.
+//! An answer changes no verdict and starts nothing.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ use crate::form::{FormAnswered, FormQuestion};
 use crate::irregularity::Irregularity;
 use crate::timestamp::Timestamp;
 
-/// A form and, once there is one, what was answered.
+/// A form with its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedForm {
     /// The form.
     pub question: Arc<FormQuestion>,
-    /// The answer.
+    /// The answer, once there is one.
     pub answer: Option<Arc<FormAnswered>>,
 }
 
 impl ToolCall {
-    /// The forms of its server, oldest first.
+    /// Returns the forms of the tool's server, oldest first.
     pub fn forms(&self) -> &[AskedForm] {
         &self.forms
     }
 
-    /// Whether a form is open.
+    /// Returns whether a form is open.
     pub(super) fn has_open_form(&self) -> bool {
         self.forms.iter().any(|asking| asking.answer.is_none())
     }
 
-    /// Only a tool that acts has a server that asks. No verdict depends on what is answered.
+    /// Only a running tool has a server that asks. No verdict depends on the answer.
     pub(super) fn form_asked(
         &mut self,
         event: &Event,
@@ -45,7 +45,7 @@ impl ToolCall {
             question: question.clone(),
             answer: None,
         });
-        self.steps.asking_since.get_or_insert(at);
+        self.timestamps.asking_since.get_or_insert(at);
         Ok(())
     }
 
@@ -64,7 +64,7 @@ impl ToolCall {
         }
         asking.answer = Some(answer.clone());
         if !self.is_asking() {
-            self.steps.stop_asking(at);
+            self.timestamps.stop_asking(at);
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
-//! How long each step of a call took.
-//! It adds up moments that it is given; it reads no clock.
+//! How long each phase of a call took.
+//! It computes with timestamps that it is given; it reads no clock.
 
 use std::time::Duration;
 
 use crate::timestamp::Timestamp;
 
-/// How long each step took. `queued + waited + ran = total`.
+/// How long each phase took. `queued + waited + ran = total`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
     /// Before it ran, without the time a question was open.
@@ -18,9 +18,9 @@ pub struct Timing {
     pub total: Duration,
 }
 
-/// When what happened.
+/// When each phase of a call began.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Steps {
+pub(super) struct CallTimestamps {
     pub(super) announced: Timestamp,
     pub(super) started: Option<Timestamp>,
     pub(super) ended: Option<Timestamp>,
@@ -30,7 +30,7 @@ pub(super) struct Steps {
     pub(super) latest: Timestamp,
 }
 
-impl Steps {
+impl CallTimestamps {
     pub(super) fn stop_asking(&mut self, at: Timestamp) {
         let waited = self
             .asking_since

@@ -1,9 +1,9 @@
-//! Decides whether a call may run: judged by the rulebook, asked of the approver.
-//! Nothing but an explicit yes is a yes.
+//! Decides whether a call may run: the rulebook judges it, and the approver answers what it asks.
+//! Only an explicit yes is a yes.
 
 use std::sync::Arc;
 
-use super::carry::{Carried, End, Step, internal};
+use super::call_task::{CallEnd, CallTask, StepResult, internal};
 use crate::approver::{Answer, Approver};
 use crate::event::{
     Canceller, Decision, Effect, Ending, Event, Judge, Prepared, Question, Remembered, Rule,
@@ -11,29 +11,29 @@ use crate::event::{
 };
 use crate::ids::QuestionId;
 use crate::policy::{AnswerContext, Verdict};
-use crate::stop::Cause;
+use crate::stop::StopCause;
 use crate::store::Receipt;
 use crate::text::{LONGEST_REASON, clean_line};
 
-impl Carried {
-    /// Goes on only if the call may run and the decision is safe.
-    pub(super) async fn decide(&self, prepared: &Arc<Prepared>) -> Step<()> {
-        let settled = match self.judge(prepared) {
-            Verdict::Allow { rule } => Settled::allowed_by(rule),
-            Verdict::Deny { rule, reason } => Settled::denied_by(rule, reason),
+impl CallTask {
+    /// Returns `Ok` only if the call may run and the decision is stored.
+    pub(super) async fn decide(&self, prepared: &Arc<Prepared>) -> StepResult<()> {
+        let decision = match self.judge(prepared) {
+            Verdict::Allow { rule } => PendingDecision::allowed_by(rule),
+            Verdict::Deny { rule, reason } => PendingDecision::denied_by(rule, reason),
             Verdict::Ask { rule, offers } => match self.core.approver.clone() {
                 Some(approver) => Box::pin(self.ask(&*approver, prepared, rule, offers)).await?,
-                None => self.nobody_to_ask(),
+                None => self.deny_without_approver(),
             },
         };
-        let recorded = match self.record(prepared, settled)?.now() {
+        let recorded = match self.record(prepared, decision)?.now() {
             Ok(recorded) => recorded,
             Err(receipt) => Box::pin(self.live.stop.race(receipt.wait())).await?,
         };
-        recorded.map_err(|error| Box::<End>::from(Ending::failed(error.to_string())))
+        recorded.map_err(|error| Box::<CallEnd>::from(Ending::failed(error.to_string())))
     }
 
-    fn write_both(&self, events: [Event; 2]) -> Step<Receipt> {
+    fn write_both(&self, events: [Event; 2]) -> StepResult<Receipt> {
         self.core
             .journal
             .write_both(self.id(), events)
@@ -44,12 +44,12 @@ impl Carried {
         self.core
             .rulebook
             .policy()
-            .judge(&prepared.intent, &self.core.setting)
+            .judge(&prepared.intent, &self.core.session_context)
     }
 
-    fn nobody_to_ask(&self) -> Settled {
+    fn deny_without_approver(&self) -> PendingDecision {
         let reason = "nobody can be asked; give the engine `.approver(…)`, or allow everything with `.policy(AllowAll)`";
-        Settled::denied_by(RuleName::new("no-approver"), reason.into())
+        PendingDecision::denied_by(RuleName::new("no-approver"), reason.into())
     }
 
     async fn ask(
@@ -58,11 +58,11 @@ impl Carried {
         prepared: &Arc<Prepared>,
         because: RuleName,
         offers: Vec<Rule>,
-    ) -> Step<Settled> {
+    ) -> StepResult<PendingDecision> {
         let mut changes = self.core.rulebook.changes();
         let question = Arc::new(Question {
             id: QuestionId::new(format!("{}?", self.id())),
-            session: self.core.setting.session.clone(),
+            session: self.core.session_context.session.clone(),
             call: self.id().clone(),
             subject: prepared.clone(),
             offers,
@@ -71,37 +71,40 @@ impl Carried {
         let prepared_first = Event::Prepared(prepared.clone());
         self.write_both([prepared_first, Event::Asked(question.clone())])?;
         let mut answering = approver.ask(&question);
-        // A rule may have come between the first verdict and the subscription.
+        // A rule may have been added between the first verdict and the subscription.
         let mut judge_again = true;
-        let settled = loop {
-            if judge_again && let Some(settled) = self.judge_waiting(prepared) {
-                break settled;
+        let decision = loop {
+            if judge_again && let Some(decision) = self.judge_waiting(prepared) {
+                break decision;
             }
             tokio::select! {
                 biased;
                 cause = self.live.stop.stopped() => return Err(cause.into()),
                 changed = changes.changed(), if judge_again => judge_again = changed.is_ok(),
-                answer = &mut answering => break self.answered(&question, answer)?,
+                answer = &mut answering => break self.apply_answer(&question, answer)?,
             }
         };
         drop(answering);
-        Ok(settled.to(question.id.clone()))
+        Ok(decision.with_question(question.id.clone()))
     }
 
-    /// What a new rule says to a call that waits for an answer.
-    fn judge_waiting(&self, prepared: &Prepared) -> Option<Settled> {
+    /// Judges a waiting call again after the rules changed.
+    fn judge_waiting(&self, prepared: &Prepared) -> Option<PendingDecision> {
         match self.judge(prepared) {
             Verdict::Ask { .. } => None,
-            Verdict::Allow { rule } => Some(Settled::allowed_by(rule)),
-            Verdict::Deny { rule, reason } => Some(Settled::denied_by(rule, reason)),
+            Verdict::Allow { rule } => Some(PendingDecision::allowed_by(rule)),
+            Verdict::Deny { rule, reason } => Some(PendingDecision::denied_by(rule, reason)),
         }
     }
 
-    fn answered(&self, question: &Question, answer: Answer) -> Step<Settled> {
+    fn apply_answer(&self, question: &Question, answer: Answer) -> StepResult<PendingDecision> {
         let (effect, rule, reason) = match answer {
-            Answer::Cancelled => return Err(Cause::Cancelled(Canceller::Person).into()),
+            Answer::Cancelled => return Err(StopCause::Cancelled(Canceller::Person).into()),
             Answer::Unanswered { reason } => {
-                return Ok(Settled::denied_by(RuleName::new("no-answer"), reason));
+                return Ok(PendingDecision::denied_by(
+                    RuleName::new("no-answer"),
+                    reason,
+                ));
             }
             Answer::AllowOnce => (Effect::Allow, None, None),
             Answer::AllowAlways(rule) => (Effect::Allow, Some(rule), None),
@@ -110,12 +113,12 @@ impl Carried {
         };
         if let Some(rule) = rule.as_ref().filter(|rule| !question.offers.contains(rule)) {
             let reason = format!("the answer kept a rule that was not offered: {}", rule.text);
-            return Ok(Settled::denied_by(
+            return Ok(PendingDecision::denied_by(
                 RuleName::new("not-offered"),
                 reason.into(),
             ));
         }
-        Ok(Settled {
+        Ok(PendingDecision {
             question: None,
             effect,
             by: Judge::Person(self.remember(rule, effect, &question.subject)),
@@ -127,13 +130,13 @@ impl Carried {
         let Some(rule) = rule else {
             return Remembered::Once;
         };
-        let occasion = AnswerContext {
+        let answer_context = AnswerContext {
             when: self.core.journal.now(),
-            session: self.core.setting.session.clone(),
+            session: self.core.session_context.session.clone(),
             call: self.id().clone(),
             title: subject.intent.title.as_str().into(),
         };
-        match self.core.rulebook.remember(&rule, effect, &occasion) {
+        match self.core.rulebook.remember(&rule, effect, &answer_context) {
             Ok(()) => Remembered::Kept(rule),
             Err(error) => Remembered::NotKept {
                 rule,
@@ -142,23 +145,24 @@ impl Carried {
         }
     }
 
-    /// Writes the decision, and before it what was decided about unless a question has said that.
-    /// Nothing starts before it is safe.
-    fn record(&self, prepared: &Arc<Prepared>, settled: Settled) -> Step<Receipt> {
-        let was_asked = settled.question.is_some();
+    /// Writes the decision, and before it the prepared intent unless a question has recorded that.
+    /// A call starts only after the receipt confirms it.
+    fn record(&self, prepared: &Arc<Prepared>, decision: PendingDecision) -> StepResult<Receipt> {
+        let was_asked = decision.question.is_some();
         let decided = Event::Decided(Arc::new(Decision {
-            question: settled.question,
-            effect: settled.effect,
-            by: settled.by,
+            question: decision.question,
+            effect: decision.effect,
+            by: decision.by,
         }));
-        let receipt = match was_asked {
-            true => self.write(decided)?,
-            false => self.write_both([Event::Prepared(prepared.clone()), decided])?,
+        let receipt = if was_asked {
+            self.write(decided)?
+        } else {
+            self.write_both([Event::Prepared(prepared.clone()), decided])?
         };
-        match settled.effect {
+        match decision.effect {
             Effect::Allow => Ok(receipt),
             Effect::Deny => {
-                let reason = settled.reason.unwrap_or_else(|| "it was refused".into());
+                let reason = decision.reason.unwrap_or_else(|| "it was refused".into());
                 Err(Ending::denied(clean_line(&reason, LONGEST_REASON)).into())
             }
         }
@@ -176,16 +180,16 @@ fn rejection(reason: Option<&str>) -> Arc<str> {
     }
 }
 
-/// A decision that is about to be written.
-struct Settled {
+/// A decision that is not written yet.
+struct PendingDecision {
     question: Option<QuestionId>,
     effect: Effect,
     by: Judge,
-    /// Why not, if not.
+    /// Why it was denied.
     reason: Option<Arc<str>>,
 }
 
-impl Settled {
+impl PendingDecision {
     fn allowed_by(rule: RuleName) -> Self {
         Self {
             question: None,
@@ -204,7 +208,7 @@ impl Settled {
         }
     }
 
-    fn to(mut self, question: QuestionId) -> Self {
+    fn with_question(mut self, question: QuestionId) -> Self {
         self.question = Some(question);
         self
     }

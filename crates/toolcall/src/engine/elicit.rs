@@ -1,32 +1,32 @@
-//! Carries a form of a tool's server to the approver, and its answer back.
-//! It judges nothing and starts nothing: whatever is answered, the call goes on as it was decided.
+//! Sends a form of a tool's server to the approver and returns the answer.
+//! It judges nothing and starts nothing: no answer changes the decision about the call.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::Nest;
+use super::EngineHandle;
 use crate::event::Event;
 use crate::form::{Form, FormAnswer, FormAnswered, FormQuestion, FormReply};
 use crate::ids::QuestionId;
 
-/// A server that asks more often in one call is not heard.
+/// Further forms of the same call are declined.
 const MOST_FORMS: usize = 16;
 
-impl Nest {
-    /// Asks, and checks what is answered against the form. Dropped meanwhile, the form is withdrawn.
+impl EngineHandle {
+    /// Sends a form and checks the answer against it. Dropping the future withdraws the form.
     pub(crate) async fn elicit(&self, form: Form) -> FormAnswer {
         if self.stop().cause().is_some() {
             return FormAnswer::Cancelled;
         }
-        let number = self.parent.forms.fetch_add(1, Ordering::Relaxed) + 1;
+        let number = self.live.forms.fetch_add(1, Ordering::Relaxed) + 1;
         if number > MOST_FORMS {
             let reason = format!("a call may show at most {MOST_FORMS} forms");
             return FormAnswer::declined_because(reason);
         }
         let question = Arc::new(FormQuestion {
-            id: QuestionId::new(format!("{}?form-{number}", self.parent.id)),
-            session: self.core.setting.session.clone(),
-            call: self.parent.id.clone(),
+            id: QuestionId::new(format!("{}?form-{number}", self.live.id)),
+            session: self.core.session_context.session.clone(),
+            call: self.live.id.clone(),
             form,
         });
         let Some(open) = OpenForm::ask(self, question.clone()) else {
@@ -42,7 +42,7 @@ impl Nest {
     }
 }
 
-/// What does not fit the form never reaches who asked.
+/// Declines an answer that does not fit the form, so that the server never gets it.
 fn checked(answer: FormAnswer, question: &FormQuestion) -> FormAnswer {
     let problem = match &answer {
         FormAnswer::Accepted(values) => question.form.check(values).err(),
@@ -56,21 +56,21 @@ fn checked(answer: FormAnswer, question: &FormQuestion) -> FormAnswer {
     }
 }
 
-/// A form that was asked and not answered. Dropped, it was withdrawn.
+/// A form without an answer. Dropping it withdraws the form.
 struct OpenForm<'a> {
-    nest: &'a Nest,
+    engine: &'a EngineHandle,
     question: Arc<FormQuestion>,
     is_open: bool,
 }
 
 impl<'a> OpenForm<'a> {
-    /// Nothing if the call has ended.
-    fn ask(nest: &'a Nest, question: Arc<FormQuestion>) -> Option<Self> {
+    /// Returns `None` if the call has ended.
+    fn ask(engine: &'a EngineHandle, question: Arc<FormQuestion>) -> Option<Self> {
         let asked = Event::FormAsked(question.clone());
-        nest.core.journal.write(&nest.parent.id, asked).ok()?;
-        nest.parent.stop_the_clock();
+        engine.core.journal.write(&engine.live.id, asked).ok()?;
+        engine.live.pause_timer();
         Some(Self {
-            nest,
+            engine,
             question,
             is_open: true,
         })
@@ -84,12 +84,16 @@ impl<'a> OpenForm<'a> {
         if !std::mem::take(&mut self.is_open) {
             return;
         }
-        self.nest.parent.restart_the_clock();
+        self.engine.live.resume_timer();
         let answered = Event::FormAnswered(Arc::new(FormAnswered {
             question: self.question.id.clone(),
             reply,
         }));
-        let _ended_meanwhile = self.nest.core.journal.write(&self.nest.parent.id, answered);
+        let _ended_meanwhile = self
+            .engine
+            .core
+            .journal
+            .write(&self.engine.live.id, answered);
     }
 }
 

@@ -1,15 +1,15 @@
-//! Ends a call, once, and gives back all it held.
-//! Whoever comes first ends it: what carries it, or the watchman.
+//! Ends a call, once, and releases everything it held.
+//! Its task or the watchdog ends it, whichever comes first; the other does nothing.
 
 use std::sync::Arc;
 
-use super::carry::End;
-use super::{Core, Live};
+use super::call_task::CallEnd;
+use super::{Core, LiveCall};
 use crate::call::ToolCall;
 use crate::content::Content;
 use crate::event::{Announced, Ending, Event, Finish, Outline, ToolResult};
 use crate::fit::fit_result;
-use crate::host::keep_safely;
+use crate::host::keep_catching_panics;
 use crate::ids::CallId;
 use crate::intent::{Input, Touch};
 use crate::outcome::{Advice, Outcome};
@@ -17,8 +17,8 @@ use crate::output::Spill;
 use crate::repeat::Attempt;
 
 impl Core {
-    /// Ends a call unless it has ended.
-    pub(super) fn finish(&self, live: &Live, end: End) {
+    /// Ends a call unless it has ended already.
+    pub(super) fn finish(&self, live: &LiveCall, end: CallEnd) {
         let Some(sender) = live.outcome.lock().take() else {
             return;
         };
@@ -26,12 +26,12 @@ impl Core {
         let ended = self.journal.finish(&live.id, end.ending.clone(), result);
         let call = ended.unwrap_or_else(|_| self.reconstruct(live, end.ending));
         let advice = self.advise(live, &call);
-        self.give_back(live);
+        self.release(live);
         let _nobody_waits = sender.send(Outcome { call, advice });
     }
 
-    /// A call that somebody else ended in the journal: whoever waits for it still gets an outcome.
-    fn reconstruct(&self, live: &Live, ending: Ending) -> Arc<ToolCall> {
+    /// Builds the outcome of a call that was ended directly in the journal.
+    fn reconstruct(&self, live: &LiveCall, ending: Ending) -> Arc<ToolCall> {
         let announced = Arc::new(Announced {
             tool: live.tool.clone(),
             model_id: None,
@@ -43,7 +43,7 @@ impl Core {
             Ending::Completed => Ending::interrupted("it was ended in the journal"),
             other => other,
         };
-        let (session, at) = (self.setting.session.clone(), self.journal.now());
+        let (session, at) = (self.session_context.session.clone(), self.journal.now());
         let mut call = ToolCall::announce(live.id.clone(), session, announced, Arc::default(), at);
         let finish = Finish {
             ending,
@@ -54,10 +54,10 @@ impl Core {
         Arc::new(call)
     }
 
-    /// Cuts a result to the budget; texts that are cut are kept whole by the host.
+    /// Cuts a result to the budget; the host stores the whole of the texts that are cut.
     fn fit(&self, id: &CallId, result: ToolResult) -> ToolResult {
         let (mut result, lost) = fit_result(result, &self.journal.budget());
-        let keep = |text: &Arc<str>| keep_safely(&*self.host, id, text.as_bytes());
+        let keep = |text: &Arc<str>| keep_catching_panics(&*self.host, id, text.as_bytes());
         match lost
             .texts
             .iter()
@@ -77,8 +77,9 @@ impl Core {
         result
     }
 
-    /// What changed something may have mended what failed before, so that it is worth trying again.
-    fn advise(&self, live: &Live, call: &ToolCall) -> Advice {
+    /// Counts failures of the same attempt. A call that changed something clears the count: what
+    /// failed before may now succeed.
+    fn advise(&self, live: &LiveCall, call: &ToolCall) -> Advice {
         let mut repeats = self.repeats.lock();
         let Some(ending) = call
             .ending()
@@ -92,7 +93,7 @@ impl Core {
         match ending {
             Ending::Completed if may_change(call) => repeats.forget_all(),
             Ending::Completed => repeats.succeeded(attempt),
-            Ending::Failed { .. } if repeats.is_hopeless(attempt) => return repeats.refused(),
+            Ending::Failed { .. } if repeats.is_exhausted(attempt) => return repeats.refused(),
             Ending::Failed { reason } | Ending::Denied { reason } => {
                 return repeats.failed(attempt, reason);
             }
@@ -102,13 +103,13 @@ impl Core {
         Advice::None
     }
 
-    fn give_back(&self, live: &Live) {
-        if let Some(place) = live.place.get() {
-            self.queue.leave(*place);
+    fn release(&self, live: &LiveCall) {
+        if let Some(position) = live.position.get() {
+            self.queue.leave(*position);
         }
         live.stop_children();
         self.live.lock().remove(&live.id);
-        live.turn.one_ended();
+        live.turn.call_ended();
     }
 }
 
@@ -124,13 +125,13 @@ fn may_change(call: &ToolCall) -> bool {
     })
 }
 
-impl Live {
-    /// Whether somebody has ended it.
+impl LiveCall {
+    /// Returns whether the call has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.outcome.lock().is_none()
     }
 
-    /// Which tool was called with which input, once that is known.
+    /// Returns the tool and its input, once both are known.
     pub(super) fn attempt(&self) -> Option<Attempt> {
         let input = self.attempted.get()?;
         Some(Attempt::new(&self.tool, input))

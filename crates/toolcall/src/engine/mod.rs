@@ -1,17 +1,17 @@
-//! Carries calls from the model's request to their one ending; the only async room.
+//! Runs calls from the model's request to their one ending; the only async part of the crate.
 //! It knows no wire types and no files.
 
-mod build;
-mod carry;
+mod builder;
+mod call_task;
 mod decide;
+mod dry_run;
 mod elicit;
 mod finish;
 mod queue;
-mod rehearse;
+mod run_tool;
 mod stream;
-mod supervise;
 mod turn;
-mod watchman;
+mod watchdog;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -28,52 +28,52 @@ use crate::ids::{CallId, CallIds};
 use crate::infer;
 use crate::intent::{Kind, Sketch};
 use crate::journal::Journal;
-use crate::map::Map;
+use crate::map::FastMap;
 use crate::outcome::Outcome;
 use crate::policy::{Rulebook, SessionContext};
 use crate::registry::Registry;
-use crate::repeat::Repeats;
+use crate::repeat::RepeatedFailures;
 use crate::request::ToolRequest;
-use crate::schedule::Place;
+use crate::schedule::Position;
 use crate::shared::SharedRegistry;
-use crate::stop::{Cause, Stop};
+use crate::stop::{StopCause, StopSignal};
 use crate::tracker::Tracker;
 
-pub use build::EngineBuilder;
+pub use builder::EngineBuilder;
 pub use stream::InputStream;
 pub use turn::{CallHandle, Trace, Turn};
 
 use queue::Queue;
-pub(crate) use turn::Nest;
-use watchman::{Watched, Watchman};
+pub(crate) use turn::EngineHandle;
+use watchdog::{WatchState, Watchdog};
 
-/// Carries the calls of one session.
+/// Runs the calls of one session. Create it with [`Engine::builder`].
 ///
-/// Dropping it cancels what is still open.
+/// Dropping it cancels the calls that are still open.
 pub struct Engine {
     core: Arc<Core>,
 }
 
-/// Bounds of an engine.
+/// Limits of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls that run at once.
+    /// How many calls run at the same time.
     pub running: usize,
-    /// Calls that were announced and whose ending has not been reported. Further ones wait.
+    /// How many calls may be announced without their ending being reported. Further calls wait.
     pub unreported: usize,
-    /// Nested calls of one call at once.
+    /// How many nested calls of one call run at the same time.
     pub nested: usize,
-    /// How deep calls may be nested.
+    /// How many levels deep calls may be nested.
     pub depth: usize,
-    /// The largest input, in bytes.
+    /// The largest input in bytes.
     pub input_bytes: usize,
     /// How long a tool may take to prepare.
     pub prepare: Duration,
-    /// How long a tool may run that states no time of its own.
+    /// How long a tool may run that sets no [`TIMEOUT`](crate::Tool::TIMEOUT).
     pub run: Duration,
-    /// How long a tool has to clean up once it was stopped.
+    /// How long a stopped tool may take to clean up.
     pub grace: Duration,
-    /// How long a tool may be silent before a sign of life is given for it.
+    /// After how much silence of a tool a heartbeat is sent.
     pub heartbeat: Duration,
 }
 
@@ -93,7 +93,7 @@ impl Default for Limits {
     }
 }
 
-/// What every call of the engine shares.
+/// What all calls of an engine share.
 pub(crate) struct Core {
     registry: SharedRegistry,
     rulebook: Arc<dyn Rulebook>,
@@ -101,85 +101,86 @@ pub(crate) struct Core {
     host: Arc<dyn Host>,
     journal: Arc<Journal>,
     ids: Arc<CallIds>,
-    setting: Arc<SessionContext>,
+    session_context: Arc<SessionContext>,
     limits: Limits,
     running: Arc<Semaphore>,
     unreported: Arc<Semaphore>,
     queue: Queue,
-    repeats: Mutex<Repeats>,
-    live: Mutex<Map<CallId, Arc<Live>>>,
-    watchman: Watchman,
-    /// Whether the engine was dropped: what comes after it is cancelled.
+    repeats: Mutex<RepeatedFailures>,
+    live: Mutex<FastMap<CallId, Arc<LiveCall>>>,
+    watchdog: Watchdog,
+    /// Whether the engine was dropped: later calls are cancelled.
     is_closed: AtomicBool,
 }
 
 /// A call that has not ended.
-pub(crate) struct Live {
+pub(crate) struct LiveCall {
     id: CallId,
-    /// As the model wrote it.
+    /// The tool's name as the model wrote it.
     tool: Arc<str>,
-    /// What the model has written of its input so far.
+    /// The part of the input that the model has written so far.
     written: Mutex<String>,
-    /// Its input, once it was read.
+    /// The input, once it was parsed.
     attempted: OnceLock<Arc<Value>>,
-    /// Where the outcome goes. Whoever takes it ends the call.
+    /// Sends the outcome. Whoever takes the sender ends the call, so that only one can.
     outcome: Mutex<Option<oneshot::Sender<Outcome>>>,
-    stop: Stop,
-    /// Whether it runs within a living call, and so within that one's permits.
+    stop: StopSignal,
+    /// Whether it is a nested call of a live one and so runs within that call's permits.
     is_nested: bool,
-    /// Where that one stands in the order of calls.
-    parent_place: Option<Place>,
+    /// The queue position of the parent call.
+    parent_position: Option<Position>,
     depth: usize,
     turn: Arc<turn::TurnState>,
-    place: OnceLock<Place>,
-    /// Made for the first child: most calls have none.
-    room_for_children: OnceLock<Arc<Semaphore>>,
-    children: Mutex<Vec<Weak<Live>>>,
-    /// How many forms its server has asked for.
+    position: OnceLock<Position>,
+    /// Created for the first nested call: most calls have none.
+    child_permits: OnceLock<Arc<Semaphore>>,
+    children: Mutex<Vec<Weak<LiveCall>>>,
+    /// How many forms its server has sent.
     forms: AtomicUsize,
-    /// What its tool is doing.
-    watched: Mutex<Option<Watched>>,
+    /// What its tool is doing, for the watchdog.
+    watched: Mutex<Option<WatchState>>,
 }
 
 impl Engine {
-    /// An engine for these tools. Without a policy it asks; without an approver it refuses what it
-    /// would ask.
+    /// Returns a builder of an engine for these tools. Without a policy the engine asks about every
+    /// call; without an approver it denies what it would ask.
     pub fn builder(registry: impl Into<SharedRegistry>) -> EngineBuilder {
         EngineBuilder::new(registry.into())
     }
 
-    /// A turn: what the model asks for between two messages of the person.
+    /// Starts a turn: the calls that a model makes between two messages of the user.
     pub fn turn(&self) -> Turn {
         Turn::new(self.core.clone())
     }
 
-    /// Carries one call, in a turn of its own.
+    /// Runs one call in a turn of its own.
     pub async fn run(&self, request: ToolRequest) -> Outcome {
         let turn = self.turn();
         turn.call(request).await.await
     }
 
-    /// Cancels one call, for the person. Says whether it was open.
+    /// Cancels one call on behalf of the user. Returns whether it was open.
     pub fn cancel(&self, id: &CallId) -> bool {
-        self.core.stop(id, Cause::Cancelled(Canceller::Person))
+        self.core.stop(id, StopCause::Cancelled(Canceller::Person))
     }
 
-    /// The journal of its calls.
+    /// Returns the journal of its calls.
     pub fn journal(&self) -> &Arc<Journal> {
         &self.core.journal
     }
 
-    /// The tools as they are now.
+    /// Returns the tools as they are now.
     pub fn registry(&self) -> Arc<Registry> {
         self.core.registry.snapshot()
     }
 
-    /// What its calls are judged in.
+    /// Returns the session context in which calls are judged.
     pub fn setting(&self) -> &SessionContext {
-        &self.core.setting
+        &self.core.session_context
     }
 
-    /// Tracks calls that somebody else judges and runs, in the same journal.
+    /// Returns a tracker that records calls of an agent that judges and runs its own tools, in the
+    /// same journal.
     pub fn tracker(&self) -> Tracker {
         let core = &self.core;
         Tracker::new(core.journal.clone(), core.ids.clone()).sharing(core.unreported.clone())
@@ -190,12 +191,12 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.core.is_closed.store(true, Ordering::SeqCst);
         self.core
-            .stop_where(&Cause::Cancelled(Canceller::Engine), |_| true);
+            .stop_where(&StopCause::Cancelled(Canceller::Engine), |_| true);
     }
 }
 
 impl Core {
-    /// What can be said of a call from what is there of its input.
+    /// Describes a call from the part of the input that is there.
     fn sketch(&self, tool: &str, input: Option<&Value>) -> Sketch {
         match self.registry.find(tool) {
             Some(entry) => entry.sketch(input),
@@ -203,33 +204,33 @@ impl Core {
         }
     }
 
-    fn stop(self: &Arc<Self>, id: &CallId, cause: Cause) -> bool {
+    fn stop(self: &Arc<Self>, id: &CallId, cause: StopCause) -> bool {
         let live = self.live.lock().get(id).cloned();
         let was_open = live.is_some_and(|live| live.stop(cause));
-        self.wake_watchman();
+        self.start_watchdog();
         was_open
     }
 
-    fn stop_where(self: &Arc<Self>, cause: &Cause, which: impl Fn(&Live) -> bool) {
+    fn stop_where(self: &Arc<Self>, cause: &StopCause, which: impl Fn(&LiveCall) -> bool) {
         let stopped = self.find(which);
         for live in &stopped {
             live.stop.stop(cause.clone());
         }
         if !stopped.is_empty() {
-            self.wake_watchman();
+            self.start_watchdog();
         }
     }
 
-    /// Found first and stopped after, so that no lock is held while bells ring.
-    fn find(&self, which: impl Fn(&Live) -> bool) -> Vec<Arc<Live>> {
+    /// Collects the calls first, so that the lock is not held while they are stopped.
+    fn find(&self, which: impl Fn(&LiveCall) -> bool) -> Vec<Arc<LiveCall>> {
         let live = self.live.lock();
         live.values().filter(|live| which(live)).cloned().collect()
     }
 }
 
-impl Live {
-    /// Stops the call and what runs on its behalf. Says whether it was not stopped before.
-    fn stop(&self, cause: Cause) -> bool {
+impl LiveCall {
+    /// Stops the call and its nested calls. Returns whether it was not stopped before.
+    fn stop(&self, cause: StopCause) -> bool {
         let is_first = self.stop.stop(cause);
         self.stop_children();
         is_first
@@ -238,7 +239,7 @@ impl Live {
     fn stop_children(&self) {
         let children = std::mem::take(&mut *self.children.lock());
         for child in children.iter().filter_map(Weak::upgrade) {
-            child.stop(Cause::Cancelled(Canceller::Parent));
+            child.stop(StopCause::Cancelled(Canceller::Parent));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Lets calls wait for their place in the schedule.
-//! The order itself is the schedule's business.
+//! Lets calls wait until the schedule lets them run.
+//! It does not decide the order; the schedule does.
 
 use std::sync::Arc;
 
@@ -7,89 +7,105 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::intent::Touch;
-use crate::map::Map;
-use crate::schedule::{Departures, Place, Schedule, Standing};
+use crate::map::FastMap;
+use crate::schedule::{ChangeCount, Position, Readiness, Schedule};
 
-/// The schedule, with a bell for every call that waits.
+/// The schedule, with a [`Notify`] for every waiting call.
 #[derive(Default)]
-pub(super) struct Queue(Mutex<Waiting>);
+pub(super) struct Queue(Mutex<QueueInner>);
 
 #[derive(Default)]
-struct Waiting {
+struct QueueInner {
     schedule: Schedule,
-    bells: Map<Place, Arc<Notify>>,
+    waiters: FastMap<Position, Arc<Notify>>,
 }
 
 /// Whether a call may go on.
-pub(super) enum Step {
-    /// It may.
-    Passed(Passage),
-    /// Not before this bell has rung.
-    Wait(Arc<Notify>),
+pub(super) enum QueueState {
+    /// It may go on.
+    Ready(Freshness),
+    /// It waits for this notification.
+    Waiting(Arc<Notify>),
 }
 
-/// What a call met on its way.
+/// Whether what a call read while it prepared still holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Passage {
-    /// What it saw is as it was.
-    Free,
-    /// Earlier calls that touch the same ended since it looked; the world may have changed.
-    AfterOthers,
+pub(super) enum Freshness {
+    /// Nothing it depends on has changed.
+    Current,
+    /// Earlier calls that touch the same have ended since it prepared; the files may have changed.
+    Stale,
 }
 
 impl Queue {
-    pub(super) fn enter(&self, parent: Option<Place>) -> Place {
+    pub(super) fn enter(&self, parent: Option<Position>) -> Position {
         self.0.lock().schedule.enter(parent)
     }
 
-    pub(super) fn leave(&self, place: Place) {
-        let mut waiting = self.0.lock();
-        let awake = waiting.schedule.leave(place);
-        waiting.bells.remove(&place);
-        waiting.ring(&awake);
+    pub(super) fn leave(&self, position: Position) {
+        let mut inner = self.0.lock();
+        let ready = inner.schedule.leave(position);
+        inner.waiters.remove(&position);
+        inner.wake(&ready);
     }
 
-    /// Where things stand, to be remembered before a call looks at the world.
-    pub(super) fn departures(&self) -> Departures {
-        self.0.lock().schedule.departures()
+    /// Returns the change count, to be taken before a call prepares.
+    pub(super) fn change_count(&self) -> ChangeCount {
+        self.0.lock().schedule.change_count()
     }
 
-    /// Says what a call touches, having looked at the world when things stood so.
-    pub(super) fn state(&self, place: Place, touches: &[Touch], since: Departures) -> Step {
-        let mut waiting = self.0.lock();
-        let awake = waiting.schedule.state(place, touches);
-        waiting.ring(&awake);
-        waiting.step(place, since)
+    /// Sets what a call touches, prepared at the change count `since`, and returns whether it may
+    /// go on.
+    pub(super) fn set_touches(
+        &self,
+        position: Position,
+        touches: &[Touch],
+        since: ChangeCount,
+    ) -> QueueState {
+        let mut inner = self.0.lock();
+        let ready = inner.schedule.set_touches(position, touches);
+        inner.wake(&ready);
+        inner.queue_state(position, since)
     }
 
-    /// Waits until nothing earlier is in a call's way.
-    pub(super) async fn wait(&self, place: Place, bell: Arc<Notify>, since: Departures) -> Passage {
+    /// Waits until no earlier call blocks this one.
+    pub(super) async fn wait(
+        &self,
+        position: Position,
+        notify: Arc<Notify>,
+        since: ChangeCount,
+    ) -> Freshness {
         loop {
-            bell.notified().await;
-            match self.0.lock().step(place, since) {
-                Step::Passed(passage) => return passage,
-                Step::Wait(_same_bell) => {}
+            notify.notified().await;
+            match self.0.lock().queue_state(position, since) {
+                QueueState::Ready(freshness) => return freshness,
+                QueueState::Waiting(_same_notify) => {}
             }
         }
     }
 }
 
-impl Waiting {
-    /// A bell keeps one ring, so none is missed between looking and listening.
-    fn ring(&self, places: &[Place]) {
-        for bell in places.iter().filter_map(|place| self.bells.get(place)) {
-            bell.notify_one();
+impl QueueInner {
+    /// Wakes these calls. A `Notify` keeps one permit, so none is missed between checking and
+    /// waiting.
+    fn wake(&self, positions: &[Position]) {
+        for notify in positions
+            .iter()
+            .filter_map(|position| self.waiters.get(position))
+        {
+            notify.notify_one();
         }
     }
 
-    fn step(&mut self, place: Place, since: Departures) -> Step {
-        match self.schedule.standing(place) {
-            Standing::Early | Standing::Blocked => {
-                Step::Wait(self.bells.entry(place).or_default().clone())
+    fn queue_state(&mut self, position: Position, since: ChangeCount) -> QueueState {
+        match self.schedule.readiness(position) {
+            Readiness::Pending | Readiness::Blocked => {
+                QueueState::Waiting(self.waiters.entry(position).or_default().clone())
             }
-            Standing::Clear => Step::Passed(match self.schedule.is_outdated(place, since) {
-                true => Passage::AfterOthers,
-                false => Passage::Free,
+            Readiness::Ready => QueueState::Ready(if self.schedule.is_outdated(position, since) {
+                Freshness::Stale
+            } else {
+                Freshness::Current
             }),
         }
     }

@@ -1,24 +1,24 @@
 //! An input that the model is still writing.
-//! It collects and sketches; what the input means is decided when it is complete.
+//! It collects text and updates the sketch; nothing is decided before the input is complete.
 
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
 use super::turn::CallHandle;
-use super::{Core, Live};
+use super::{Core, LiveCall};
 use crate::event::{Event, InputGrowth};
 use crate::ids::CallId;
 use crate::intent::Input;
 use crate::partial;
 
-/// A sketch is made when there is this much, and again whenever that has doubled.
+/// The input length at which the first sketch is made; the next follow whenever it has doubled.
 const FIRST_SKETCH: usize = 32;
 
-/// A call whose input is being written. Dropping it ends the call as interrupted.
+/// A call whose input the model is still writing. Dropping it ends the call as interrupted.
 pub struct InputStream {
     core: Arc<Core>,
-    live: Arc<Live>,
+    live: Arc<LiveCall>,
     handle: CallHandle,
     complete: oneshot::Sender<Input>,
     next_sketch: usize,
@@ -27,7 +27,7 @@ pub struct InputStream {
 impl InputStream {
     pub(super) fn new(
         core: Arc<Core>,
-        live: Arc<Live>,
+        live: Arc<LiveCall>,
         handle: CallHandle,
         complete: oneshot::Sender<Input>,
     ) -> Self {
@@ -40,13 +40,13 @@ impl InputStream {
         }
     }
 
-    /// The call's id.
+    /// Returns the call's id.
     pub fn id(&self) -> &CallId {
         self.handle.id()
     }
 
-    /// More of the input. Beyond the engine's limit it is no longer collected, and the call will
-    /// fail for that reason.
+    /// Adds more of the input. Beyond the engine's limit it is dropped, and the call will fail for
+    /// that reason.
     pub fn grow(&mut self, delta: &str) {
         let mut text = self.live.written.lock();
         if text.len() > self.core.limits.input_bytes {
@@ -63,11 +63,11 @@ impl InputStream {
         }
     }
 
-    /// The input is complete: the call goes on as any other.
+    /// Completes the input: the call goes on like any other.
     pub fn complete(self) -> CallHandle {
         // The last sketch may end in the middle of a name.
         self.report();
-        self.live.line_up(&self.core.queue);
+        self.live.enqueue(&self.core.queue);
         let text = std::mem::take(&mut *self.live.written.lock());
         let _call_has_ended = self.complete.send(Input::Text(text.into()));
         self.handle

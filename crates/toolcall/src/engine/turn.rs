@@ -1,5 +1,5 @@
-//! A turn and the way into it: permits, ids, announcement.
-//! Every call that gets in has ended when its turn has.
+//! A turn, and how a call enters it: permit, id, announcement.
+//! When a turn has ended, so has each of its calls.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,43 +10,44 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore, oneshot};
 
-use super::carry::{Arriving, Carried};
+use super::call_task::{CallTask, PendingInput};
 use super::queue::Queue;
 use super::stream::InputStream;
-use super::{Core, Live};
+use super::{Core, LiveCall};
 use crate::event::{Announced, Canceller, Outline};
 use crate::ids::CallId;
 use crate::intent::{Input, Kind};
 use crate::journal::Ticket;
 use crate::outcome::Outcome;
 use crate::request::{ToolRequest, read_input};
-use crate::schedule::Place;
-use crate::stop::{Cause, Stop};
+use crate::schedule::Position;
+use crate::stop::{StopCause, StopSignal};
 use crate::text::clean_line;
 
 const LONGEST_NAME: usize = 200;
 
-/// What the model asks for between two messages of the person. Dropping it cancels what is open.
+/// The calls that a model makes between two messages of the user. Dropping it cancels those that
+/// are open.
 pub struct Turn {
     core: Arc<Core>,
     state: Arc<TurnState>,
 }
 
-/// What a turn and its calls share.
+/// The state that a turn and its calls share.
 #[derive(Debug)]
 pub(crate) struct TurnState {
     cancelled: Mutex<Option<Canceller>>,
     open: AtomicUsize,
     all_ended: Notify,
-    cancel_bell: Notify,
+    cancel_notify: Notify,
     trace: OnceLock<Trace>,
 }
 
-/// Names and values that are handed on to whoever a tool calls, such as a W3C trace context. They
-/// are carried as they came; nothing here reads them.
+/// Names and values to pass on to the servers that tools call, such as a W3C trace context. Nothing
+/// here reads them.
 pub type Trace = Arc<[(Arc<str>, Arc<str>)]>;
 
-/// A call on its way. Await it for the outcome; dropping it changes nothing.
+/// A call that runs. Await it for the outcome; dropping it changes nothing.
 pub struct CallHandle {
     id: CallId,
     outcome: oneshot::Receiver<Outcome>,
@@ -58,7 +59,7 @@ impl Turn {
             cancelled: Mutex::new(None),
             open: AtomicUsize::new(0),
             all_ended: Notify::new(),
-            cancel_bell: Notify::new(),
+            cancel_notify: Notify::new(),
             trace: OnceLock::new(),
         };
         Self {
@@ -67,41 +68,41 @@ impl Turn {
         }
     }
 
-    /// Hands this on to whoever the tools of this turn call. The first one counts.
+    /// Sets the trace context of the turn's calls. Only the first one counts.
     pub fn set_trace(&self, trace: impl Into<Trace>) {
         let _first = self.state.trace.set(trace.into());
     }
 
-    /// Begins a call. This waits while too many endings are unreported.
+    /// Starts a call. Waits while too many endings are unreported.
     pub async fn call(&self, request: ToolRequest) -> CallHandle {
         let ticket = self.ticket().await;
-        let entrance = Entrance::new(&self.core, &self.state, ticket);
-        entrance.call(request)
+        let starter = CallStarter::new(&self.core, &self.state, ticket);
+        starter.call(request)
     }
 
-    /// Begins a call whose input the model is still writing.
+    /// Starts a call whose input the model is still writing.
     pub async fn open(&self, tool: impl Into<Arc<str>>) -> InputStream {
         self.open_as(ToolRequest::from_text(tool, "")).await
     }
 
-    /// Like [`Turn::open`], with the model's id and parent of the request. Its input is not used.
+    /// Like [`Turn::open`], with the model id and parent of the request. Its input is ignored.
     pub async fn open_as(&self, request: ToolRequest) -> InputStream {
         let ticket = self.ticket().await;
-        let entrance = Entrance::new(&self.core, &self.state, ticket);
-        entrance.open(request)
+        let starter = CallStarter::new(&self.core, &self.state, ticket);
+        starter.open(request)
     }
 
-    /// Cancels every call of the turn, for the person. Calls that come later are cancelled at once.
+    /// Cancels every call of the turn on behalf of the user. Later calls are cancelled at once.
     pub fn cancel(&self) {
         self.cancel_by(Canceller::Person);
     }
 
-    /// Ends the turn: cancels what is still open and waits until everything has ended.
+    /// Ends the turn: cancels open calls and waits until all have ended.
     pub async fn end(self) {
         self.close().await;
     }
 
-    /// Like [`Turn::end`], for a turn that others hold, too: what they call from now on is cancelled.
+    /// Like [`Turn::end`], for a shared turn: later calls are cancelled at once.
     pub async fn close(&self) {
         self.cancel_by(Canceller::Turn);
         loop {
@@ -115,24 +116,25 @@ impl Turn {
 
     fn cancel_by(&self, by: Canceller) {
         self.state.cancelled.lock().get_or_insert(by.clone());
-        self.state.cancel_bell.notify_waiters();
-        let is_ours = |live: &Live| Arc::ptr_eq(&live.turn, &self.state);
-        self.core.stop_where(&Cause::Cancelled(by), is_ours);
+        self.state.cancel_notify.notify_waiters();
+        let is_ours = |live: &LiveCall| Arc::ptr_eq(&live.turn, &self.state);
+        self.core.stop_where(&StopCause::Cancelled(by), is_ours);
     }
 
-    /// In a cancelled turn nobody waits: what comes ends at once.
+    /// Returns a ticket, after waiting for a permit unless the turn is cancelled: then the call
+    /// ends at once anyway.
     async fn ticket(&self) -> Ticket {
         if let Ok(permit) = self.core.unreported.clone().try_acquire_owned() {
             return Ticket::new(permit);
         }
-        let bell = self.state.cancel_bell.notified();
+        let cancelled = self.state.cancel_notify.notified();
         if self.state.cancelled.lock().is_some() {
             return Ticket::default();
         }
         let waiting = self.core.unreported.clone().acquire_owned();
         tokio::select! {
             permit = waiting => permit.map_or_else(|_| Ticket::default(), Ticket::new),
-            () = bell => Ticket::default(),
+            () = cancelled => Ticket::default(),
         }
     }
 }
@@ -144,7 +146,7 @@ impl Drop for Turn {
 }
 
 impl TurnState {
-    pub(super) fn one_ended(&self) {
+    pub(super) fn call_ended(&self) {
         if self.open.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.all_ended.notify_waiters();
         }
@@ -152,7 +154,7 @@ impl TurnState {
 }
 
 impl CallHandle {
-    /// The call's id.
+    /// Returns the call's id.
     pub fn id(&self) -> &CallId {
         &self.id
     }
@@ -167,109 +169,113 @@ impl Future for CallHandle {
             .map(|outcome| match outcome {
                 Ok(outcome) => outcome,
                 Err(_) => {
-                    unreachable!("what carries a call sends its outcome, even when it is dropped")
+                    unreachable!("a call task sends its outcome, even when it is dropped")
                 }
             })
     }
 }
 
-/// Makes nested calls on behalf of a running one.
-pub(crate) struct Nest {
+/// What a running call needs of its engine: stop signal, time limit, nested calls and forms.
+pub(crate) struct EngineHandle {
     pub(super) core: Arc<Core>,
-    pub(super) parent: Arc<Live>,
+    pub(super) live: Arc<LiveCall>,
 }
 
-impl Nest {
-    /// What stops the call.
-    pub(crate) fn stop(&self) -> &Stop {
-        &self.parent.stop
+impl EngineHandle {
+    /// Returns the signal that stops the call.
+    pub(crate) fn stop(&self) -> &StopSignal {
+        &self.live.stop
     }
 
-    /// What is handed on.
+    /// Returns the trace context.
     pub(crate) fn trace(&self) -> &[(Arc<str>, Arc<str>)] {
-        self.parent.turn.trace.get().map_or(&[], |trace| trace)
+        self.live.turn.trace.get().map_or(&[], |trace| trace)
     }
 
-    /// The tool gave a sign of life.
-    pub(crate) fn sign(&self) {
-        self.parent.sign();
+    /// Notes that the tool did something, for the watchdog.
+    pub(crate) fn mark_active(&self) {
+        self.live.mark_active();
     }
 
-    /// The call gets less time than its tool may take.
+    /// Shortens the time limit of the call.
     pub(crate) fn end_within(&self, limit: Duration) {
-        self.parent.end_within(limit);
+        self.live.end_within(limit);
     }
 
-    fn room(&self) -> Arc<Semaphore> {
+    fn child_permits(&self) -> Arc<Semaphore> {
         let most = self.core.limits.nested.max(1);
-        let room = self
-            .parent
-            .room_for_children
+        let permits = self
+            .live
+            .child_permits
             .get_or_init(|| Arc::new(Semaphore::new(most)));
-        room.clone()
+        permits.clone()
     }
 
-    /// Whether the call has ended, so that nothing may be done in its name any more.
+    /// Returns whether the call has ended, so that nothing may be done in its name any more.
     pub(crate) fn has_ended(&self) -> bool {
-        self.parent.has_ended()
+        self.live.has_ended()
     }
 
-    /// A nested call runs within its parent's permits, so that parents cannot starve their own
-    /// children; each parent has room for so many, until their endings are reported. A child that
-    /// nobody waits for any more is cancelled.
+    /// Runs a nested call. It runs within its parent's permits, so that parents cannot starve their
+    /// own children; each parent has its own limit until their endings are reported. A child whose
+    /// future is dropped is cancelled.
     pub(crate) async fn call(&self, request: ToolRequest) -> Outcome {
-        let room = self.room().acquire_owned().await;
-        let ticket = room.map_or_else(|_| Ticket::default(), Ticket::new);
-        let mut entrance = Entrance::new(&self.core, &self.parent.turn, ticket);
-        entrance.parent = Some(self.parent.clone());
-        let handle = entrance.call(request);
-        let mut waiting = WaitedFor(&self.core, handle);
+        let permit = self.child_permits().acquire_owned().await;
+        let ticket = permit.map_or_else(|_| Ticket::default(), Ticket::new);
+        let mut starter = CallStarter::new(&self.core, &self.live.turn, ticket);
+        starter.parent = Some(self.live.clone());
+        let handle = starter.call(request);
+        let mut waiting = ChildGuard(&self.core, handle);
         (&mut waiting.1).await
     }
 }
 
-/// A child whose outcome is waited for. Nobody can stop one that has ended.
-struct WaitedFor<'a>(&'a Arc<Core>, CallHandle);
+/// A nested call that is awaited. Dropping it cancels the call, which does nothing to one that has
+/// ended.
+struct ChildGuard<'a>(&'a Arc<Core>, CallHandle);
 
-impl Drop for WaitedFor<'_> {
+impl Drop for ChildGuard<'_> {
     fn drop(&mut self) {
-        self.0.stop(&self.1.id, Cause::Cancelled(Canceller::Parent));
+        self.0
+            .stop(&self.1.id, StopCause::Cancelled(Canceller::Parent));
     }
 }
 
-impl Live {
-    /// FieldType its place in the order of calls, once its input is complete: calls stand in the order
-    /// in which the model asked for them, whichever task runs first.
-    pub(super) fn line_up(&self, queue: &Queue) -> Place {
-        let place = *self.place.get_or_init(|| queue.enter(self.parent_place));
+impl LiveCall {
+    /// Takes the call's position in the queue, once its input is complete: calls queue in the order
+    /// in which the model made them, whichever task runs first.
+    pub(super) fn enqueue(&self, queue: &Queue) -> Position {
+        let position = *self
+            .position
+            .get_or_init(|| queue.enter(self.parent_position));
         if self.has_ended() {
-            // It was cancelled meanwhile, perhaps before there was a place to give back.
-            queue.leave(place);
+            // It was cancelled meanwhile, perhaps before it had a position to release.
+            queue.leave(position);
         }
-        place
+        position
     }
 
-    /// From here on a child is stopped with its parent; if that was stopped before, at once.
-    fn adopt(&self, child: &Arc<Live>) {
+    /// Adds a nested call that stops with this one; at once, if this one is stopped already.
+    fn add_child(&self, child: &Arc<LiveCall>) {
         let mut children = self.children.lock();
         children.retain(|child| child.strong_count() > 0);
         children.push(Arc::downgrade(child));
         drop(children);
         if self.stop.cause().is_some() || self.has_ended() {
-            child.stop(Cause::Cancelled(Canceller::Parent));
+            child.stop(StopCause::Cancelled(Canceller::Parent));
         }
     }
 }
 
-/// Where a call gets in.
-struct Entrance<'a> {
+/// Starts a call: registers it and writes its announcement.
+struct CallStarter<'a> {
     core: &'a Arc<Core>,
     turn: &'a Arc<TurnState>,
     ticket: Ticket,
-    parent: Option<Arc<Live>>,
+    parent: Option<Arc<LiveCall>>,
 }
 
-impl<'a> Entrance<'a> {
+impl<'a> CallStarter<'a> {
     fn new(core: &'a Arc<Core>, turn: &'a Arc<TurnState>, ticket: Ticket) -> Self {
         Self {
             core,
@@ -282,19 +288,19 @@ impl<'a> Entrance<'a> {
     fn call(self, request: ToolRequest) -> CallHandle {
         let (input, checked) = read_input(request.input.clone(), self.core.limits.input_bytes);
         let outline = self.outline(&request.tool, &input);
-        let (carried, handle) = self.announce(request, Some(input), outline);
-        carried.live.line_up(&carried.core.queue);
-        carried.carry(Arriving::Now(checked));
+        let (task, handle) = self.announce(request, Some(input), outline);
+        task.live.enqueue(&task.core.queue);
+        task.spawn(PendingInput::Ready(checked));
         handle
     }
 
     fn open(self, request: ToolRequest) -> InputStream {
         let outline = self.outline(&request.tool, &Input::Text("".into()));
         let core = self.core.clone();
-        let (carried, handle) = self.announce(request, None, outline);
-        let live = carried.live.clone();
+        let (task, handle) = self.announce(request, None, outline);
+        let live = task.live.clone();
         let (sender, receiver) = oneshot::channel();
-        carried.carry(Arriving::Later(receiver));
+        task.spawn(PendingInput::Streaming(receiver));
         InputStream::new(core, live, handle, sender)
     }
 
@@ -314,12 +320,12 @@ impl<'a> Entrance<'a> {
         request: ToolRequest,
         input: Option<Input>,
         outline: Outline,
-    ) -> (Carried, CallHandle) {
+    ) -> (CallTask, CallHandle) {
         let id = self.core.ids.next_call();
         let parent = self
             .parent
             .clone()
-            .or_else(|| self.living(request.parent.as_ref()));
+            .or_else(|| self.find_live(request.parent.as_ref()));
         let (sender, outcome) = oneshot::channel();
         let live = self.register(&id, &request, parent.as_deref(), sender);
         let announced = Announced {
@@ -332,10 +338,10 @@ impl<'a> Entrance<'a> {
         let announced = self.core.journal.announce(&id, announced, self.ticket);
         debug_assert_eq!(announced, Ok(()), "call ids are unique");
         let core = self.core.clone();
-        (Carried { core, live }, CallHandle { id, outcome })
+        (CallTask { core, live }, CallHandle { id, outcome })
     }
 
-    /// Names in the registry are plain; any other is made so.
+    /// Returns the name to show. Names in the registry are plain; any other is cleaned.
     fn shown_name(&self, tool: &Arc<str>) -> Arc<str> {
         match self.core.registry.find(tool) {
             Some(_) => tool.clone(),
@@ -343,46 +349,46 @@ impl<'a> Entrance<'a> {
         }
     }
 
-    fn living(&self, parent: Option<&CallId>) -> Option<Arc<Live>> {
+    fn find_live(&self, parent: Option<&CallId>) -> Option<Arc<LiveCall>> {
         self.core.live.lock().get(parent?).cloned()
     }
 
-    /// From here on the call can be cancelled; in a turn that was, it is cancelled already.
+    /// Registers the call so that it can be cancelled; in a cancelled turn it is cancelled already.
     fn register(
         &self,
         id: &CallId,
         request: &ToolRequest,
-        parent: Option<&Live>,
+        parent: Option<&LiveCall>,
         outcome: oneshot::Sender<Outcome>,
-    ) -> Arc<Live> {
-        let live = Arc::new(Live {
+    ) -> Arc<LiveCall> {
+        let live = Arc::new(LiveCall {
             id: id.clone(),
             tool: request.tool.clone(),
             written: Mutex::default(),
             attempted: OnceLock::new(),
             outcome: Mutex::new(Some(outcome)),
-            stop: Stop::default(),
+            stop: StopSignal::default(),
             is_nested: self.parent.is_some(),
-            parent_place: parent.and_then(|parent| parent.place.get().copied()),
+            parent_position: parent.and_then(|parent| parent.position.get().copied()),
             depth: parent.map_or(0, |parent| parent.depth + 1),
             turn: self.turn.clone(),
-            place: OnceLock::new(),
-            room_for_children: OnceLock::new(),
+            position: OnceLock::new(),
+            child_permits: OnceLock::new(),
             children: Mutex::default(),
             forms: AtomicUsize::new(0),
             watched: Mutex::new(None),
         });
         self.turn.open.fetch_add(1, Ordering::AcqRel);
         if let Some(parent) = parent {
-            parent.adopt(&live);
+            parent.add_child(&live);
         }
         let cancelled = self.turn.cancelled.lock();
         if let Some(by) = &*cancelled {
-            live.stop.stop(Cause::Cancelled(by.clone()));
+            live.stop.stop(StopCause::Cancelled(by.clone()));
         }
         self.core.live.lock().insert(id.clone(), live.clone());
         if self.core.is_closed.load(Ordering::SeqCst) {
-            live.stop.stop(Cause::Cancelled(Canceller::Engine));
+            live.stop.stop(StopCause::Cancelled(Canceller::Engine));
         }
         live
     }

@@ -1,5 +1,5 @@
-//! Reads the fields of a form from a JSON schema, as MCP servers write it.
-//! It is lenient about what it does not know and strict about what it would have to guess.
+//! Parses the fields of a form from the JSON schema of an MCP server.
+//! It ignores keywords it does not know and rejects types it would have to guess.
 
 use std::sync::Arc;
 
@@ -27,9 +27,10 @@ pub(super) fn fields(schema: &Value) -> Result<Vec<Field>, FormError> {
         return Err(not_flat(&format!("`{name}` is required and not described")));
     }
     let read = |(name, schema): (&String, &Value)| {
-        let need = match required.contains(&name.as_str()) {
-            true => FieldRequirement::Required,
-            false => FieldRequirement::Optional,
+        let need = if required.contains(&name.as_str()) {
+            FieldRequirement::Required
+        } else {
+            FieldRequirement::Optional
         };
         field(name, schema, need)
     };
@@ -71,8 +72,8 @@ fn takes(map: &Map<String, Value>) -> Option<FieldType> {
             most: map.get("maximum").and_then(Value::as_f64),
         }),
         "integer" => Some(FieldType::Integer {
-            least: map.get("minimum").and_then(whole),
-            most: map.get("maximum").and_then(whole),
+            least: map.get("minimum").and_then(integer),
+            most: map.get("maximum").and_then(integer),
         }),
         "boolean" => Some(FieldType::Flag),
         "array" => Some(FieldType::SomeOf {
@@ -84,12 +85,12 @@ fn takes(map: &Map<String, Value>) -> Option<FieldType> {
     }
 }
 
-/// Some write a whole number as `1.0`.
+/// Reads an integer, which some servers write as `1.0`.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a bound that is cut is still one"
 )]
-fn whole(value: &Value) -> Option<i64> {
+fn integer(value: &Value) -> Option<i64> {
     value
         .as_i64()
         .or_else(|| value.as_f64().map(|float| float as i64))
@@ -111,7 +112,7 @@ fn text_rules(map: &Map<String, Value>) -> TextRules {
     }
 }
 
-/// Choices with titles stand under the one key or the other; an older form names them beside.
+/// Reads choices: with titles under `titled`, or as `enum` with the older `enumNames` beside it.
 fn choices(map: &Map<String, Value>, titled: &str) -> Option<Vec<Choice>> {
     if let Some(options) = map.get(titled).and_then(Value::as_array) {
         let choice = |option: &Value| {
@@ -129,11 +130,11 @@ fn choices(map: &Map<String, Value>, titled: &str) -> Option<Vec<Choice>> {
         .into_iter()
         .flatten()
         .collect();
-    let choice = |(place, value): (usize, &Value)| {
+    let choice = |(index, value): (usize, &Value)| {
         Some(Choice {
             value: value.as_str()?.into(),
             title: titles
-                .get(place)
+                .get(index)
                 .and_then(|title| title.as_str())
                 .map(Arc::from),
         })

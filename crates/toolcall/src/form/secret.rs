@@ -1,9 +1,9 @@
-//! Whether a field asks for something that a server must not learn in this way.
-//! It goes by what the field is called and finds too much rather than too little.
+//! Whether a field asks for a secret, which a form must never do.
+//! It judges by the field's name, and rather finds too many than too few.
 
 use super::{Field, FieldType, TextFormat};
 
-/// Words that name secrets, whatever stands around them.
+/// Words that name secrets as part of any name.
 const WORDS: [&str; 16] = [
     "password",
     "passwd",
@@ -23,11 +23,11 @@ const WORDS: [&str; 16] = [
     "seedphrase",
 ];
 
-/// Words that name secrets where they stand alone.
+/// Words that name secrets as whole words only.
 const ALONE: [&str; 8] = ["pwd", "token", "pin", "cvv", "cvc", "otp", "ssn", "iban"];
 
-/// Whether a text is wanted that is a secret by its name, its title or its format. Yes or no, a
-/// number and a choice are none.
+/// Returns whether a text field names a secret by its name, title or format. Booleans, numbers and
+/// choices never do.
 pub(super) fn is_secret(field: &Field) -> bool {
     let FieldType::Text(rules) = &field.takes else {
         return false;
@@ -45,7 +45,7 @@ fn names_secret(text: &str) -> bool {
     WORDS.iter().any(|word| run_together.contains(word)) || words.iter().any(is_alone)
 }
 
-/// The words of a name, however they are put together: `api_key`, `apiKey`, `API key`.
+/// Splits a name into words: `api_key`, `apiKey`, `API key`.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';

@@ -1,5 +1,5 @@
-//! Writes the fields of a form as a JSON schema, as MCP and ACP carry it.
-//! What it writes is read back as the same fields.
+//! Encodes the fields of a form as a JSON schema for MCP and ACP.
+//! Parsing the result yields the same fields.
 
 use serde_json::{Map, Value, json};
 
@@ -90,7 +90,7 @@ fn type_of(takes: &FieldType) -> &'static str {
     }
 }
 
-/// Choices are a plain list unless one of them has a title; then all get one.
+/// Encodes choices: as a plain list, or all with titles if one has a title.
 fn options(titled: &'static str, choices: &[Choice]) -> (&'static str, Value) {
     if choices.iter().all(|choice| choice.title.is_none()) {
         let values: Vec<&str> = choices.iter().map(|choice| &*choice.value).collect();

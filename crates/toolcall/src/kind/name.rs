@@ -1,81 +1,81 @@
-//! What a tool's name says about its kind: its words, which of them leads, and what follows it.
-//! It must not call a tool read or search while any word speaks of writing.
+//! Infers a kind from a tool's name: from its words, which of them leads, and what follows it.
+//! It must not infer read or search while any word means writing.
 
-use super::words::{Word, is_quiet, meaning, phrase};
+use super::words::{Word, classify, classify_pair, is_read_only};
 use crate::intent::Kind;
 
-/// What a name says.
+/// What a name says about the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Says {
+pub(super) enum NameHint {
     /// This kind.
     Kind(Kind),
-    /// That all depends on what it is given: `analyze_code`.
-    Study,
-    /// Nothing that is known.
-    Nothing,
+    /// The kind depends on the input: `analyze_code`.
+    Neutral,
+    /// Nothing.
+    Unknown,
 }
 
-/// Reads a name: `read_file`, `readFile`, `mcp__server__read-file`, `files.read`.
-pub(super) fn says(name: &str) -> Says {
-    match Words::of(own(name)) {
-        Some(words) => words.say(),
-        // Whatever follows the part that would be read might be the verb.
-        None => Says::Kind(Kind::Other),
+/// Interprets a name: `read_file`, `readFile`, `mcp__server__read-file`, `files.read`.
+pub(super) fn hint(name: &str) -> NameHint {
+    match NameWords::of(without_server(name)) {
+        Some(words) => words.hint(),
+        // The name is too long to be read whole, and the rest might contain the verb.
+        None => NameHint::Kind(Kind::Other),
     }
 }
 
-/// The name without the name of its server.
-fn own(name: &str) -> &str {
+/// Returns the name without the server's name.
+fn without_server(name: &str) -> &str {
     name.rsplit("__")
         .find(|part| !part.is_empty())
         .unwrap_or(name)
 }
 
-/// The kind that one word names by itself, as the value of an `action` argument does.
+/// Returns the kind of a single word, such as the value of an `action` argument.
 pub(super) fn operation(word: &str) -> Option<Kind> {
-    match says(word) {
-        Says::Kind(kind) => Some(kind),
-        Says::Study | Says::Nothing => None,
+    match hint(word) {
+        NameHint::Kind(kind) => Some(kind),
+        NameHint::Neutral | NameHint::Unknown => None,
     }
 }
 
-/// The last word of a name, where it may be the object of a verb that is not known: `shuffle_list`.
+/// Returns the last word of a name, where it may be the object of an unknown verb: `shuffle_list`.
 pub(super) fn object(name: &str) -> Option<&str> {
     let last = split(name).last()?;
     (is_one_of(last, &["list", "view"]) && last.len() < name.len()).then_some(last)
 }
 
-/// Whether a name speaks of querying a database, or of no more than querying: `query_db`, `query`.
+/// Returns whether a name means querying a database, or only querying: `query_db`, `query`.
 pub(super) fn queries_database(name: &str) -> bool {
-    let own = own(name);
-    let any = |known: &[&str]| split(own).any(|word| is_one_of(word, known));
-    any(&["query"]) && (any(DATABASES) || split(own).count() == 1)
+    let without_server = without_server(name);
+    let any = |known: &[&str]| split(without_server).any(|word| is_one_of(word, known));
+    any(&["query"]) && (any(DATABASES) || split(without_server).count() == 1)
 }
 
-/// Whether a name ends in a verb of looking behind one that may be a noun: `monitor_list`.
+/// Returns whether a name ends in `list` after a verb that may be a noun: `monitor_list`.
 pub(super) fn ends_in_list(name: &str) -> bool {
-    split(own(name))
+    split(without_server(name))
         .last()
         .is_some_and(|last| is_one_of(last, &["list"]))
 }
 
-/// Whether a name speaks of checking, as one does with boxes.
+/// Returns whether a name contains `check`, as in checking a box.
 pub(super) fn checks(name: &str) -> bool {
-    split(own(name)).any(|word| is_one_of(word, &["check"]))
+    split(without_server(name)).any(|word| is_one_of(word, &["check"]))
 }
 
 const MOST_WORDS: usize = 12;
 const LONGEST_NAME: usize = 96;
 
-/// The words of a name with their meanings.
-struct Words<'a> {
+/// The words of a name with their classes.
+struct NameWords<'a> {
     text: [&'a str; MOST_WORDS],
     word: [Word; MOST_WORDS],
     count: usize,
 }
 
-impl<'a> Words<'a> {
-    /// Nothing for a name that is longer than names are.
+impl<'a> NameWords<'a> {
+    /// Returns `None` for a name that is too long.
     fn of(name: &'a str) -> Option<Self> {
         if name.len() > LONGEST_NAME {
             return None;
@@ -87,7 +87,7 @@ impl<'a> Words<'a> {
         };
         for text in split(name) {
             *words.text.get_mut(words.count)? = text;
-            words.word[words.count] = meaning(text);
+            words.word[words.count] = classify(text);
             words.count += 1;
         }
         words.drop_ending();
@@ -95,7 +95,7 @@ impl<'a> Words<'a> {
         Some(words)
     }
 
-    /// `area_tool` says no more than `area`.
+    /// Drops a last word that adds nothing: `area_tool` means `area`.
     fn drop_ending(&mut self) {
         if self.count > 1 && is_one_of(self.text[self.count - 1], &["tool", "action"]) {
             self.count -= 1;
@@ -104,34 +104,34 @@ impl<'a> Words<'a> {
 
     fn join_phrases(&mut self) {
         for at in 1..self.count {
-            if let Some(word) = phrase(self.text[at - 1], self.text[at]) {
+            if let Some(word) = classify_pair(self.text[at - 1], self.text[at]) {
                 self.word[at - 1] = word;
                 self.word[at] = Word::Plain;
             }
         }
     }
 
-    fn say(&self) -> Says {
+    fn hint(&self) -> NameHint {
         if let Some(kind) = self.session_work() {
-            return Says::Kind(kind);
+            return NameHint::Kind(kind);
         }
         let words = &self.word[..self.count];
         let Some(lead) = words.iter().position(|word| is_verb(*word)) else {
-            return self.say_without_verb();
+            return self.hint_without_verb();
         };
         match words[lead] {
-            Word::Firm(kind) if is_quiet(kind) || kind == Kind::Fetch => {
-                Says::Kind(self.after_quiet(lead, kind))
+            Word::Firm(kind) if is_read_only(kind) || kind == Kind::Fetch => {
+                NameHint::Kind(self.after_read_verb(lead, kind))
             }
-            Word::Firm(kind) => Says::Kind(self.raised(lead, kind)),
-            Word::Loose(kind) => Says::Kind(self.after_loose(lead, kind)),
-            Word::Noun(kind) => Says::Kind(self.after_noun(lead, kind)),
-            Word::Study => self.after_study(lead),
-            Word::Join | Word::Web | Word::Engine | Word::Fact | Word::Plain => Says::Nothing,
+            Word::Firm(kind) => NameHint::Kind(self.raised(lead, kind)),
+            Word::Loose(kind) => NameHint::Kind(self.after_loose(lead, kind)),
+            Word::Noun(kind) => NameHint::Kind(self.after_noun(lead, kind)),
+            Word::Neutral => self.after_neutral(lead),
+            Word::Join | Word::Web | Word::Engine | Word::Fact | Word::Plain => NameHint::Unknown,
         }
     }
 
-    /// An agent's work on its own session: its plan, its mode, its helpers.
+    /// Returns the kind of an agent's work on its own session: its plan, mode or subagents.
     fn session_work(&self) -> Option<Kind> {
         let text = &self.text[..self.count];
         let all = |known: &[&str]| text.iter().all(|word| is_one_of(word, known));
@@ -146,23 +146,23 @@ impl<'a> Words<'a> {
         switches.then_some(Kind::SwitchMode)
     }
 
-    /// What is named is looked at: `git_status`, `recent_files`.
-    fn say_without_verb(&self) -> Says {
+    /// Interprets a name without a verb: what it names is read, as in `git_status`, `recent_files`.
+    fn hint_without_verb(&self) -> NameHint {
         let described = self.count > 1 && is_one_of(self.text[0], DESCRIBING);
         match self.word[..self.count].last() {
-            Some(Word::Fact) => Says::Kind(Kind::Read),
-            Some(_) if described => Says::Kind(Kind::Read),
-            Some(_) | None => Says::Nothing,
+            Some(Word::Fact) => NameHint::Kind(Kind::Read),
+            Some(_) if described => NameHint::Kind(Kind::Read),
+            Some(_) | None => NameHint::Unknown,
         }
     }
 
-    /// A verb of looking leads: it stands unless a verb of writing follows.
-    fn after_quiet(&self, lead: usize, kind: Kind) -> Kind {
+    /// A verb of reading leads: it decides unless a verb of writing follows.
+    fn after_read_verb(&self, lead: usize, kind: Kind) -> Kind {
         if let Some(writing) = self.joined_writing(lead) {
             return writing;
         }
         if let Some(writing) = self.firm_writing(lead) {
-            // `search_replace` does both; `get_add_command` may only speak of it.
+            // `search_replace` does both; `get_add_command` may only mention it.
             return if self.count == 2 {
                 writing
             } else {
@@ -196,7 +196,7 @@ impl<'a> Words<'a> {
             || (kind == Kind::Search && beside.contains(&Word::Engine))
     }
 
-    /// A loose verb leads: a firm one behind it says more, `get` makes a noun of it.
+    /// A loose verb leads: a firm one after it decides, and `get` makes it a noun.
     fn after_loose(&self, lead: usize, kind: Kind) -> Kind {
         if let Some(writing) = self.firm_writing(lead) {
             return writing;
@@ -226,13 +226,13 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// A noun leads that might be a verb: a verb at the end says what is done to it.
+    /// A noun that might be a verb leads: a verb at the end says what is done to it.
     fn after_noun(&self, lead: usize, kind: Kind) -> Kind {
         let last = self.count - 1;
         let looks = match self.word[last] {
-            Word::Firm(end) if is_quiet(end) && last > lead => Some(end),
+            Word::Firm(end) if is_read_only(end) && last > lead => Some(end),
             Word::Fact => Some(Kind::Read),
-            Word::Firm(_) | Word::Loose(_) | Word::Noun(_) | Word::Study => None,
+            Word::Firm(_) | Word::Loose(_) | Word::Noun(_) | Word::Neutral => None,
             Word::Join | Word::Web | Word::Engine | Word::Plain => None,
         };
         let writes = self.firm_writing(lead).or(self.loose_writing(lead));
@@ -244,17 +244,17 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn after_study(&self, lead: usize) -> Says {
+    fn after_neutral(&self, lead: usize) -> NameHint {
         match self.joined_writing(lead).or(self.firm_writing(lead)) {
-            Some(kind) => Says::Kind(kind),
-            None => Says::Study,
+            Some(kind) => NameHint::Kind(kind),
+            None => NameHint::Neutral,
         }
     }
 
-    /// The gravest of a leading verb and the verbs joined to it.
+    /// Returns the most severe kind of a leading verb and the verbs joined to it.
     fn raised(&self, lead: usize, kind: Kind) -> Kind {
         match self.joined_writing(lead) {
-            Some(joined) if gravity(joined) > gravity(kind) => joined,
+            Some(joined) if severity(joined) > severity(kind) => joined,
             Some(_) | None => kind,
         }
     }
@@ -262,7 +262,7 @@ impl<'a> Words<'a> {
     fn firm_writing(&self, lead: usize) -> Option<Kind> {
         self.behind(lead).find_map(|(_, word)| match word {
             Word::Firm(kind) => writing(kind),
-            Word::Loose(_) | Word::Noun(_) | Word::Study | Word::Join => None,
+            Word::Loose(_) | Word::Noun(_) | Word::Neutral | Word::Join => None,
             Word::Web | Word::Engine | Word::Fact | Word::Plain => None,
         })
     }
@@ -270,7 +270,7 @@ impl<'a> Words<'a> {
     fn loose_writing(&self, lead: usize) -> Option<Kind> {
         self.behind(lead).find_map(|(_, word)| match word {
             Word::Loose(kind) => writing(kind),
-            Word::Firm(_) | Word::Noun(_) | Word::Study | Word::Join => None,
+            Word::Firm(_) | Word::Noun(_) | Word::Neutral | Word::Join => None,
             Word::Web | Word::Engine | Word::Fact | Word::Plain => None,
         })
     }
@@ -281,9 +281,11 @@ impl<'a> Words<'a> {
             .filter(|(at, _)| self.word[at - 1] == Word::Join);
         let kinds = joined.filter_map(|(_, word)| match word {
             Word::Firm(kind) | Word::Loose(kind) | Word::Noun(kind) => writing(kind),
-            Word::Study | Word::Join | Word::Web | Word::Engine | Word::Fact | Word::Plain => None,
+            Word::Neutral | Word::Join | Word::Web | Word::Engine | Word::Fact | Word::Plain => {
+                None
+            }
         });
-        kinds.max_by_key(|kind| gravity(*kind))
+        kinds.max_by_key(|kind| severity(*kind))
     }
 
     fn behind(&self, lead: usize) -> impl Iterator<Item = (usize, Word)> + '_ {
@@ -294,12 +296,12 @@ impl<'a> Words<'a> {
 const PLANNING: &[&str] = &["todo", "plan", "write", "read", "update", "manage", "list"];
 const PLANS_WRITTEN: &[&str] = &["todos", "write", "update"];
 
-/// Verbs of looking that are objects as often: `list_archive` archives a list.
+/// Verbs of reading that are just as often objects: `list_archive` archives a list.
 const ALSO_NOUNS: &[&str] = &[
     "list", "view", "query", "search", "preview", "check", "count",
 ];
 
-/// Verbs that are things as often, wherever a verb of plain looking stands beside them.
+/// Verbs that are just as often things, next to a plain verb of reading.
 const THINGS: &[&str] = &[
     "backup", "call", "chat", "email", "invoice", "label", "message", "order", "post", "report",
     "tag",
@@ -307,7 +309,7 @@ const THINGS: &[&str] = &[
 
 const PLAIN_LOOKING: &[&str] = &["get", "list", "search", "find"];
 
-/// Words that begin the name of a thing, where no verb can hide: `latest_news`.
+/// Words that begin the name of a thing, without a verb: `latest_news`.
 const DESCRIBING: &[&str] = &[
     "my",
     "current",
@@ -348,7 +350,7 @@ const SQL: &[&str] = &[
     "graphql",
 ];
 
-/// Things that are asked in a language that may also write.
+/// Things that are queried in a language that may also write.
 const DATABASES: &[&str] = &["database", "databases", "db", "table", "warehouse"];
 
 fn is_one_of(word: &str, known: &[&str]) -> bool {
@@ -357,17 +359,17 @@ fn is_one_of(word: &str, known: &[&str]) -> bool {
 
 fn is_verb(word: Word) -> bool {
     match word {
-        Word::Firm(_) | Word::Loose(_) | Word::Noun(_) | Word::Study => true,
+        Word::Firm(_) | Word::Loose(_) | Word::Noun(_) | Word::Neutral => true,
         Word::Join | Word::Web | Word::Engine | Word::Fact | Word::Plain => false,
     }
 }
 
 fn writing(kind: Kind) -> Option<Kind> {
-    (gravity(kind) > 0).then_some(kind)
+    (severity(kind) > 0).then_some(kind)
 }
 
-/// How much a kind may do, so that the gravest of several counts.
-fn gravity(kind: Kind) -> u8 {
+/// Returns how much harm a kind may do, so that the most severe of several counts.
+fn severity(kind: Kind) -> u8 {
     match kind {
         Kind::Read | Kind::Search | Kind::Fetch | Kind::Think => 0,
         Kind::Other | Kind::SwitchMode => 1,
@@ -378,27 +380,27 @@ fn gravity(kind: Kind) -> u8 {
     }
 }
 
-/// Splits at everything that is no letter, and where lower case turns upper.
+/// Splits at everything that is not a letter, and where lower case turns to upper case.
 fn split(name: &str) -> impl Iterator<Item = &str> {
     name.split(|c: char| !c.is_alphabetic())
-        .flat_map(humps)
+        .flat_map(camel_words)
         .filter(|word| !word.is_empty())
 }
 
 /// `getURLContent` becomes `get`, `URL`, `Content`.
-fn humps(run: &str) -> impl Iterator<Item = &str> {
+fn camel_words(run: &str) -> impl Iterator<Item = &str> {
     let mut rest = run;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        let (word, tail) = rest.split_at(hump_end(rest));
+        let (word, tail) = rest.split_at(camel_word_end(rest));
         rest = tail;
         Some(word)
     })
 }
 
-fn hump_end(run: &str) -> usize {
+fn camel_word_end(run: &str) -> usize {
     let mut chars = run.char_indices().peekable();
     let mut before: Option<char> = None;
     while let Some((at, c)) = chars.next() {

@@ -1,33 +1,33 @@
-//! What the words in tool names mean: the tables behind the inference of kinds.
-//! It must not weigh one word against another; that is the reading's part.
+//! The words of tool names and the kinds they stand for: the tables behind the inference of kinds.
+//! It looks at single words and pairs; `name` weighs them against each other.
 
 use crate::intent::Kind;
 
-/// What one word of a tool's name says.
+/// The class of one word of a tool's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
-    /// A verb that is hardly ever anything else: `delete`.
+    /// Almost always a verb: `delete`.
     Firm(Kind),
-    /// A verb that is a noun behind another verb: `run` in `get_run`.
+    /// A verb that is a noun after another verb: `run` in `get_run`.
     Loose(Kind),
-    /// A noun that is a verb where no other verb stands: `comment`.
+    /// A noun that is a verb if there is no other: `comment`.
     Noun(Kind),
-    /// A verb that does no more than what it is given makes of it: `analyze`, `navigate`.
-    Study,
+    /// A verb whose effect depends on the input: `analyze`, `navigate`.
+    Neutral,
     /// Joins two verbs: `find_and_replace`.
     Join,
-    /// The web, as the place that is read or searched.
+    /// The web, as what is read or searched.
     Web,
-    /// A search engine, where it stands beside a verb of searching.
+    /// A search engine, next to a verb of searching.
     Engine,
-    /// Something that is looked at where no verb stands: `git_status`.
+    /// Something that is read if there is no verb: `git_status`.
     Fact,
     /// Any other word.
     Plain,
 }
 
-/// The meaning of a word, in whatever case it is written.
-pub(super) fn meaning(word: &str) -> Word {
+/// Classifies a word in any case.
+pub(super) fn classify(word: &str) -> Word {
     let mut buffer = [0; LONGEST];
     let Some(folded) = buffer.get_mut(..word.len()) else {
         return Word::Plain;
@@ -37,8 +37,8 @@ pub(super) fn meaning(word: &str) -> Word {
     known(folded).unwrap_or_else(|| derived(folded))
 }
 
-/// The meaning of two words that belong together, where it is not the sum of the two.
-pub(super) fn phrase(first: &str, second: &str) -> Option<Word> {
+/// Classifies two words that belong together, where that differs from the two alone.
+pub(super) fn classify_pair(first: &str, second: &str) -> Option<Word> {
     PHRASES
         .iter()
         .find(|(a, b, _)| first.eq_ignore_ascii_case(a) && second.eq_ignore_ascii_case(b))
@@ -52,13 +52,13 @@ fn known(word: &[u8]) -> Option<Word> {
     at.ok().map(|at| WORDS[at].1)
 }
 
-/// Reads a word that no table lists by its form, and only ever as something that writes.
+/// Classifies a word that is not in the table by its form, and only ever as one that writes.
 fn derived(word: &[u8]) -> Word {
     let stem = PREFIXES
         .iter()
         .find_map(|prefix| known(word.strip_prefix(*prefix)?));
     if let Some(Word::Firm(kind) | Word::Loose(kind)) = stem
-        && !is_quiet(kind)
+        && !is_read_only(kind)
     {
         return Word::Loose(kind);
     }
@@ -70,8 +70,8 @@ fn derived(word: &[u8]) -> Word {
     }
 }
 
-/// Kinds that a writing tool must never be given.
-pub(super) fn is_quiet(kind: Kind) -> bool {
+/// Returns whether the kind claims that nothing is written; a writing tool must never get it.
+pub(super) fn is_read_only(kind: Kind) -> bool {
     matches!(kind, Kind::Read | Kind::Search)
 }
 
@@ -98,7 +98,7 @@ const PHRASES: &[(&str, &str, Word)] = &[
     ("check", "box", Word::Loose(Kind::Other)),
     ("clean", "up", Word::Firm(Kind::Delete)),
     ("spawn", "agent", Word::Firm(Kind::Think)),
-    ("test", "connection", Word::Study),
+    ("test", "connection", Word::Neutral),
     ("git", "log", Word::Firm(Kind::Read)),
     ("git", "diff", Word::Firm(Kind::Read)),
     ("git", "status", Word::Firm(Kind::Read)),
@@ -115,9 +115,9 @@ const PHRASES: &[(&str, &str, Word)] = &[
     ("read", "receipt", Word::Plain),
 ];
 
-use Word::{Engine, Fact, Firm, Join, Loose, Noun, Plain, Study, Web};
+use Word::{Engine, Fact, Firm, Join, Loose, Neutral, Noun, Plain, Web};
 
-/// Words in order.
+/// Words in alphabetical order, for the binary search.
 #[rustfmt::skip]
 const WORDS: &[(&str, Word)] = &[
     ("abort", Loose(Kind::Other)), ("accept", Loose(Kind::Other)), ("ack", Loose(Kind::Other)),
@@ -127,12 +127,12 @@ const WORDS: &[(&str, Word)] = &[
     ("aggregate", Plain), ("aim", Loose(Kind::Other)), ("alert", Loose(Kind::Other)),
     ("align", Loose(Kind::Other)), ("allocate", Loose(Kind::Edit)),
     ("allowlist", Loose(Kind::Other)), ("alter", Firm(Kind::Edit)), ("amend", Loose(Kind::Edit)),
-    ("analyse", Study), ("analyze", Study), ("and", Join), ("annotate", Loose(Kind::Edit)),
+    ("analyse", Neutral), ("analyze", Neutral), ("and", Join), ("annotate", Loose(Kind::Edit)),
     ("announce", Loose(Kind::Other)), ("anonymize", Loose(Kind::Other)),
     ("answer", Loose(Kind::Other)), ("appeal", Loose(Kind::Other)), ("append", Firm(Kind::Edit)),
     ("apply", Loose(Kind::Edit)), ("applypatch", Firm(Kind::Edit)), ("approve", Loose(Kind::Other)),
     ("archive", Loose(Kind::Edit)), ("arm", Loose(Kind::Other)), ("arrange", Loose(Kind::Other)),
-    ("ask", Loose(Kind::Other)), ("assemble", Loose(Kind::Other)), ("assess", Study),
+    ("ask", Loose(Kind::Other)), ("assemble", Loose(Kind::Other)), ("assess", Neutral),
     ("assign", Firm(Kind::Edit)), ("assume", Loose(Kind::Other)), ("attach", Firm(Kind::Edit)),
     ("attest", Loose(Kind::Other)), ("audit", Loose(Kind::Other)),
     ("authenticate", Firm(Kind::Other)), ("authorize", Firm(Kind::Other)),
@@ -148,24 +148,24 @@ const WORDS: &[(&str, Word)] = &[
     ("bring", Loose(Kind::Other)), ("broadcast", Loose(Kind::Other)), ("browse", Firm(Kind::Fetch)),
     ("build", Loose(Kind::Execute)), ("bump", Loose(Kind::Edit)), ("burn", Loose(Kind::Other)),
     ("bust", Loose(Kind::Other)), ("buy", Loose(Kind::Other)), ("buzz", Loose(Kind::Other)),
-    ("bypass", Loose(Kind::Other)), ("calculate", Study), ("calibrate", Loose(Kind::Other)),
+    ("bypass", Loose(Kind::Other)), ("calculate", Neutral), ("calibrate", Loose(Kind::Other)),
     ("call", Loose(Kind::Other)), ("cancel", Loose(Kind::Other)), ("candidate", Plain),
     ("capabilities", Fact), ("capture", Loose(Kind::Other)), ("cat", Firm(Kind::Read)),
     ("certificate", Plain), ("certify", Loose(Kind::Other)), ("change", Loose(Kind::Edit)),
     ("charge", Loose(Kind::Other)), ("chat", Loose(Kind::Other)), ("check", Firm(Kind::Read)),
     ("checkout", Loose(Kind::Edit)), ("cherry", Loose(Kind::Edit)), ("claim", Loose(Kind::Other)),
-    ("classify", Study), ("clean", Loose(Kind::Delete)), ("cleanup", Firm(Kind::Delete)),
+    ("classify", Neutral), ("clean", Loose(Kind::Delete)), ("cleanup", Firm(Kind::Delete)),
     ("clear", Firm(Kind::Delete)), ("click", Firm(Kind::Other)), ("climate", Plain),
     ("clog", Loose(Kind::Other)), ("clone", Firm(Kind::Edit)), ("close", Loose(Kind::Other)),
     ("collapse", Loose(Kind::Other)), ("collect", Loose(Kind::Other)),
     ("combine", Loose(Kind::Other)), ("command", Loose(Kind::Execute)),
-    ("comment", Noun(Kind::Edit)), ("commit", Loose(Kind::Edit)), ("compare", Study),
+    ("comment", Noun(Kind::Edit)), ("commit", Loose(Kind::Edit)), ("compare", Neutral),
     ("compile", Loose(Kind::Execute)), ("complete", Loose(Kind::Edit)),
-    ("compose", Loose(Kind::Edit)), ("compress", Loose(Kind::Edit)), ("compute", Study),
+    ("compose", Loose(Kind::Edit)), ("compress", Loose(Kind::Edit)), ("compute", Neutral),
     ("concat", Loose(Kind::Other)), ("concatenate", Loose(Kind::Other)),
     ("configure", Firm(Kind::Edit)), ("confirm", Loose(Kind::Other)),
     ("connect", Firm(Kind::Other)), ("contest", Loose(Kind::Other)),
-    ("continue", Loose(Kind::Other)), ("control", Loose(Kind::Other)), ("convert", Study),
+    ("continue", Loose(Kind::Other)), ("control", Loose(Kind::Other)), ("convert", Neutral),
     ("coordinate", Plain), ("copy", Loose(Kind::Edit)), ("cordon", Loose(Kind::Other)),
     ("corporate", Plain), ("count", Firm(Kind::Read)), ("countersign", Loose(Kind::Other)),
     ("counts", Fact), ("crawl", Loose(Kind::Fetch)), ("crawling", Loose(Kind::Fetch)),
@@ -173,7 +173,7 @@ const WORDS: &[(&str, Word)] = &[
     ("customize", Firm(Kind::Edit)), ("cut", Loose(Kind::Other)), ("date", Plain),
     ("dblclick", Firm(Kind::Other)), ("dbsize", Firm(Kind::Read)), ("ddg", Engine),
     ("deactivate", Firm(Kind::Edit)), ("debit", Loose(Kind::Other)), ("debug", Loose(Kind::Other)),
-    ("decline", Loose(Kind::Other)), ("decode", Study), ("decompile", Study),
+    ("decline", Loose(Kind::Other)), ("decode", Neutral), ("decompile", Neutral),
     ("decr", Loose(Kind::Edit)), ("decrease", Loose(Kind::Other)), ("decrement", Firm(Kind::Edit)),
     ("decrypt", Firm(Kind::Edit)), ("dedupe", Loose(Kind::Other)),
     ("deduplicate", Loose(Kind::Other)), ("define", Firm(Kind::Edit)),
@@ -183,9 +183,9 @@ const WORDS: &[(&str, Word)] = &[
     ("deploy", Loose(Kind::Execute)), ("deposit", Loose(Kind::Other)),
     ("dequeue", Loose(Kind::Other)), ("describe", Firm(Kind::Read)),
     ("destroy", Firm(Kind::Delete)), ("detach", Firm(Kind::Edit)), ("detail", Fact),
-    ("details", Fact), ("detect", Study), ("diagnose", Study), ("diagnostic", Fact),
+    ("details", Fact), ("detect", Neutral), ("diagnose", Neutral), ("diagnostic", Fact),
     ("diagnostics", Fact), ("dial", Loose(Kind::Other)), ("diff", Fact),
-    ("disable", Firm(Kind::Edit)), ("disarm", Loose(Kind::Other)), ("disassemble", Study),
+    ("disable", Firm(Kind::Edit)), ("disarm", Loose(Kind::Other)), ("disassemble", Neutral),
     ("discard", Firm(Kind::Delete)), ("disconnect", Firm(Kind::Other)),
     ("discover", Firm(Kind::Search)), ("dismiss", Firm(Kind::Delete)),
     ("dispatch", Loose(Kind::Other)), ("dm", Loose(Kind::Other)), ("do", Loose(Kind::Other)),
@@ -197,18 +197,18 @@ const WORDS: &[(&str, Word)] = &[
     ("edit", Firm(Kind::Edit)), ("editor", Noun(Kind::Edit)), ("eject", Loose(Kind::Other)),
     ("elect", Loose(Kind::Other)), ("elicit", Loose(Kind::Other)), ("email", Loose(Kind::Other)),
     ("embed", Loose(Kind::Other)), ("emit", Loose(Kind::Other)), ("emulate", Firm(Kind::Other)),
-    ("enable", Firm(Kind::Edit)), ("encode", Study), ("encrypt", Firm(Kind::Edit)),
+    ("enable", Firm(Kind::Edit)), ("encode", Neutral), ("encrypt", Firm(Kind::Edit)),
     ("endorse", Loose(Kind::Other)), ("engine", Engine), ("enlist", Loose(Kind::Other)),
     ("enqueue", Loose(Kind::Other)), ("enrich", Loose(Kind::Edit)), ("enroll", Loose(Kind::Other)),
     ("enter", Loose(Kind::Other)), ("enumerate", Firm(Kind::Read)), ("erase", Firm(Kind::Delete)),
     ("escalate", Loose(Kind::Other)), ("escrow", Loose(Kind::Other)), ("estate", Plain),
-    ("estimate", Study), ("etch", Loose(Kind::Other)), ("evacuate", Loose(Kind::Other)),
+    ("estimate", Neutral), ("etch", Loose(Kind::Other)), ("evacuate", Loose(Kind::Other)),
     ("eval", Firm(Kind::Execute)), ("evaluate", Firm(Kind::Execute)),
     ("evict", Loose(Kind::Delete)), ("exec", Firm(Kind::Execute)), ("execute", Firm(Kind::Execute)),
     ("exists", Fact), ("exit", Loose(Kind::Other)), ("expand", Loose(Kind::Other)),
-    ("expel", Loose(Kind::Other)), ("expire", Loose(Kind::Delete)), ("explain", Study),
-    ("explore", Study), ("export", Loose(Kind::Other)), ("expose", Loose(Kind::Other)),
-    ("expunge", Loose(Kind::Delete)), ("extend", Loose(Kind::Edit)), ("extract", Study),
+    ("expel", Loose(Kind::Other)), ("expire", Loose(Kind::Delete)), ("explain", Neutral),
+    ("explore", Neutral), ("export", Loose(Kind::Other)), ("expose", Loose(Kind::Other)),
+    ("expunge", Loose(Kind::Delete)), ("extend", Loose(Kind::Edit)), ("extract", Neutral),
     ("failover", Loose(Kind::Other)), ("fax", Loose(Kind::Other)), ("feedback", Loose(Kind::Other)),
     ("fence", Loose(Kind::Other)), ("fetch", Firm(Kind::Fetch)), ("fill", Loose(Kind::Other)),
     ("finalize", Loose(Kind::Other)), ("find", Firm(Kind::Search)),
@@ -223,10 +223,10 @@ const WORDS: &[(&str, Word)] = &[
     ("fulfill", Loose(Kind::Other)), ("gather", Loose(Kind::Other)),
     ("generate", Loose(Kind::Other)), ("geocode", Firm(Kind::Search)), ("get", Firm(Kind::Read)),
     ("gift", Loose(Kind::Other)), ("give", Loose(Kind::Other)), ("glob", Firm(Kind::Search)),
-    ("go", Loose(Kind::Other)), ("google", Engine), ("goto", Study), ("grant", Loose(Kind::Edit)),
+    ("go", Loose(Kind::Other)), ("google", Engine), ("goto", Neutral), ("grant", Loose(Kind::Edit)),
     ("grep", Firm(Kind::Search)), ("grow", Loose(Kind::Other)), ("halt", Loose(Kind::Other)),
     ("hand", Loose(Kind::Other)), ("handle", Loose(Kind::Other)), ("handoff", Loose(Kind::Other)),
-    ("harvest", Loose(Kind::Other)), ("hash", Study), ("hdel", Firm(Kind::Delete)),
+    ("harvest", Loose(Kind::Other)), ("hash", Neutral), ("hdel", Firm(Kind::Delete)),
     ("health", Fact), ("healthcheck", Fact), ("hedge", Loose(Kind::Other)),
     ("hexists", Firm(Kind::Read)), ("hget", Firm(Kind::Read)), ("hgetall", Firm(Kind::Read)),
     ("hibernate", Loose(Kind::Other)), ("hide", Loose(Kind::Edit)),
@@ -247,7 +247,7 @@ const WORDS: &[(&str, Word)] = &[
     ("launch", Firm(Kind::Execute)), ("leaderboard", Fact), ("learn", Loose(Kind::Other)),
     ("lease", Loose(Kind::Other)), ("leave", Loose(Kind::Other)), ("lend", Loose(Kind::Other)),
     ("lift", Loose(Kind::Other)), ("like", Loose(Kind::Other)), ("lindex", Firm(Kind::Read)),
-    ("link", Loose(Kind::Other)), ("lint", Study), ("liquidate", Loose(Kind::Other)),
+    ("link", Loose(Kind::Other)), ("lint", Neutral), ("liquidate", Loose(Kind::Other)),
     ("list", Firm(Kind::Read)), ("listdir", Firm(Kind::Read)), ("listen", Loose(Kind::Other)),
     ("llen", Firm(Kind::Read)), ("load", Loose(Kind::Other)), ("locate", Firm(Kind::Search)),
     ("lock", Loose(Kind::Edit)), ("lodge", Loose(Kind::Other)), ("log", Loose(Kind::Other)),
@@ -256,29 +256,29 @@ const WORDS: &[(&str, Word)] = &[
     ("lpush", Loose(Kind::Edit)), ("lrange", Firm(Kind::Read)), ("ls", Firm(Kind::Read)),
     ("lyrics", Fact), ("mail", Loose(Kind::Other)), ("make", Loose(Kind::Edit)),
     ("manage", Loose(Kind::Other)), ("mandate", Plain), ("mark", Loose(Kind::Edit)),
-    ("mask", Loose(Kind::Other)), ("measure", Study), ("merge", Loose(Kind::Edit)),
+    ("mask", Loose(Kind::Other)), ("measure", Neutral), ("merge", Loose(Kind::Edit)),
     ("message", Loose(Kind::Other)), ("metadata", Fact), ("metrics", Fact),
     ("mget", Firm(Kind::Read)), ("migrate", Loose(Kind::Edit)), ("mint", Loose(Kind::Other)),
     ("mirror", Loose(Kind::Other)), ("mkdir", Firm(Kind::Edit)), ("mock", Loose(Kind::Other)),
     ("modify", Firm(Kind::Edit)), ("monitor", Loose(Kind::Other)), ("mount", Loose(Kind::Other)),
     ("move", Firm(Kind::Move)), ("multiedit", Firm(Kind::Edit)), ("mute", Loose(Kind::Edit)),
     ("mv", Firm(Kind::Move)), ("nack", Loose(Kind::Other)), ("narrow", Loose(Kind::Other)),
-    ("navigate", Study), ("nest", Loose(Kind::Other)), ("new", Loose(Kind::Other)),
+    ("navigate", Neutral), ("nest", Loose(Kind::Other)), ("new", Loose(Kind::Other)),
     ("normalize", Firm(Kind::Edit)), ("notarize", Loose(Kind::Other)), ("note", Noun(Kind::Edit)),
     ("notify", Firm(Kind::Other)), ("nudge", Loose(Kind::Other)), ("nuke", Loose(Kind::Other)),
-    ("obfuscate", Loose(Kind::Other)), ("ocr", Study), ("offboard", Loose(Kind::Other)),
+    ("obfuscate", Loose(Kind::Other)), ("ocr", Neutral), ("offboard", Loose(Kind::Other)),
     ("offer", Loose(Kind::Other)), ("onboard", Loose(Kind::Other)), ("open", Loose(Kind::Other)),
     ("operate", Loose(Kind::Other)), ("or", Join), ("order", Loose(Kind::Other)),
     ("organize", Loose(Kind::Edit)), ("override", Loose(Kind::Other)), ("overview", Fact),
     ("overwrite", Firm(Kind::Edit)), ("pack", Loose(Kind::Other)), ("pad", Loose(Kind::Edit)),
     ("paint", Loose(Kind::Other)), ("pair", Loose(Kind::Other)), ("park", Loose(Kind::Other)),
-    ("parse", Study), ("pass", Loose(Kind::Other)), ("paste", Loose(Kind::Other)),
+    ("parse", Neutral), ("pass", Loose(Kind::Other)), ("paste", Loose(Kind::Other)),
     ("patch", Loose(Kind::Edit)), ("pause", Loose(Kind::Execute)), ("pay", Loose(Kind::Other)),
     ("peek", Firm(Kind::Read)), ("perform", Loose(Kind::Other)), ("permit", Loose(Kind::Other)),
     ("pin", Loose(Kind::Edit)), ("ping", Loose(Kind::Other)), ("pivot", Loose(Kind::Other)),
-    ("plate", Plain), ("play", Loose(Kind::Other)), ("pledge", Loose(Kind::Other)), ("plot", Study),
+    ("plate", Plain), ("play", Loose(Kind::Other)), ("pledge", Loose(Kind::Other)), ("plot", Neutral),
     ("poke", Loose(Kind::Other)), ("ponder", Firm(Kind::Think)), ("populate", Loose(Kind::Edit)),
-    ("post", Loose(Kind::Edit)), ("powershell", Firm(Kind::Execute)), ("predict", Study),
+    ("post", Loose(Kind::Edit)), ("powershell", Firm(Kind::Execute)), ("predict", Neutral),
     ("prepend", Firm(Kind::Edit)), ("press", Loose(Kind::Other)), ("preview", Firm(Kind::Read)),
     ("prices", Fact), ("print", Loose(Kind::Other)), ("private", Plain),
     ("probe", Loose(Kind::Other)), ("proceed", Loose(Kind::Other)),
@@ -292,7 +292,7 @@ const WORDS: &[(&str, Word)] = &[
     ("react", Loose(Kind::Other)), ("read", Firm(Kind::Read)), ("readfile", Firm(Kind::Read)),
     ("reap", Loose(Kind::Other)), ("reason", Firm(Kind::Think)), ("reasoning", Firm(Kind::Think)),
     ("rebase", Loose(Kind::Edit)), ("rebate", Plain), ("reboot", Loose(Kind::Execute)),
-    ("recalibrate", Loose(Kind::Other)), ("recall", Firm(Kind::Search)), ("recommend", Study),
+    ("recalibrate", Loose(Kind::Other)), ("recall", Firm(Kind::Search)), ("recommend", Neutral),
     ("reconcile", Loose(Kind::Other)), ("record", Loose(Kind::Other)),
     ("redact", Loose(Kind::Other)), ("redeem", Loose(Kind::Other)),
     ("redirect", Loose(Kind::Other)), ("redo", Firm(Kind::Edit)), ("reduce", Loose(Kind::Other)),
@@ -346,8 +346,8 @@ const WORDS: &[(&str, Word)] = &[
     ("statistics", Fact), ("stats", Fact), ("status", Fact), ("steer", Loose(Kind::Other)),
     ("step", Loose(Kind::Other)), ("stop", Loose(Kind::Execute)), ("store", Loose(Kind::Edit)),
     ("strreplace", Firm(Kind::Edit)), ("stub", Loose(Kind::Other)), ("submit", Firm(Kind::Other)),
-    ("subscribe", Firm(Kind::Other)), ("substrate", Plain), ("suggest", Study),
-    ("summarise", Study), ("summarize", Study), ("summary", Fact), ("suspend", Loose(Kind::Other)),
+    ("subscribe", Firm(Kind::Other)), ("substrate", Plain), ("suggest", Neutral),
+    ("summarise", Neutral), ("summarize", Neutral), ("summary", Fact), ("suspend", Loose(Kind::Other)),
     ("swap", Loose(Kind::Edit)), ("swipe", Loose(Kind::Other)), ("switch", Loose(Kind::Other)),
     ("sync", Loose(Kind::Other)), ("tag", Loose(Kind::Edit)), ("taint", Loose(Kind::Other)),
     ("take", Loose(Kind::Other)), ("tap", Loose(Kind::Other)), ("tar", Loose(Kind::Other)),
@@ -356,11 +356,11 @@ const WORDS: &[(&str, Word)] = &[
     ("test", Loose(Kind::Execute)), ("then", Join), ("think", Firm(Kind::Think)),
     ("thinking", Firm(Kind::Think)), ("throttle", Loose(Kind::Other)),
     ("throw", Loose(Kind::Other)), ("tint", Loose(Kind::Other)), ("tip", Loose(Kind::Other)),
-    ("todowrite", Firm(Kind::Think)), ("toggle", Loose(Kind::Other)), ("tokenize", Study),
+    ("todowrite", Firm(Kind::Think)), ("toggle", Loose(Kind::Other)), ("tokenize", Neutral),
     ("touch", Loose(Kind::Edit)), ("trace", Loose(Kind::Other)), ("track", Loose(Kind::Other)),
-    ("trade", Loose(Kind::Other)), ("train", Loose(Kind::Other)), ("transcribe", Study),
+    ("trade", Loose(Kind::Other)), ("train", Loose(Kind::Other)), ("transcribe", Neutral),
     ("transcript", Fact), ("transfer", Loose(Kind::Other)), ("transform", Loose(Kind::Edit)),
-    ("transition", Loose(Kind::Other)), ("translate", Study), ("trash", Firm(Kind::Delete)),
+    ("transition", Loose(Kind::Other)), ("translate", Neutral), ("trash", Firm(Kind::Delete)),
     ("tree", Fact), ("trigger", Loose(Kind::Execute)), ("trim", Loose(Kind::Edit)),
     ("trip", Loose(Kind::Other)), ("truncate", Firm(Kind::Delete)), ("tune", Loose(Kind::Other)),
     ("tunnel", Loose(Kind::Other)), ("turn", Loose(Kind::Other)), ("tweet", Loose(Kind::Other)),
@@ -383,9 +383,9 @@ const WORDS: &[(&str, Word)] = &[
     ("unzip", Loose(Kind::Edit)), ("update", Firm(Kind::Edit)), ("upgrade", Loose(Kind::Execute)),
     ("upload", Loose(Kind::Other)), ("upsert", Firm(Kind::Edit)), ("uptime", Fact),
     ("upvote", Loose(Kind::Other)), ("usage", Fact), ("use", Loose(Kind::Other)),
-    ("vacuum", Loose(Kind::Other)), ("validate", Study), ("vendor", Loose(Kind::Other)),
+    ("vacuum", Loose(Kind::Other)), ("validate", Neutral), ("vendor", Loose(Kind::Other)),
     ("verify", Loose(Kind::Other)), ("version", Fact), ("versions", Fact),
-    ("view", Firm(Kind::Read)), ("visit", Study), ("visualize", Study),
+    ("view", Firm(Kind::Read)), ("visit", Neutral), ("visualize", Neutral),
     ("void", Loose(Kind::Other)), ("vote", Loose(Kind::Other)), ("wager", Loose(Kind::Other)),
     ("wait", Loose(Kind::Other)), ("waive", Loose(Kind::Other)), ("wake", Loose(Kind::Other)),
     ("warm", Loose(Kind::Other)), ("warp", Loose(Kind::Other)), ("watch", Loose(Kind::Other)),
@@ -413,10 +413,10 @@ mod tests {
 
     #[test]
     fn unlisted_words_never_become_quiet() {
-        assert_eq!(meaning("unarchive"), Loose(Kind::Edit));
-        assert_eq!(meaning("redeploy"), Loose(Kind::Execute));
-        assert_eq!(meaning("randomize"), Loose(Kind::Other));
-        assert_eq!(meaning("unread"), Plain);
-        assert_eq!(meaning("research"), Plain);
+        assert_eq!(classify("unarchive"), Loose(Kind::Edit));
+        assert_eq!(classify("redeploy"), Loose(Kind::Execute));
+        assert_eq!(classify("randomize"), Loose(Kind::Other));
+        assert_eq!(classify("unread"), Plain);
+        assert_eq!(classify("research"), Plain);
     }
 }

@@ -1,5 +1,5 @@
-//! Nested calls on the schedule: whatever they touch, nothing ever waits in a circle.
-//! It must not move a call that the schedule holds back, nor end one before its children.
+//! Tests nested calls: whatever they touch, there is never a deadlock.
+//! It must not run a call that the schedule blocks, nor end one before its children.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -35,21 +35,21 @@ fn any_forest() -> impl Strategy<Value = Forest> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Absent,
-    Entered(Place),
-    Stated(Place),
-    /// It waited, so it looked and stated once more.
-    StatedAgain(Place),
-    Running(Place),
+    Entered(Position),
+    Stated(Position),
+    /// It waited, so it prepared and stated again.
+    StatedAgain(Position),
+    Running(Position),
     Ended,
 }
 
-struct World {
+struct ScheduleSimulation {
     forest: Forest,
     schedule: Schedule,
     stages: Vec<Stage>,
 }
 
-impl World {
+impl ScheduleSimulation {
     fn new(forest: Forest) -> Self {
         Self {
             stages: vec![Stage::Absent; forest.parents.len()],
@@ -63,8 +63,8 @@ impl World {
             Stage::Absent => self.forest.parents[call]
                 .is_none_or(|parent| matches!(self.stages[parent], Stage::Running(_))),
             Stage::Entered(_) => true,
-            Stage::Stated(place) | Stage::StatedAgain(place) => {
-                self.schedule.standing(place) == Standing::Clear
+            Stage::Stated(position) | Stage::StatedAgain(position) => {
+                self.schedule.readiness(position) == Readiness::Ready
             }
             Stage::Running(_) => self
                 .children(call)
@@ -82,26 +82,27 @@ impl World {
 
     fn step(&mut self, call: usize) {
         self.stages[call] = match self.stages[call] {
-            Stage::Absent => Stage::Entered(self.schedule.enter(self.parent_place(call))),
-            Stage::Entered(place) => Stage::Stated(self.state(call, place)),
-            Stage::Stated(place) => Stage::StatedAgain(self.state(call, place)),
-            Stage::StatedAgain(place) => Stage::Running(place),
-            Stage::Running(place) => {
-                self.schedule.leave(place);
+            Stage::Absent => Stage::Entered(self.schedule.enter(self.parent_position(call))),
+            Stage::Entered(position) => Stage::Stated(self.set_touches(call, position)),
+            Stage::Stated(position) => Stage::StatedAgain(self.set_touches(call, position)),
+            Stage::StatedAgain(position) => Stage::Running(position),
+            Stage::Running(position) => {
+                self.schedule.leave(position);
                 Stage::Ended
             }
             Stage::Ended => Stage::Ended,
         };
     }
 
-    fn state(&mut self, call: usize, place: Place) -> Place {
-        self.schedule.state(place, &self.forest.touches[call]);
-        place
+    fn set_touches(&mut self, call: usize, position: Position) -> Position {
+        self.schedule
+            .set_touches(position, &self.forest.touches[call]);
+        position
     }
 
-    fn parent_place(&self, call: usize) -> Option<Place> {
+    fn parent_position(&self, call: usize) -> Option<Position> {
         match self.stages[self.forest.parents[call]?] {
-            Stage::Running(place) => Some(place),
+            Stage::Running(position) => Some(position),
             Stage::Absent
             | Stage::Entered(_)
             | Stage::Stated(_)
@@ -110,16 +111,16 @@ impl World {
         }
     }
 
-    /// Moves whoever can, chosen by the picks, until nobody can.
+    /// Advances calls that can move, chosen by the picks, until none can.
     fn play(&mut self, picks: &[usize]) {
         for pick in picks.iter().cycle() {
             let movable: Vec<usize> = (0..self.stages.len())
                 .filter(|call| self.can_move(*call))
                 .collect();
-            match movable.is_empty() {
-                true => return,
-                false => self.step(movable[pick % movable.len()]),
+            if movable.is_empty() {
+                return;
             }
+            self.step(movable[pick % movable.len()]);
         }
     }
 }
@@ -129,9 +130,9 @@ proptest! {
 
     #[test]
     fn nothing_waits_in_a_circle(forest in any_forest(), picks in vec(any::<usize>(), 1..40)) {
-        let mut world = World::new(forest);
-        world.play(&picks);
-        prop_assert_eq!(&world.stages, &vec![Stage::Ended; world.stages.len()]);
+        let mut simulation = ScheduleSimulation::new(forest);
+        simulation.play(&picks);
+        prop_assert_eq!(&simulation.stages, &vec![Stage::Ended; simulation.stages.len()]);
     }
 }
 
@@ -139,25 +140,25 @@ proptest! {
 fn a_nested_call_never_waits_for_the_call_it_belongs_to() {
     let mut schedule = Schedule::default();
     let outer = schedule.enter(None);
-    schedule.state(outer, &[Touch::Writes("/a".into())]);
+    schedule.set_touches(outer, &[Touch::Writes("/a".into())]);
     let inner = schedule.enter(Some(outer));
-    schedule.state(inner, &[Touch::Writes("/a".into())]);
-    assert_eq!(schedule.standing(inner), Standing::Clear);
+    schedule.set_touches(inner, &[Touch::Writes("/a".into())]);
+    assert_eq!(schedule.readiness(inner), Readiness::Ready);
 }
 
 #[test]
 fn a_nested_call_never_waits_for_what_waits_for_its_parent() {
     let mut schedule = Schedule::default();
     let [outer, later] = [(); 2].map(|()| schedule.enter(None));
-    for place in [outer, later] {
-        schedule.state(place, &[Touch::Writes("/a".into())]);
+    for position in [outer, later] {
+        schedule.set_touches(position, &[Touch::Writes("/a".into())]);
     }
     let inner = schedule.enter(Some(outer));
-    schedule.state(inner, &[Touch::Writes("/a".into())]);
-    let standings = [outer, later, inner].map(|place| schedule.standing(place));
+    schedule.set_touches(inner, &[Touch::Writes("/a".into())]);
+    let readiness = [outer, later, inner].map(|position| schedule.readiness(position));
     assert_eq!(
-        standings,
-        [Standing::Clear, Standing::Blocked, Standing::Clear]
+        readiness,
+        [Readiness::Ready, Readiness::Blocked, Readiness::Ready]
     );
 }
 
@@ -165,12 +166,12 @@ fn a_nested_call_never_waits_for_what_waits_for_its_parent() {
 fn nested_calls_wait_for_each_other_in_order() {
     let mut schedule = Schedule::default();
     let outer = schedule.enter(None);
-    schedule.state(outer, &[]);
+    schedule.set_touches(outer, &[]);
     let [first, second] = [(); 2].map(|()| schedule.enter(Some(outer)));
-    for place in [first, second] {
-        schedule.state(place, &[Touch::Writes("/a".into())]);
+    for position in [first, second] {
+        schedule.set_touches(position, &[Touch::Writes("/a".into())]);
     }
-    let standings = [first, second].map(|place| schedule.standing(place));
-    assert_eq!(standings, [Standing::Clear, Standing::Blocked]);
+    let readiness = [first, second].map(|position| schedule.readiness(position));
+    assert_eq!(readiness, [Readiness::Ready, Readiness::Blocked]);
     assert_eq!(schedule.leave(first), [second]);
 }

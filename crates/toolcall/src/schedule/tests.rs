@@ -1,5 +1,6 @@
-//! The schedule against a naive one that compares every pair of calls, and its promises one by one.
-//! It must not share the index with what it tests: conflicts are worked out here once more.
+//! Tests the schedule against a naive one that compares every pair of calls, and its guarantees one
+//! by one.
+//! It must not share the index with the code under test: conflicts are computed here again.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -57,213 +58,223 @@ fn writes(path: &str) -> Touch {
 }
 
 /// What one touch does, as far as order goes.
-enum Deed<'a> {
+enum TouchAction<'a> {
     Reads(&'a Path),
     Writes(&'a Path),
     Runs,
     RunsAnything,
 }
 
-fn deeds(touch: &Touch) -> Vec<Deed<'_>> {
+fn touch_actions(touch: &Touch) -> Vec<TouchAction<'_>> {
     match touch {
-        Touch::Reads(path) => vec![Deed::Reads(path)],
-        Touch::Writes(path) | Touch::Deletes(path) => vec![Deed::Writes(path)],
-        Touch::Moves { from, to } => vec![Deed::Writes(from), Deed::Writes(to)],
+        Touch::Reads(path) => vec![TouchAction::Reads(path)],
+        Touch::Writes(path) | Touch::Deletes(path) => vec![TouchAction::Writes(path)],
+        Touch::Moves { from, to } => vec![TouchAction::Writes(from), TouchAction::Writes(to)],
         Touch::Runs(command) => match command.reading {
-            Reading::Understood(_) => vec![Deed::Runs],
-            Reading::Unclear(_) => vec![Deed::RunsAnything],
+            Reading::Understood(_) => vec![TouchAction::Runs],
+            Reading::Unclear(_) => vec![TouchAction::RunsAnything],
         },
         Touch::Reaches(_) | Touch::Unknown => Vec::new(),
     }
 }
 
-fn clash(one: &Deed<'_>, other: &Deed<'_>) -> bool {
+fn clash(one: &TouchAction<'_>, other: &TouchAction<'_>) -> bool {
     let overlap = |a: &Path, b: &Path| a.starts_with(b) || b.starts_with(a);
     match (one, other) {
-        (Deed::Reads(_), Deed::Reads(_)) => false,
-        (Deed::Writes(a), Deed::Reads(b) | Deed::Writes(b)) => overlap(a, b),
-        (Deed::Reads(a), Deed::Writes(b)) => overlap(a, b),
-        (Deed::Runs, Deed::Runs | Deed::Reads(_)) | (Deed::Reads(_), Deed::Runs) => false,
-        (Deed::Runs, Deed::Writes(_)) | (Deed::Writes(_), Deed::Runs) => true,
-        (Deed::RunsAnything, _) | (_, Deed::RunsAnything) => true,
+        (TouchAction::Reads(_), TouchAction::Reads(_)) => false,
+        (TouchAction::Writes(a), TouchAction::Reads(b) | TouchAction::Writes(b)) => overlap(a, b),
+        (TouchAction::Reads(a), TouchAction::Writes(b)) => overlap(a, b),
+        (TouchAction::Runs, TouchAction::Runs | TouchAction::Reads(_))
+        | (TouchAction::Reads(_), TouchAction::Runs) => false,
+        (TouchAction::Runs, TouchAction::Writes(_))
+        | (TouchAction::Writes(_), TouchAction::Runs) => true,
+        (TouchAction::RunsAnything, _) | (_, TouchAction::RunsAnything) => true,
     }
 }
 
 fn conflict(some: &[Touch], others: &[Touch]) -> bool {
-    let of = |touches: &'_ [Touch], test: &dyn Fn(&Deed<'_>) -> bool| {
-        touches.iter().flat_map(deeds).any(|deed| test(&deed))
+    let of = |touches: &'_ [Touch], test: &dyn Fn(&TouchAction<'_>) -> bool| {
+        touches
+            .iter()
+            .flat_map(touch_actions)
+            .any(|action| test(&action))
     };
     of(some, &|one| of(others, &|other| clash(one, other)))
 }
 
-/// The same schedule, worked out pair by pair.
+/// The same schedule, computed pair by pair.
 #[derive(Default)]
-struct Naive(BTreeMap<u64, Call>);
+struct NaiveSchedule(BTreeMap<u64, NaiveCall>);
 
-struct Call {
+struct NaiveCall {
     lineage: Vec<u64>,
     touches: Option<Vec<Touch>>,
     is_admitted: bool,
     waits_for: BTreeSet<u64>,
 }
 
-impl Naive {
-    fn enter(&mut self, place: Place, parent: Option<Place>) {
+impl NaiveSchedule {
+    fn enter(&mut self, position: Position, parent: Option<Position>) {
         let parent = parent.and_then(|parent| self.0.get(&parent.0));
         let mut lineage = parent.map_or_else(Vec::new, |parent| parent.lineage.clone());
-        lineage.push(place.0);
-        let call = Call {
+        lineage.push(position.0);
+        let call = NaiveCall {
             lineage,
             touches: None,
             is_admitted: false,
             waits_for: BTreeSet::new(),
         };
-        self.0.insert(place.0, call);
+        self.0.insert(position.0, call);
     }
 
-    fn state(&mut self, place: Place, touches: &[Touch]) {
-        let Some(call) = self.0.get_mut(&place.0) else {
+    fn set_touches(&mut self, position: Position, touches: &[Touch]) {
+        let Some(call) = self.0.get_mut(&position.0) else {
             return;
         };
         call.touches = Some(touches.to_vec());
-        match call.is_admitted {
-            true => self.admit(place.0),
-            false => self.advance(),
+        if call.is_admitted {
+            self.admit(position.0);
+        } else {
+            self.advance();
         }
     }
 
-    fn leave(&mut self, place: Place) {
-        self.0.remove(&place.0);
+    fn leave(&mut self, position: Position) {
+        self.0.remove(&position.0);
         for call in self.0.values_mut() {
-            call.waits_for.remove(&place.0);
+            call.waits_for.remove(&position.0);
         }
         self.advance();
     }
 
     fn advance(&mut self) {
-        let is_stated = |(_, call): &(&u64, &Call)| call.touches.is_some();
+        let is_stated = |(_, call): &(&u64, &NaiveCall)| call.touches.is_some();
         let stated: Vec<u64> = self
             .0
             .iter()
             .take_while(is_stated)
             .map(|(p, _)| *p)
             .collect();
-        for place in stated {
-            if !self.0[&place].is_admitted {
-                self.admit(place);
+        for position in stated {
+            if !self.0[&position].is_admitted {
+                self.admit(position);
             }
         }
     }
 
-    fn admit(&mut self, place: u64) {
-        let own = &self.0[&place];
-        let is_before = |other: &Call| {
+    fn admit(&mut self, position: u64) {
+        let own = &self.0[&position];
+        let is_before = |other: &NaiveCall| {
             other.is_admitted
                 && other.lineage < own.lineage
                 && !own.lineage.starts_with(&other.lineage)
         };
-        let touches = |call: &Call| call.touches.clone().unwrap_or_default();
-        let blocks = |(_, other): &(&u64, &Call)| {
+        let touches = |call: &NaiveCall| call.touches.clone().unwrap_or_default();
+        let blocks = |(_, other): &(&u64, &NaiveCall)| {
             is_before(other) && conflict(&touches(other), &touches(own))
         };
         let waits_for = self
             .0
             .iter()
             .filter(blocks)
-            .map(|(place, _)| *place)
+            .map(|(position, _)| *position)
             .collect();
-        let own = self.0.get_mut(&place).expect("it is there");
+        let own = self.0.get_mut(&position).expect("it is there");
         own.waits_for = waits_for;
         own.is_admitted = true;
     }
 
-    fn standing(&self, place: u64) -> Standing {
-        match self.0.get(&place) {
-            Some(call) if !call.is_admitted => Standing::Early,
-            Some(call) if !call.waits_for.is_empty() => Standing::Blocked,
-            Some(_) | None => Standing::Clear,
+    fn readiness(&self, position: u64) -> Readiness {
+        match self.0.get(&position) {
+            Some(call) if !call.is_admitted => Readiness::Pending,
+            Some(call) if !call.waits_for.is_empty() => Readiness::Blocked,
+            Some(_) | None => Readiness::Ready,
         }
     }
 }
 
-/// Something that happens to a schedule. Numbers choose among the calls that are there.
+/// A change to a schedule. Numbers choose among the calls that are there.
 #[derive(Clone, Debug)]
-enum Move {
+enum ScheduleMove {
     Enter(Option<usize>),
-    State(usize, Vec<Touch>),
+    SetTouches(usize, Vec<Touch>),
     Leave(usize),
 }
 
-fn any_move() -> impl Strategy<Value = Move> {
+fn any_move() -> impl Strategy<Value = ScheduleMove> {
     prop_oneof![
-        3 => option::weighted(0.4, any::<usize>()).prop_map(Move::Enter),
-        4 => (any::<usize>(), any_touches()).prop_map(|(which, touches)| Move::State(which, touches)),
-        2 => any::<usize>().prop_map(Move::Leave),
+        3 => option::weighted(0.4, any::<usize>()).prop_map(ScheduleMove::Enter),
+        4 => (any::<usize>(), any_touches()).prop_map(|(which, touches)| ScheduleMove::SetTouches(which, touches)),
+        2 => any::<usize>().prop_map(ScheduleMove::Leave),
     ]
 }
 
 #[derive(Default)]
-struct Pair {
+struct SchedulePair {
     schedule: Schedule,
-    naive: Naive,
+    naive: NaiveSchedule,
 }
 
-impl Pair {
-    fn choose(&self, which: usize) -> Option<Place> {
-        let places: Vec<u64> = self.naive.0.keys().copied().collect();
-        places
-            .get(which % places.len().max(1))
-            .map(|place| Place(*place))
+impl SchedulePair {
+    fn choose(&self, which: usize) -> Option<Position> {
+        let positions: Vec<u64> = self.naive.0.keys().copied().collect();
+        positions
+            .get(which % positions.len().max(1))
+            .map(|position| Position(*position))
     }
 
-    /// Makes the move in both and returns who moved and who was woken.
-    fn make(&mut self, step: &Move) -> (Option<Place>, Vec<Place>) {
+    /// Makes the move in both, and returns which call moved and which were woken.
+    fn make(&mut self, step: &ScheduleMove) -> (Option<Position>, Vec<Position>) {
         match step {
-            Move::Enter(parent) => {
+            ScheduleMove::Enter(parent) => {
                 let parent = parent.and_then(|which| self.choose(which));
-                let place = self.schedule.enter(parent);
-                self.naive.enter(place, parent);
-                (Some(place), Vec::new())
+                let position = self.schedule.enter(parent);
+                self.naive.enter(position, parent);
+                (Some(position), Vec::new())
             }
-            Move::State(which, touches) => {
-                self.choose(*which).map_or_else(Default::default, |place| {
-                    self.naive.state(place, touches);
-                    (Some(place), self.schedule.state(place, touches))
-                })
+            ScheduleMove::SetTouches(which, touches) => {
+                self.choose(*which)
+                    .map_or_else(Default::default, |position| {
+                        self.naive.set_touches(position, touches);
+                        (Some(position), self.schedule.set_touches(position, touches))
+                    })
             }
-            Move::Leave(which) => self.choose(*which).map_or_else(Default::default, |place| {
-                self.naive.leave(place);
-                (Some(place), self.schedule.leave(place))
-            }),
+            ScheduleMove::Leave(which) => {
+                self.choose(*which)
+                    .map_or_else(Default::default, |position| {
+                        self.naive.leave(position);
+                        (Some(position), self.schedule.leave(position))
+                    })
+            }
         }
     }
 
-    fn standings(&self) -> BTreeMap<Place, Standing> {
-        let places = (0..self.schedule.next).map(Place);
-        places
-            .map(|place| (place, self.schedule.standing(place)))
+    fn readiness(&self) -> BTreeMap<Position, Readiness> {
+        let positions = (0..self.schedule.next).map(Position);
+        positions
+            .map(|position| (position, self.schedule.readiness(position)))
             .collect()
     }
 
-    fn naive_standings(&self) -> BTreeMap<Place, Standing> {
-        let places = (0..self.schedule.next).map(Place);
-        places
-            .map(|place| (place, self.naive.standing(place.0)))
+    fn naive_readiness(&self) -> BTreeMap<Position, Readiness> {
+        let positions = (0..self.schedule.next).map(Position);
+        positions
+            .map(|position| (position, self.naive.readiness(position.0)))
             .collect()
     }
 
     fn blockers(&self) -> BTreeMap<u64, BTreeSet<u64>> {
-        let numbers = |slot: &Slot| slot.waits_for.iter().map(|place| place.0).collect();
+        let numbers = |slot: &Slot| slot.waits_for.iter().map(|position| position.0).collect();
         let slots = self.schedule.slots.iter();
         slots
-            .map(|(place, slot)| (place.0, numbers(slot)))
+            .map(|(position, slot)| (position.0, numbers(slot)))
             .collect()
     }
 
     fn naive_blockers(&self) -> BTreeMap<u64, BTreeSet<u64>> {
         let calls = self.naive.0.iter();
         calls
-            .map(|(place, call)| (*place, call.waits_for.clone()))
+            .map(|(position, call)| (*position, call.waits_for.clone()))
             .collect()
     }
 }
@@ -273,24 +284,24 @@ proptest! {
 
     #[test]
     fn the_index_finds_what_comparing_every_pair_finds(moves in vec(any_move(), 0..60)) {
-        let mut pair = Pair::default();
+        let mut pair = SchedulePair::default();
         for step in &moves {
             pair.make(step);
             prop_assert_eq!(pair.blockers(), pair.naive_blockers());
-            prop_assert_eq!(pair.standings(), pair.naive_standings());
+            prop_assert_eq!(pair.readiness(), pair.naive_readiness());
         }
     }
 
     #[test]
-    fn whoever_becomes_clear_is_told_to_look_again(moves in vec(any_move(), 0..60)) {
-        let mut pair = Pair::default();
+    fn a_call_that_becomes_ready_is_woken(moves in vec(any_move(), 0..60)) {
+        let mut pair = SchedulePair::default();
         for step in &moves {
-            let before = pair.standings();
-            let (moved, awake) = pair.make(step);
-            for (place, standing) in before {
-                let is_now_clear = pair.schedule.standing(place) == Standing::Clear;
-                if standing != Standing::Clear && is_now_clear && moved != Some(place) {
-                    prop_assert!(awake.contains(&place), "{place:?} was not woken by {step:?}");
+            let before = pair.readiness();
+            let (moved, ready) = pair.make(step);
+            for (position, readiness) in before {
+                let is_now_clear = pair.schedule.readiness(position) == Readiness::Ready;
+                if readiness != Readiness::Ready && is_now_clear && moved != Some(position) {
+                    prop_assert!(ready.contains(&position), "{position:?} was not woken by {step:?}");
                 }
             }
         }
@@ -298,13 +309,13 @@ proptest! {
 
     #[test]
     fn an_emptied_schedule_holds_nothing(moves in vec(any_move(), 0..60)) {
-        let mut pair = Pair::default();
+        let mut pair = SchedulePair::default();
         for step in &moves {
             pair.make(step);
         }
-        while let Some(place) = pair.choose(0) {
-            pair.make(&Move::Leave(0));
-            prop_assert!(!pair.schedule.slots.contains_key(&place));
+        while let Some(position) = pair.choose(0) {
+            pair.make(&ScheduleMove::Leave(0));
+            prop_assert!(!pair.schedule.slots.contains_key(&position));
         }
         let Schedule { slots, files, commands, .. } = pair.schedule;
         prop_assert!(slots.is_empty() && files.is_empty() && commands.is_empty());
@@ -318,11 +329,11 @@ proptest! {
         }),
     ) {
         let (calls, order) = calls;
-        let (mut schedule, places) = filled(&calls);
+        let (mut schedule, positions) = filled(&calls);
         for left in order {
-            schedule.leave(places[left]);
+            schedule.leave(positions[left]);
         }
-        prop_assert_eq!(schedule.standing(places[places.len() - 1]), Standing::Clear);
+        prop_assert_eq!(schedule.readiness(positions[positions.len() - 1]), Readiness::Ready);
     }
 
     #[test]
@@ -342,28 +353,30 @@ proptest! {
 }
 
 /// Calls that came in this order and have all said what they touch.
-fn filled(calls: &[Vec<Touch>]) -> (Schedule, Vec<Place>) {
+fn filled(calls: &[Vec<Touch>]) -> (Schedule, Vec<Position>) {
     let mut schedule = Schedule::default();
-    let places: Vec<Place> = calls.iter().map(|_| schedule.enter(None)).collect();
-    for (place, touches) in places.iter().zip(calls) {
-        schedule.state(*place, touches);
+    let positions: Vec<Position> = calls.iter().map(|_| schedule.enter(None)).collect();
+    for (position, touches) in positions.iter().zip(calls) {
+        schedule.set_touches(*position, touches);
     }
-    (schedule, places)
+    (schedule, positions)
 }
 
 fn all_clear(calls: &[Vec<Touch>]) -> bool {
-    let (schedule, places) = filled(calls);
-    let mut standings = places.iter().map(|place| schedule.standing(*place));
-    standings.all(|standing| standing == Standing::Clear)
+    let (schedule, positions) = filled(calls);
+    let mut readiness = positions
+        .iter()
+        .map(|position| schedule.readiness(*position));
+    readiness.all(|readiness| readiness == Readiness::Ready)
 }
 
 /// Whether the second waits for the first.
 fn waits(first: Touch, second: Touch) -> bool {
-    let (schedule, places) = filled(&[vec![first], vec![second]]);
-    match schedule.standing(places[1]) {
-        Standing::Blocked => true,
-        Standing::Clear => false,
-        Standing::Early => panic!("both have said what they touch"),
+    let (schedule, positions) = filled(&[vec![first], vec![second]]);
+    match schedule.readiness(positions[1]) {
+        Readiness::Blocked => true,
+        Readiness::Ready => false,
+        Readiness::Pending => panic!("both have said what they touch"),
     }
 }
 
@@ -435,11 +448,11 @@ fn what_is_not_stated_or_lies_outside_waits_for_nothing() {
 fn a_call_is_early_until_every_earlier_one_has_spoken_or_left() {
     let mut schedule = Schedule::default();
     let [first, second, third] = [(); 3].map(|()| schedule.enter(None));
-    assert_eq!(schedule.state(third, &[reads("/a")]), []);
-    assert_eq!(schedule.standing(third), Standing::Early);
-    assert_eq!(schedule.state(first, &[writes("/a")]), []);
+    assert_eq!(schedule.set_touches(third, &[reads("/a")]), []);
+    assert_eq!(schedule.readiness(third), Readiness::Pending);
+    assert_eq!(schedule.set_touches(first, &[writes("/a")]), []);
     assert_eq!(schedule.leave(second), [third]);
-    assert_eq!(schedule.standing(third), Standing::Blocked);
+    assert_eq!(schedule.readiness(third), Readiness::Blocked);
     assert_eq!(schedule.leave(first), [third]);
-    assert_eq!(schedule.standing(third), Standing::Clear);
+    assert_eq!(schedule.readiness(third), Readiness::Ready);
 }

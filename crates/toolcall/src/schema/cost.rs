@@ -1,96 +1,102 @@
-//! How many steps it takes at most to check an input against a schema.
-//! It only counts, and each part with each value once, so that counting takes no longer than is allowed.
+//! Computes how many steps it takes at most to check an input against a schema.
+//! It counts each subschema with each value once, so that counting itself stays within the limit.
 
-use serde_json::{Map as Object, Value};
+use serde_json::{Map, Value};
 
-use super::graph::{Graph, Index, Part};
+use super::graph::{Graph, Subschema, SubschemaId};
 use super::read::count;
-use crate::map::Map;
+use crate::map::FastMap;
 
-/// Whoever checks an input takes this on the stack.
-const LONGEST_WAY: usize = 256;
-/// Steps for a byte that is matched in time that grows with the text.
-const FOR_A_BYTE: u64 = 16;
-/// Bytes times bytes for a step, where it may grow with the square of the text.
-const SQUARE_BYTES: u64 = 16;
+/// The deepest chain of subschemas: the validator recurses this far on the stack.
+const DEEPEST_PATH: usize = 256;
+/// Steps per byte of a text that is matched in linear time.
+const STEPS_PER_BYTE: u64 = 16;
+/// Squared bytes per step, where matching may take quadratic time.
+const SQUARE_BYTES_PER_STEP: u64 = 16;
 
-/// What matches patterns.
+/// Which engine matches patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Engine {
-    /// In time that grows with the text.
+pub(super) enum RegexEngine {
+    /// Linear time.
     Linear,
-    /// In time that may grow with the square of it.
+    /// Up to quadratic time.
     Backtracking,
 }
 
 impl Graph {
-    /// The steps that checking this input takes at most; nothing if those are more than `most`.
-    pub(super) fn steps(&self, input: &Value, engine: Engine, most: u64) -> Option<u64> {
-        // Most schemas are so small that no input could go through them in too many ways.
-        if let (Some(ways), false) = (self.all_ways, self.reads_text) {
-            let bound = ways.saturating_mul(count(input));
+    /// Returns the steps that checking this input takes at most; `None` if they exceed `most`.
+    pub(super) fn steps(&self, input: &Value, engine: RegexEngine, most: u64) -> Option<u64> {
+        // For most schemas this simple bound suffices.
+        if let (Some(steps), false) = (self.total_steps, self.reads_text) {
+            let bound = steps.saturating_mul(count(input));
             if bound <= most {
                 return Some(bound);
             }
         }
-        let mut counting = Counting {
+        let mut counter = StepCounter {
             graph: self,
             engine,
             most,
-            counted: Map::default(),
+            counted: FastMap::default(),
         };
-        counting.steps(0, input, 0)
+        counter.steps(0, input, 0)
     }
 }
 
-struct Counting<'g> {
+struct StepCounter<'g> {
     graph: &'g Graph,
-    engine: Engine,
+    engine: RegexEngine,
     most: u64,
-    /// By part and the address of the value, which does not move meanwhile.
-    counted: Map<(Index, *const Value), u64>,
+    /// Steps by subschema and address of the value, which does not move meanwhile.
+    counted: FastMap<(SubschemaId, *const Value), u64>,
 }
 
-impl Counting<'_> {
-    fn steps(&mut self, index: Index, value: &Value, way: usize) -> Option<u64> {
+impl StepCounter<'_> {
+    fn steps(&mut self, index: SubschemaId, value: &Value, depth: usize) -> Option<u64> {
         let key = (index, std::ptr::from_ref(value));
         if let Some(steps) = self.counted.get(&key) {
             return Some(*steps);
         }
-        if way >= LONGEST_WAY || self.counted.len() as u64 >= self.most {
+        if depth >= DEEPEST_PATH || self.counted.len() as u64 >= self.most {
             return None;
         }
-        let part = &self.graph.parts[index];
-        let mut sum = Sum {
-            steps: part.own,
+        let subschema = &self.graph.subschemas[index];
+        let mut sum = StepSum {
+            steps: subschema.own,
             most: self.most,
         };
-        for same in &part.here {
-            let steps = self.steps(*same, value, way + 1)?;
-            sum.add(steps.saturating_mul(part.times))?;
+        for same in &subschema.same_value {
+            let steps = self.steps(*same, value, depth + 1)?;
+            sum.add(steps.saturating_mul(subschema.times))?;
         }
         match value {
-            Value::String(text) => sum.add(self.matching(part.text_checks, text))?,
-            Value::Array(items) => self.items(part, items, way, &mut sum)?,
-            Value::Object(map) => self.members(part, map, way, &mut sum)?,
+            Value::String(text) => sum.add(self.matching(subschema.text_checks, text))?,
+            Value::Array(items) => self.items(subschema, items, depth, &mut sum)?,
+            Value::Object(map) => self.members(subschema, map, depth, &mut sum)?,
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
         self.counted.insert(key, sum.steps);
         Some(sum.steps)
     }
 
-    fn items(&mut self, part: &Part, items: &[Value], way: usize, sum: &mut Sum) -> Option<()> {
-        if part.compares_items {
+    fn items(
+        &mut self,
+        subschema: &Subschema,
+        items: &[Value],
+        depth: usize,
+        sum: &mut StepSum,
+    ) -> Option<()> {
+        if subschema.compares_items {
             sum.add(items.iter().map(count).sum())?;
         }
-        for (place, item) in items.iter().enumerate() {
-            for schema in part
+        for (index_in_array, item) in items.iter().enumerate() {
+            for schema in subschema
                 .first_items
-                .get(place)
+                .get(index_in_array)
                 .into_iter()
-                .chain(&part.any_item)
+                .chain(&subschema.any_item)
             {
-                sum.add(self.steps(*schema, item, way + 1)?)?;
+                sum.add(self.steps(*schema, item, depth + 1)?)?;
             }
         }
         Some(())
@@ -98,39 +104,39 @@ impl Counting<'_> {
 
     fn members(
         &mut self,
-        part: &Part,
-        map: &Object<String, Value>,
-        way: usize,
-        sum: &mut Sum,
+        subschema: &Subschema,
+        map: &Map<String, Value>,
+        depth: usize,
+        sum: &mut StepSum,
     ) -> Option<()> {
         for (name, value) in map {
-            sum.add(self.matching(part.name_patterns, name))?;
-            for schema in &part.names {
-                sum.add(self.name(*schema, name, way + 1)?)?;
+            sum.add(self.matching(subschema.name_patterns, name))?;
+            for schema in &subschema.names {
+                sum.add(self.name(*schema, name, depth + 1)?)?;
             }
-            let named = part.properties.get(name);
-            for schema in named.into_iter().chain(&part.any_property) {
-                sum.add(self.steps(*schema, value, way + 1)?)?;
+            let named = subschema.properties.get(name);
+            for schema in named.into_iter().chain(&subschema.any_property) {
+                sum.add(self.steps(*schema, value, depth + 1)?)?;
             }
         }
         Some(())
     }
 
-    /// A name has no address of its own as a value, and is not counted twice.
-    fn name(&mut self, index: Index, name: &str, way: usize) -> Option<u64> {
-        if way >= LONGEST_WAY {
+    /// Counts the steps for a property name, which is not a `Value` and so is not cached.
+    fn name(&mut self, index: SubschemaId, name: &str, depth: usize) -> Option<u64> {
+        if depth >= DEEPEST_PATH {
             return None;
         }
-        let part = &self.graph.parts[index];
-        let mut sum = Sum {
-            steps: part
+        let subschema = &self.graph.subschemas[index];
+        let mut sum = StepSum {
+            steps: subschema
                 .own
-                .saturating_add(self.matching(part.text_checks, name)),
+                .saturating_add(self.matching(subschema.text_checks, name)),
             most: self.most,
         };
-        for same in &part.here {
-            let steps = self.name(*same, name, way + 1)?;
-            sum.add(steps.saturating_mul(part.times))?;
+        for same in &subschema.same_value {
+            let steps = self.name(*same, name, depth + 1)?;
+            sum.add(steps.saturating_mul(subschema.times))?;
         }
         Some(sum.steps)
     }
@@ -138,23 +144,23 @@ impl Counting<'_> {
     fn matching(&self, times: u64, text: &str) -> u64 {
         let bytes = text.len() as u64;
         let once = match self.engine {
-            Engine::Linear => bytes.saturating_mul(FOR_A_BYTE),
-            Engine::Backtracking => {
-                let square = bytes.saturating_mul(bytes) / SQUARE_BYTES;
-                square.saturating_add(bytes.saturating_mul(FOR_A_BYTE))
+            RegexEngine::Linear => bytes.saturating_mul(STEPS_PER_BYTE),
+            RegexEngine::Backtracking => {
+                let square = bytes.saturating_mul(bytes) / SQUARE_BYTES_PER_STEP;
+                square.saturating_add(bytes.saturating_mul(STEPS_PER_BYTE))
             }
         };
         once.saturating_mul(times)
     }
 }
 
-/// Steps that add up until they are too many.
-struct Sum {
+/// A sum of steps with a limit.
+struct StepSum {
     steps: u64,
     most: u64,
 }
 
-impl Sum {
+impl StepSum {
     fn add(&mut self, steps: u64) -> Option<()> {
         self.steps = self.steps.saturating_add(steps);
         (self.steps <= self.most).then_some(())

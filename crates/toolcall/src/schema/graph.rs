@@ -1,59 +1,59 @@
-//! A schema as parts and the steps between them, with every reference followed.
-//! It refuses what has no end or no bound; it checks no input and needs no deep stack.
+//! A schema as a graph of subschemas, with every reference followed.
+//! It rejects endless and unbounded schemas; it checks no input and does not recurse.
 
 use serde_json::Value;
 
 use super::SchemaError;
 use super::read::read;
-use crate::map::Map;
+use crate::map::FastMap;
 
-/// What one value may cost at one place, however small it is.
+/// The limit of steps for one value, however small it is.
 const MOST_AT_ONCE: u64 = 20_000;
-/// The number of a part.
-pub(super) type Index = usize;
+/// The index of a subschema.
+pub(super) type SubschemaId = usize;
 
-/// A schema, part by part. The first is the whole.
+/// A schema as a list of subschemas. The first is the root.
 #[derive(Debug)]
 pub(super) struct Graph {
-    pub(super) parts: Vec<Part>,
-    /// What all ways from the whole take; nothing if it goes in circles.
-    pub(super) all_ways: Option<u64>,
-    /// Whether anything in it looks at texts.
+    pub(super) subschemas: Vec<Subschema>,
+    /// The steps of all paths from the root; `None` if there is a cycle.
+    pub(super) total_steps: Option<u64>,
+    /// Whether any keyword matches texts.
     pub(super) reads_text: bool,
 }
 
-/// One schema within the schema, as far as checking it takes steps.
+/// One subschema, as far as checking it takes steps.
 #[derive(Debug, Default)]
-pub(super) struct Part {
-    /// What its own keywords take.
+pub(super) struct Subschema {
+    /// The steps of its own keywords.
     pub(super) own: u64,
-    /// Schemas for the same value, and how often those are gone through.
-    pub(super) here: Vec<Index>,
+    /// Subschemas for the same value, and how often each is applied.
+    pub(super) same_value: Vec<SubschemaId>,
     pub(super) times: u64,
-    /// Schemas for properties by name.
-    pub(super) properties: Map<String, Index>,
-    /// Schemas for any property, by a pattern of its name or by none.
-    pub(super) any_property: Vec<Index>,
-    /// How many patterns names are matched with.
+    /// Subschemas for properties by name.
+    pub(super) properties: FastMap<String, SubschemaId>,
+    /// Subschemas for any property, by a pattern of its name or for all.
+    pub(super) any_property: Vec<SubschemaId>,
+    /// How many patterns property names are matched with.
     pub(super) name_patterns: u64,
-    /// Schemas for the names themselves.
-    pub(super) names: Vec<Index>,
-    /// Schemas for items by place, and for any.
-    pub(super) first_items: Vec<Index>,
-    pub(super) any_item: Vec<Index>,
-    /// How many keywords look at texts.
+    /// Subschemas for the property names themselves.
+    pub(super) names: Vec<SubschemaId>,
+    /// Subschemas for items by index, and for any item.
+    pub(super) first_items: Vec<SubschemaId>,
+    pub(super) any_item: Vec<SubschemaId>,
+    /// How many keywords match texts.
     pub(super) text_checks: u64,
     /// Whether items are compared with each other.
     pub(super) compares_items: bool,
 }
 
-impl Part {
-    fn here(&self) -> impl Iterator<Item = (Index, u64)> {
-        self.here.iter().map(|index| (*index, self.times))
+impl Subschema {
+    fn same_value(&self) -> impl Iterator<Item = (SubschemaId, u64)> {
+        self.same_value.iter().map(|index| (*index, self.times))
     }
 
-    /// The schemas for what is within a value.
-    fn within(&self) -> impl Iterator<Item = Index> {
+    /// Returns the subschemas for the contents of a value.
+    fn within(&self) -> impl Iterator<Item = SubschemaId> {
         let properties = self.properties.values().chain(&self.any_property);
         let items = self.first_items.iter().chain(&self.any_item);
         properties.chain(&self.names).chain(items).copied()
@@ -62,24 +62,25 @@ impl Part {
 
 impl Graph {
     pub(super) fn read(schema: &Value) -> Result<Self, SchemaError> {
-        let parts = read(schema)?;
-        check_at_once(&parts)?;
-        let all_ways = totals(&parts, |part| {
-            let within = part.within().map(|index| (index, 1));
-            part.here().chain(within).collect()
+        let subschemas = read(schema)?;
+        check_at_once(&subschemas)?;
+        let total_steps = totals(&subschemas, |subschema| {
+            let within = subschema.within().map(|index| (index, 1));
+            subschema.same_value().chain(within).collect()
         });
-        let reads_text = |part: &Part| part.text_checks + part.name_patterns > 0;
+        let reads_text =
+            |subschema: &Subschema| subschema.text_checks + subschema.name_patterns > 0;
         Ok(Self {
-            all_ways: all_ways[0],
-            reads_text: parts.iter().any(reads_text),
-            parts,
+            total_steps: total_steps[0],
+            reads_text: subschemas.iter().any(reads_text),
+            subschemas,
         })
     }
 }
 
-/// Whoever refers to itself for the same value never ends; whoever doubles often enough neither.
-fn check_at_once(parts: &[Part]) -> Result<(), SchemaError> {
-    for total in totals(parts, |part| part.here().collect()) {
+/// Rejects subschemas that apply to the same value in a cycle, or too many times.
+fn check_at_once(subschemas: &[Subschema]) -> Result<(), SchemaError> {
+    for total in totals(subschemas, |subschema| subschema.same_value().collect()) {
         match total {
             None => return Err(SchemaError::Circular),
             Some(steps) if steps > MOST_AT_ONCE => {
@@ -91,20 +92,26 @@ fn check_at_once(parts: &[Part]) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// What each part takes together with all that follows it along these edges; nothing for those
-/// that lead into a circle. Parts without edges come first, then whoever waits for them.
-fn totals(parts: &[Part], edges: impl Fn(&Part) -> Vec<(Index, u64)>) -> Vec<Option<u64>> {
-    let mut waiting: Vec<Vec<(Index, u64)>> = vec![Vec::new(); parts.len()];
-    let mut open = vec![0; parts.len()];
-    for (index, part) in parts.iter().enumerate() {
-        for (target, times) in edges(part) {
+/// Returns the steps of each subschema together with all that follow along these edges; `None` for
+/// those that lead into a cycle. Subschemas without edges come first, then those that depend on
+/// them.
+fn totals(
+    subschemas: &[Subschema],
+    edges: impl Fn(&Subschema) -> Vec<(SubschemaId, u64)>,
+) -> Vec<Option<u64>> {
+    let mut waiting: Vec<Vec<(SubschemaId, u64)>> = vec![Vec::new(); subschemas.len()];
+    let mut open = vec![0; subschemas.len()];
+    for (index, subschema) in subschemas.iter().enumerate() {
+        for (target, times) in edges(subschema) {
             waiting[target].push((index, times));
             open[index] += 1;
         }
     }
-    let mut sums: Vec<u64> = parts.iter().map(|part| part.own).collect();
-    let mut ready: Vec<Index> = (0..parts.len()).filter(|index| open[*index] == 0).collect();
-    let mut totals = vec![None; parts.len()];
+    let mut sums: Vec<u64> = subschemas.iter().map(|subschema| subschema.own).collect();
+    let mut ready: Vec<SubschemaId> = (0..subschemas.len())
+        .filter(|index| open[*index] == 0)
+        .collect();
+    let mut totals = vec![None; subschemas.len()];
     while let Some(index) = ready.pop() {
         totals[index] = Some(sums[index]);
         for (source, times) in std::mem::take(&mut waiting[index]) {

@@ -1,59 +1,61 @@
-//! Reads the parts of a schema and follows its references, keyword by keyword.
-//! It takes no reference on the stack, and none that leads out of the schema.
+//! Collects the subschemas of a schema and resolves its references, keyword by keyword.
+//! It does not recurse into references, and accepts none that leads out of the schema.
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::SchemaError;
-use super::graph::{Index, Part};
-use crate::map::Map;
+use super::graph::{Subschema, SubschemaId};
+use crate::map::FastMap;
 use crate::text::clean_line;
 
-/// More than any model could use. Whoever compiles a schema may take all of them on the stack.
-const MOST_PARTS: usize = 4_000;
-/// Finding out what is unevaluated goes through the schemas for the same value again, twice.
+/// More than any model could use. Compiling may recurse through all of them.
+const MOST_SUBSCHEMAS: usize = 4_000;
+/// To find out what is unevaluated, the validator applies the subschemas for the same value twice
+/// more.
 const TIMES_FOR_UNEVALUATED: u64 = 3;
 
-/// The parts of a schema, the whole first.
-pub(super) fn read(schema: &Value) -> Result<Vec<Part>, SchemaError> {
-    let mut reading = Reading::new(schema);
-    reading.find_anchors(schema);
-    reading.reach(schema)?;
-    while let Some((index, schema)) = reading.unread.pop() {
-        reading.parts[index] = reading.read(index, schema)?;
+/// Returns the subschemas of a schema, the root first.
+pub(super) fn read(schema: &Value) -> Result<Vec<Subschema>, SchemaError> {
+    let mut builder = GraphBuilder::new(schema);
+    builder.find_anchors(schema);
+    builder.add(schema)?;
+    while let Some((index, schema)) = builder.pending.pop() {
+        builder.subschemas[index] = builder.read(index, schema)?;
     }
-    Ok(reading.parts)
+    Ok(builder.subschemas)
 }
 
-/// A schema while it is read.
-struct Reading<'s> {
-    whole: &'s Value,
-    /// What an `$id` is called: it depends on the draft.
+/// Collects subschemas.
+struct GraphBuilder<'s> {
+    root: &'s Value,
+    /// The keyword for `$id`, which depends on the draft.
     id: &'static str,
-    anchors: Map<&'s str, &'s Value>,
-    /// By address: the schema does not move meanwhile.
-    known: Map<*const Value, Index>,
-    parts: Vec<Part>,
-    unread: Vec<(Index, &'s Value)>,
+    anchors: FastMap<&'s str, &'s Value>,
+    /// Ids by address: the schema does not move meanwhile.
+    known: FastMap<*const Value, SubschemaId>,
+    subschemas: Vec<Subschema>,
+    pending: Vec<(SubschemaId, &'s Value)>,
 }
 
-impl<'s> Reading<'s> {
-    fn new(whole: &'s Value) -> Self {
-        let draft = whole["$schema"].as_str().unwrap_or_default();
+impl<'s> GraphBuilder<'s> {
+    fn new(root: &'s Value) -> Self {
+        let draft = root["$schema"].as_str().unwrap_or_default();
         Self {
-            whole,
-            id: match draft.contains("draft-04") {
-                true => "id",
-                false => "$id",
+            root,
+            id: if draft.contains("draft-04") {
+                "id"
+            } else {
+                "$id"
             },
-            anchors: Map::default(),
-            known: Map::default(),
-            parts: Vec::new(),
-            unread: Vec::new(),
+            anchors: FastMap::default(),
+            known: FastMap::default(),
+            subschemas: Vec::new(),
+            pending: Vec::new(),
         }
     }
 
-    /// Wherever they are: what looks like an anchor and is none is not referred to.
+    /// Finds anchors everywhere: something that only looks like one is never referred to.
     fn find_anchors(&mut self, value: &'s Value) {
         match value {
             Value::Object(map) => {
@@ -69,104 +71,104 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// The number of a part. It is read later, so that nothing is taken on the stack.
-    fn reach(&mut self, schema: &'s Value) -> Result<Index, SchemaError> {
+    /// Returns the id of a subschema and queues it, so that nothing recurses.
+    fn add(&mut self, schema: &'s Value) -> Result<SubschemaId, SchemaError> {
         if let Some(index) = self.known.get(&std::ptr::from_ref(schema)) {
             return Ok(*index);
         }
-        if self.parts.len() >= MOST_PARTS {
-            return Err(SchemaError::TooMany(MOST_PARTS));
+        if self.subschemas.len() >= MOST_SUBSCHEMAS {
+            return Err(SchemaError::TooMany(MOST_SUBSCHEMAS));
         }
-        let index = self.parts.len();
-        self.parts.push(Part::default());
+        let index = self.subschemas.len();
+        self.subschemas.push(Subschema::default());
         self.known.insert(schema, index);
-        self.unread.push((index, schema));
+        self.pending.push((index, schema));
         Ok(index)
     }
 
-    fn read(&mut self, index: Index, schema: &'s Value) -> Result<Part, SchemaError> {
-        let mut part = Part {
+    fn read(&mut self, index: SubschemaId, schema: &'s Value) -> Result<Subschema, SchemaError> {
+        let mut subschema = Subschema {
             own: 1,
             times: 1,
-            ..Part::default()
+            ..Subschema::default()
         };
         let Value::Object(map) = schema else {
-            return Ok(part);
+            return Ok(subschema);
         };
         if index != 0 && map.get(self.id).is_some_and(Value::is_string) {
             return Err(SchemaError::Embedded);
         }
         for (keyword, value) in map {
-            self.read_same(&mut part, keyword, value)?;
-            self.read_within(&mut part, keyword, value)?;
-            read_own(&mut part, keyword, value);
+            self.read_same(&mut subschema, keyword, value)?;
+            self.read_within(&mut subschema, keyword, value)?;
+            read_own(&mut subschema, keyword, value);
         }
-        Ok(part)
+        Ok(subschema)
     }
 
-    /// Keywords that apply schemas to the same value.
+    /// Reads keywords that apply subschemas to the same value.
     fn read_same(
         &mut self,
-        part: &mut Part,
+        subschema: &mut Subschema,
         keyword: &str,
         value: &'s Value,
     ) -> Result<(), SchemaError> {
         let found = match keyword {
-            "$ref" | "$dynamicRef" | "$recursiveRef" => vec![self.refer(value)?],
-            "allOf" | "anyOf" | "oneOf" => self.reach_all(items_of(value))?,
-            "not" | "if" | "then" | "else" => vec![self.reach(value)?],
-            "dependentSchemas" | "dependencies" => self.reach_all(members_of(value))?,
+            "$ref" | "$dynamicRef" | "$recursiveRef" => vec![self.follow_reference(value)?],
+            "allOf" | "anyOf" | "oneOf" => self.add_all(items_of(value))?,
+            "not" | "if" | "then" | "else" => vec![self.add(value)?],
+            "dependentSchemas" | "dependencies" => self.add_all(members_of(value))?,
             _ => return Ok(()),
         };
-        part.here.extend(found);
+        subschema.same_value.extend(found);
         Ok(())
     }
 
-    /// Keywords that apply schemas to what is in the value.
+    /// Reads keywords that apply subschemas to the contents of the value.
     fn read_within(
         &mut self,
-        part: &mut Part,
+        subschema: &mut Subschema,
         keyword: &str,
         value: &'s Value,
     ) -> Result<(), SchemaError> {
         match keyword {
             "properties" => {
                 for (name, schema) in value.as_object().into_iter().flatten() {
-                    part.properties.insert(name.clone(), self.reach(schema)?);
+                    subschema.properties.insert(name.clone(), self.add(schema)?);
                 }
             }
             "patternProperties" => {
-                let found = self.reach_all(members_of(value))?;
-                part.name_patterns += found.len() as u64;
-                part.any_property.extend(found);
+                let found = self.add_all(members_of(value))?;
+                subschema.name_patterns += found.len() as u64;
+                subschema.any_property.extend(found);
             }
             "additionalProperties" | "unevaluatedProperties" => {
-                part.any_property.push(self.reach(value)?);
+                subschema.any_property.push(self.add(value)?);
             }
-            "propertyNames" => part.names.push(self.reach(value)?),
-            "prefixItems" => part.first_items.extend(self.reach_all(items_of(value))?),
+            "propertyNames" => subschema.names.push(self.add(value)?),
+            "prefixItems" => subschema.first_items.extend(self.add_all(items_of(value))?),
             "items" if value.is_array() => {
-                part.first_items.extend(self.reach_all(items_of(value))?);
+                subschema.first_items.extend(self.add_all(items_of(value))?);
             }
             "items" | "additionalItems" | "unevaluatedItems" | "contains" => {
-                part.any_item.push(self.reach(value)?);
+                subschema.any_item.push(self.add(value)?);
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn reach_all(
+    fn add_all(
         &mut self,
         schemas: impl Iterator<Item = &'s Value>,
-    ) -> Result<Vec<Index>, SchemaError> {
-        schemas.map(|schema| self.reach(schema)).collect()
+    ) -> Result<Vec<SubschemaId>, SchemaError> {
+        schemas.map(|schema| self.add(schema)).collect()
     }
 
-    fn refer(&mut self, reference: &'s Value) -> Result<Index, SchemaError> {
+    fn follow_reference(&mut self, reference: &'s Value) -> Result<SubschemaId, SchemaError> {
         let reference = reference.as_str().unwrap_or_default();
         match self.target(reference) {
-            Some(target) => self.reach(target),
+            Some(target) => self.add(target),
             None => Err(SchemaError::Unknown(clean_line(reference, 80))),
         }
     }
@@ -174,25 +176,26 @@ impl<'s> Reading<'s> {
     fn target(&self, reference: &str) -> Option<&'s Value> {
         let name = percent_decode_str(reference.strip_prefix('#')?).decode_utf8();
         let name = name.ok()?;
-        match name.is_empty() || name.starts_with('/') {
-            true => self.whole.pointer(&name),
-            false => self.anchors.get(&*name).copied(),
+        if name.is_empty() || name.starts_with('/') {
+            self.root.pointer(&name)
+        } else {
+            self.anchors.get(&*name).copied()
         }
     }
 }
 
-/// Keywords that look at the value itself.
-fn read_own(part: &mut Part, keyword: &str, value: &Value) {
+/// Reads keywords that check the value itself.
+fn read_own(subschema: &mut Subschema, keyword: &str, value: &Value) {
     match keyword {
-        "unevaluatedProperties" | "unevaluatedItems" => part.times = TIMES_FOR_UNEVALUATED,
-        "enum" | "const" | "required" | "dependentRequired" => part.own += count(value),
-        "pattern" | "format" | "contentMediaType" | "contentEncoding" => part.text_checks += 1,
-        "uniqueItems" => part.compares_items = true,
+        "unevaluatedProperties" | "unevaluatedItems" => subschema.times = TIMES_FOR_UNEVALUATED,
+        "enum" | "const" | "required" | "dependentRequired" => subschema.own += count(value),
+        "pattern" | "format" | "contentMediaType" | "contentEncoding" => subschema.text_checks += 1,
+        "uniqueItems" => subschema.compares_items = true,
         _ => {}
     }
 }
 
-/// How many values there are in a value, itself included.
+/// Returns how many values a value contains, including itself.
 pub(super) fn count(value: &Value) -> u64 {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,

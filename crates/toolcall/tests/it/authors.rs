@@ -1,4 +1,4 @@
-//! What authors of tools meet: the registry with its refusals, and its advice.
+//! What tool authors see: the errors and the advice of the registry.
 //! It must not reach the network or a file, whatever a schema asks for.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use toolcall::{
     RegistryError, ToolError, ToolRequest, around,
 };
 
-/// A tool that gives back its input.
+/// A tool that returns its input.
 fn echo(definition: Definition) -> Arc<CustomTool> {
     let run = |input: Arc<Value>, _| async move { Ok::<_, ToolError>(Value::clone(&input)) };
     Arc::new(CustomTool::new(definition, run))
@@ -30,7 +30,7 @@ fn with_schema(schema: Value) -> Definition {
     Definition::new("read_file", "Reads a file.", schema)
 }
 
-/// Registers all; gives the first refusal.
+/// Registers all tools; returns the first error.
 fn register(definitions: Vec<Definition>) -> Result<Registry, RegistryError> {
     let mut registry = Registry::new();
     for definition in definitions {
@@ -51,7 +51,7 @@ fn names(registry: &Registry) -> Vec<&str> {
     definitions.map(|definition| &*definition.name).collect()
 }
 
-/// Runs one call of a tool and says how it ended.
+/// Runs one call of a tool and returns how it ended.
 async fn call(registry: Registry, tool: &str, input: Value) -> Ending {
     let engine = Engine::builder(registry).policy(AllowAll).build();
     let outcome = engine.run(ToolRequest::new(tool, input)).await;
@@ -188,7 +188,7 @@ fn a_pattern_too_large_to_compile_is_refused() {
     ));
 }
 
-/// Made without `json!`, which would itself go as deep.
+/// Built without `json!`, which would itself recurse as deep.
 fn nest(times: usize) -> Value {
     let wrap = |inner| Value::from_iter([("not", inner)]);
     (0..times).fold(json!({}), |inner, _| wrap(inner))
@@ -201,7 +201,7 @@ fn a_schema_too_deep_to_read_is_refused() {
     assert!(is_bad_schema(nest(1000)));
 }
 
-/// Patterns that would go back and forth for longer than anybody waits.
+/// Patterns that would backtrack nearly forever.
 #[tokio::test]
 async fn a_pattern_without_end_gives_up() {
     let path = format!("{}!", "a".repeat(5000));
@@ -229,7 +229,7 @@ fn schema() -> Value {
 }
 
 #[tokio::test]
-async fn a_bad_input_is_told_what_is_wrong_where() {
+async fn a_bad_input_gets_an_error_with_the_place() {
     let told = [
         (json!({}), "`/path` is missing"),
         (json!({"path": 1}), "`/path` must be string, not number"),
@@ -262,7 +262,7 @@ async fn many_violations_are_counted_not_listed() {
 }
 
 #[tokio::test]
-async fn a_name_nobody_has_is_answered_with_its_neighbours() {
+async fn an_unknown_name_is_answered_with_similar_ones() {
     let registry =
         || register(["read_file", "write_file", "run"].map(named).to_vec()).expect("tools");
     let near = "there is no tool `reed_file`; did you mean `read_file`";
@@ -275,11 +275,19 @@ async fn a_name_nobody_has_is_answered_with_its_neighbours() {
         call(registry(), "zzz", json!({})).await,
         Ending::failed(far)
     );
-    let none = "there is no tool `zzz`, and no other";
+    let none = "there is no tool `zzz`: no tools are registered";
     assert_eq!(
         call(Registry::new(), "zzz", json!({})).await,
         Ending::failed(none)
     );
+}
+
+#[test]
+fn a_long_list_of_tools_says_how_many_it_leaves_out() {
+    let names: Vec<String> = (0..12).map(|number| format!("tool_{number}")).collect();
+    let tools = names.iter().map(|name| named(name)).collect();
+    let message = register(tools).expect("tools").explain_unknown("zzz");
+    assert!(message.ends_with("`tool_9`, and 2 more"), "{message}");
 }
 
 fn advice(definition: Definition) -> Vec<String> {

@@ -1,8 +1,9 @@
-//! Stories and properties of the engine, told from outside, through the public API.
+//! Scenarios and properties of the engine, through the public API.
 
 mod bad_input;
 mod bounds;
 mod cancel;
+mod dry_run;
 mod faults;
 mod forms;
 mod lifecycle;
@@ -11,7 +12,6 @@ mod many;
 mod nested;
 mod order;
 mod permission;
-mod rehearsal;
 mod run_context;
 mod schedules;
 mod shown_edits;

@@ -1,5 +1,5 @@
-//! What holds of a call whatever events arrive, in whatever order and at whatever times.
-//! It must not know how the fold keeps its state: it looks at calls from outside.
+//! Properties of a call that hold for any events, in any order and at any times.
+//! It must not know how a call stores its state: it uses the public API.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,28 +16,28 @@ use toolcall_testkit::events::{any_announced, any_event};
 
 /// A call's announcement, and everything that arrives for it afterwards.
 #[derive(Clone, Debug)]
-struct Story {
+struct CallHistory {
     announced: Announced,
     at: Timestamp,
     arrivals: Vec<(Event, Timestamp)>,
 }
 
-/// One event of a story: the call before it, what came of it, the call after it.
-struct Step<'a> {
+/// One event of a history: the call before it, the result, the call after it.
+struct FoldStep<'a> {
     event: &'a Event,
     before: ToolCall,
     result: Result<(), Irregularity>,
     after: ToolCall,
 }
 
-impl Story {
+impl CallHistory {
     fn announce(&self) -> ToolCall {
         let announced = Arc::new(self.announced.clone());
         let (id, session) = (CallId::new("call"), SessionId::new("session"));
         ToolCall::announce(id, session, announced, Arc::default(), self.at)
     }
 
-    fn steps(&self) -> Vec<Step<'_>> {
+    fn steps(&self) -> Vec<FoldStep<'_>> {
         let mut call = self.announce();
         let fold = |(event, at): &'_ (Event, Timestamp)| {
             let before = call.clone();
@@ -46,7 +46,7 @@ impl Story {
         };
         let folded: Vec<_> = self.arrivals.iter().map(fold).collect();
         let events = self.arrivals.iter().map(|(event, _)| event);
-        let step = |(event, (before, result, after))| Step {
+        let step = |(event, (before, result, after))| FoldStep {
             event,
             before,
             result,
@@ -55,8 +55,11 @@ impl Story {
         events.zip(folded).map(step).collect()
     }
 
-    /// The events that had a place, up to and without the one at `end`.
-    fn accepted_before<'a>(steps: &'a [Step<'a>], end: usize) -> impl Iterator<Item = &'a Event> {
+    /// Returns the accepted events before the one at `end`.
+    fn accepted_before<'a>(
+        steps: &'a [FoldStep<'a>],
+        end: usize,
+    ) -> impl Iterator<Item = &'a Event> {
         steps[..end]
             .iter()
             .filter(|step| step.result.is_ok())
@@ -64,14 +67,14 @@ impl Story {
     }
 }
 
-/// Both close together, so that order matters, and anywhere, so that sums could run over.
-fn any_moment() -> impl Strategy<Value = Timestamp> {
+/// Timestamps close together, so that order matters, and anywhere, so that sums could overflow.
+fn any_timestamp() -> impl Strategy<Value = Timestamp> {
     prop_oneof![0..1000_u64, any::<u64>()].prop_map(Timestamp::from_micros)
 }
 
-fn any_story() -> impl Strategy<Value = Story> {
-    let arrivals = vec((any_event(), any_moment()), 0..40);
-    (any_announced(), any_moment(), arrivals).prop_map(|(announced, at, arrivals)| Story {
+fn any_call_history() -> impl Strategy<Value = CallHistory> {
+    let arrivals = vec((any_event(), any_timestamp()), 0..40);
+    (any_announced(), any_timestamp(), arrivals).prop_map(|(announced, at, arrivals)| CallHistory {
         announced,
         at,
         arrivals,
@@ -103,8 +106,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
     #[test]
-    fn an_event_out_of_place_changes_nothing(story in any_story()) {
-        for step in story.steps() {
+    fn an_event_out_of_place_changes_nothing(history in any_call_history()) {
+        for step in history.steps() {
             if step.result.is_err() {
                 prop_assert_eq!(step.before, step.after);
             }
@@ -112,8 +115,8 @@ proptest! {
     }
 
     #[test]
-    fn an_ended_call_never_changes_again(story in any_story(), late in any_moment()) {
-        for step in story.steps().iter().filter(|step| step.before.ending().is_some()) {
+    fn an_ended_call_never_changes_again(history in any_call_history(), late in any_timestamp()) {
+        for step in history.steps().iter().filter(|step| step.before.ending().is_some()) {
             let refusal = Irregularity::AfterEnding { event: step.event.name() };
             prop_assert_eq!(step.result.as_ref(), Err(&refusal));
             prop_assert_eq!(&step.before, &step.after);
@@ -124,8 +127,8 @@ proptest! {
     }
 
     #[test]
-    fn an_ended_call_prints_nothing_more(story in any_story()) {
-        let steps = story.steps();
+    fn an_ended_call_prints_nothing_more(history in any_call_history()) {
+        let steps = history.steps();
         let Some(ended) = steps.iter().find(|step| step.after.ending().is_some()) else {
             return Ok(());
         };
@@ -136,21 +139,21 @@ proptest! {
     }
 
     #[test]
-    fn exactly_one_ending_is_accepted(story in any_story()) {
-        let steps = story.steps();
-        let accepted = Story::accepted_before(&steps, steps.len()).filter(|event| is_finish(event));
+    fn exactly_one_ending_is_accepted(history in any_call_history()) {
+        let steps = history.steps();
+        let accepted = CallHistory::accepted_before(&steps, steps.len()).filter(|event| is_finish(event));
         let has_ended = steps.last().is_some_and(|step| step.after.ending().is_some());
         prop_assert_eq!(accepted.count(), usize::from(has_ended));
     }
 
     #[test]
-    fn nothing_starts_undecided(story in any_story()) {
-        let steps = story.steps();
+    fn nothing_starts_undecided(history in any_call_history()) {
+        let steps = history.steps();
         for (place, step) in steps.iter().enumerate() {
             if step.before.has_started() || !step.after.has_started() {
                 continue;
             }
-            let decided = decisions(Story::accepted_before(&steps, place));
+            let decided = decisions(CallHistory::accepted_before(&steps, place));
             let effects: HashSet<Effect> = decided.iter().map(|decision| decision.effect).collect();
             prop_assert_eq!(step.event, &Event::Started);
             prop_assert_eq!(effects, HashSet::from([Effect::Allow]));
@@ -159,26 +162,26 @@ proptest! {
     }
 
     #[test]
-    fn what_started_stays_started_and_its_decision_stands(story in any_story()) {
-        for step in story.steps().iter().filter(|step| step.before.has_started()) {
+    fn what_started_stays_started_and_its_decision_stands(history in any_call_history()) {
+        for step in history.steps().iter().filter(|step| step.before.has_started()) {
             prop_assert!(step.after.has_started());
             prop_assert_eq!(step.before.decision(), step.after.decision());
         }
     }
 
     #[test]
-    fn what_was_refused_stays_refused(story in any_story()) {
+    fn what_was_refused_stays_refused(history in any_call_history()) {
         let is_refused = |call: &ToolCall| {
             call.decision().is_some_and(|decision| decision.effect == Effect::Deny)
         };
-        for step in story.steps().iter().filter(|step| is_refused(&step.before)) {
+        for step in history.steps().iter().filter(|step| is_refused(&step.before)) {
             prop_assert!(is_refused(&step.after) && !step.after.has_started());
         }
     }
 
     #[test]
-    fn a_completed_call_had_started(story in any_story()) {
-        for step in story.steps() {
+    fn a_completed_call_had_started(history in any_call_history()) {
+        for step in history.steps() {
             if step.after.ending() == Some(&Ending::Completed) {
                 prop_assert!(step.after.has_started());
             }
@@ -186,9 +189,9 @@ proptest! {
     }
 
     #[test]
-    fn the_parts_of_a_calls_time_add_up(story in any_story(), now in any_moment()) {
-        prop_assert!(adds_up(story.announce().timing(now)));
-        for step in story.steps() {
+    fn the_parts_of_a_calls_time_add_up(history in any_call_history(), now in any_timestamp()) {
+        prop_assert!(adds_up(history.announce().timing(now)));
+        for step in history.steps() {
             prop_assert!(adds_up(step.after.timing(now)), "{:?}", step.after.timing(now));
             prop_assert!(adds_up(step.after.timing(Timestamp::default())));
             prop_assert!(adds_up(step.after.timing(Timestamp::from_micros(u64::MAX))));
@@ -196,13 +199,13 @@ proptest! {
     }
 
     #[test]
-    fn no_part_of_a_calls_time_shrinks(story in any_story()) {
+    fn no_part_of_a_calls_time_shrinks(history in any_call_history()) {
         let parts = |call: &ToolCall| {
             let timing = call.timing(Timestamp::default());
             [timing.queued, timing.waited, timing.ran, timing.total]
         };
         let mut earlier = [Duration::ZERO; 4];
-        for step in story.steps() {
+        for step in history.steps() {
             let now = parts(&step.after);
             prop_assert!(now.iter().zip(&earlier).all(|(now, earlier)| now >= earlier));
             earlier = now;
@@ -210,9 +213,9 @@ proptest! {
     }
 
     #[test]
-    fn a_question_is_answered_at_most_once_and_only_if_asked(story in any_story()) {
+    fn a_question_is_answered_at_most_once_and_only_if_asked(history in any_call_history()) {
         let (mut asked, mut answered) = (HashSet::new(), HashSet::new());
-        for step in story.steps().iter().filter(|step| step.result.is_ok()) {
+        for step in history.steps().iter().filter(|step| step.result.is_ok()) {
             match step.event {
                 Event::Asked(question) => prop_assert!(asked.insert(question.id.clone())),
                 Event::Decided(decision) => {
@@ -229,9 +232,9 @@ proptest! {
     }
 
     #[test]
-    fn a_form_is_answered_at_most_once_and_decides_nothing(story in any_story()) {
+    fn a_form_is_answered_at_most_once_and_decides_nothing(history in any_call_history()) {
         let (mut asked, mut answered) = (HashSet::new(), HashSet::new());
-        for step in story.steps().iter().filter(|step| step.result.is_ok()) {
+        for step in history.steps().iter().filter(|step| step.result.is_ok()) {
             match step.event {
                 Event::FormAsked(question) => {
                     prop_assert!(asked.insert(question.id.clone()));
@@ -252,8 +255,8 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_never_changes(story in any_story()) {
-        for step in story.steps() {
+    fn an_answer_never_changes(history in any_call_history()) {
+        for step in history.steps() {
             let answered = step.before.questions().iter().filter(|asking| asking.answer.is_some());
             for earlier in answered {
                 prop_assert!(step.after.questions().contains(earlier));
@@ -262,8 +265,8 @@ proptest! {
     }
 
     #[test]
-    fn progress_never_runs_backwards(story in any_story()) {
-        for step in story.steps() {
+    fn progress_never_runs_backwards(history in any_call_history()) {
+        for step in history.steps() {
             let (before, after) = (fraction(&step.before), fraction(&step.after));
             prop_assert!(after >= before, "{:?} after {:?}", after, before);
             prop_assert!(after.is_none_or(|after| (0.0..=1.0).contains(&after)));
@@ -271,8 +274,8 @@ proptest! {
     }
 
     #[test]
-    fn an_input_once_complete_changes_only_when_it_is_restated(story in any_story()) {
-        for step in story.steps() {
+    fn an_input_once_complete_changes_only_when_it_is_restated(history in any_call_history()) {
+        for step in history.steps() {
             if step.before.input().is_some() {
                 let restated = matches!(step.event, Event::Restated(_));
                 prop_assert!(restated || step.before.input() == step.after.input());
@@ -282,17 +285,17 @@ proptest! {
     }
 }
 
-/// The strategy is worth something only if it gets calls to every point of their life.
+/// The strategy is useful only if its calls reach every status.
 #[test]
-fn arbitrary_stories_reach_every_status() {
+fn arbitrary_histories_reach_every_status() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 
     let mut runner = TestRunner::deterministic();
     let mut seen = HashSet::new();
     for _ in 0..512 {
-        let story = any_story().new_tree(&mut runner).expect("a story");
-        for step in story.current().steps() {
+        let history = any_call_history().new_tree(&mut runner).expect("a history");
+        for step in history.current().steps() {
             seen.insert(name(&step.after.status()));
         }
     }

@@ -1,5 +1,6 @@
-//! Forms as servers write them: read, bounded, checked, written again.
-//! A form must not be able to hide something, to flood somebody or to take a value it did not ask for.
+//! Forms as servers send them: parsed, limited, checked, encoded again.
+//! A form must not be able to hide something, to flood the user or to accept a value it did not ask
+//! for.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -17,17 +18,17 @@ fn field(schema: Value) -> Field {
     read(json!({ "x": schema })).expect("a form").fields()[0].clone()
 }
 
-/// What each value comes to.
+/// Checks each value and compares the results.
 fn check(schema: Value, values: &[Value], expected: Expect) {
     let field = field(schema);
-    let said: Vec<String> = values
+    let lines: Vec<String> = values
         .iter()
         .map(|value| match field.check(value) {
             Ok(()) => format!("{value}: fits"),
             Err(problem) => format!("{value}: {problem}"),
         })
         .collect();
-    expected.assert_eq(&said.join("\n"));
+    expected.assert_eq(&lines.join("\n"));
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn every_sort_of_field_is_read() {
         "named": {"type": "array", "items": {"anyOf": [{"const": "a", "title": "Ah"}]}, "maxItems": 1},
     });
     let form = read(properties).expect("a form");
-    let said: Vec<String> = form
+    let lines: Vec<String> = form
         .fields()
         .iter()
         .map(|field| format!("{}: {:?}, {:?}", field.name, field.takes, field.default))
@@ -76,7 +77,7 @@ fn every_sort_of_field_is_read() {
         old: OneOf([Choice { value: "a", title: Some("Ah") }, Choice { value: "b", title: Some("Be") }]), None
         titled: OneOf([Choice { value: "a", title: Some("Ah") }]), None
         some: SomeOf { choices: [Choice { value: "a", title: None }, Choice { value: "b", title: None }], least: Some(1), most: None }, Some(Array [String("b")])
-        named: SomeOf { choices: [Choice { value: "a", title: Some("Ah") }], least: None, most: Some(1) }, None"#]].assert_eq(&said.join("\n"));
+        named: SomeOf { choices: [Choice { value: "a", title: Some("Ah") }], least: None, most: Some(1) }, None"#]].assert_eq(&lines.join("\n"));
 }
 
 #[test]
@@ -156,7 +157,7 @@ fn what_is_no_plain_form_is_refused() {
         json!({"x": {"type": "string", "enum": ["a", "a"]}}),
         json!({"": {"type": "string"}}),
     ];
-    let said: Vec<String> = odd
+    let lines: Vec<String> = odd
         .into_iter()
         .map(|properties| read(properties).expect_err("no form"))
         .collect();
@@ -169,7 +170,7 @@ fn what_is_no_plain_form_is_refused() {
         the field `x` cannot be checked: it is no valid JSON schema: "(" is not a "regex"
         the form names `a` twice
         the form has too much: a name of 0 bytes"#]]
-    .assert_eq(&said.join("\n"));
+    .assert_eq(&lines.join("\n"));
     let undescribed = json!({"properties": {}, "required": ["x"]});
     assert!(Form::read("server", "Please", &undescribed).is_err());
     assert!(Form::read("server", "Please", &json!({"type": "object"})).is_err());

@@ -1,4 +1,4 @@
-//! The machine in memory: files change only as was shown, commands print, long output is kept.
+//! The host in memory: files change only as shown, commands print, long output is stored.
 //! It must not touch the machine that the tests run on.
 
 use std::path::Path;
@@ -19,7 +19,7 @@ fn host() -> MemoryHost {
         .with_file("/b", "other")
 }
 
-/// Applies an edit; gives what came of it and both files after it.
+/// Applies an edit; returns the result and the files after it.
 async fn apply(edit: FileEdit) -> (Result<(), HostError>, [Option<FileBody>; 3]) {
     let host = host();
     let result = host.apply(&edit).await;
@@ -175,11 +175,11 @@ fn command(text: &str) -> Command {
     Command::new(text, "/", Reading::Unclear("not read".into()))
 }
 
-/// A console that notes what is printed.
+/// A console that records what is printed.
 #[derive(Default)]
-struct Paper(Mutex<Vec<String>>);
+struct RecordingConsole(Mutex<Vec<String>>);
 
-impl Console for Paper {
+impl Console for RecordingConsole {
     fn print(&self, bytes: &[u8]) {
         let line = String::from_utf8_lossy(bytes).into_owned();
         self.0.lock().expect("a lock").push(line);
@@ -201,7 +201,7 @@ impl Console for Paper {
 #[tokio::test]
 async fn a_command_prints_line_by_line_and_ends() {
     let host = MemoryHost::default().with_command("build", "one\ntwo\nend", Exit::Code(3));
-    let paper = Paper::default();
+    let paper = RecordingConsole::default();
     assert_eq!(host.run(&command("build"), &paper).await, Ok(Exit::Code(3)));
     assert_eq!(*paper.0.lock().expect("a lock"), ["one\n", "two\n", "end"]);
 }
@@ -213,7 +213,7 @@ async fn a_command_that_is_not_known_cannot_be_run() {
         reason: "this host knows no such command".into(),
     };
     let host = MemoryHost::default();
-    let ran = host.run(&command("rm"), &Paper::default()).await;
+    let ran = host.run(&command("rm"), &RecordingConsole::default()).await;
     assert_eq!(ran, Err(refusal));
 }
 

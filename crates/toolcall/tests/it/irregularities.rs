@@ -1,4 +1,4 @@
-//! Every irregularity with the shortest story that makes it, and every status of a call's life.
+//! Every irregularity with the shortest history that causes it, and every status of a call.
 //! It must not leave a variant out: the table is matched against the enum.
 
 use std::collections::BTreeSet;
@@ -109,7 +109,7 @@ fn finished(ending: Ending) -> Event {
     }))
 }
 
-/// Folds all events; only the last may have no place.
+/// Applies all events; only the last may be out of place.
 fn last_of(mut call: ToolCall, events: &[Event]) -> Irregularity {
     let (last, first) = events.split_last().expect("an event");
     for event in first {
@@ -124,7 +124,7 @@ fn last_of(mut call: ToolCall, events: &[Event]) -> Irregularity {
 }
 
 #[test]
-fn every_irregularity_has_its_shortest_story() {
+fn every_irregularity_has_its_shortest_history() {
     let id = QuestionId::new;
     let table: Vec<(ToolCall, Vec<Event>, Irregularity)> = vec![
         (
@@ -207,7 +207,7 @@ fn every_irregularity_has_its_shortest_story() {
     assert_eq!(told.len(), VARIANTS, "told: {told:?}");
 }
 
-/// How many names [`name`] gives. A new variant does not compile there until it has one.
+/// How many names [`name`] returns. A new variant does not compile there until it has one.
 const VARIANTS: usize = 17;
 
 fn name(irregularity: &Irregularity) -> &'static str {
@@ -284,7 +284,7 @@ fn one_answer_of_two_is_no_decision() {
     assert_eq!(last_of(complete(), &story), StartedUndecided);
 }
 
-/// One no outweighs any yes, in either order.
+/// A denial outweighs any approval, in either order.
 #[test]
 fn one_no_of_two_answers_refuses() {
     for (first, second) in [(Allow, Deny), (Deny, Allow)] {
@@ -299,7 +299,7 @@ fn one_no_of_two_answers_refuses() {
     }
 }
 
-/// Folds every event and compares the status after each.
+/// Applies every event and compares the status after each.
 fn check_life(mut call: ToolCall, life: Vec<(Event, Status)>) {
     for (event, status) in life {
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Kinds and titles of real tools, and what no input may make of them.
+//! Kinds and titles of real tools, and guarantees for any input.
 //! It must not need anything but the fixtures beside it.
 
 use std::collections::BTreeSet;
@@ -27,13 +27,13 @@ fn by_name(name: &str) -> Kind {
     })
 }
 
-/// A tool of the fixture and what was made of it.
-struct Judged<'a> {
+/// A tool of the fixture and its inferred kind.
+struct InferredTool<'a> {
     tool: &'a Value,
     kind: Kind,
 }
 
-impl Judged<'_> {
+impl InferredTool<'_> {
     fn right(&self) -> bool {
         self.tool["kind"] == self.kind.as_str()
     }
@@ -52,7 +52,7 @@ impl Judged<'_> {
     }
 }
 
-fn judge<'a>(tools: &'a [Value], claims: fn(&Value) -> Annotations) -> Vec<Judged<'a>> {
+fn infer_all<'a>(tools: &'a [Value], claims: fn(&Value) -> Annotations) -> Vec<InferredTool<'a>> {
     let infer = |tool: &'a Value| {
         kind::infer(&Evidence {
             name: tool["name"].as_str().expect("a name"),
@@ -63,35 +63,38 @@ fn judge<'a>(tools: &'a [Value], claims: fn(&Value) -> Annotations) -> Vec<Judge
     };
     tools
         .iter()
-        .map(|tool| Judged {
+        .map(|tool| InferredTool {
             tool,
             kind: infer(tool),
         })
         .collect()
 }
 
-fn assert_judged(judged: &[Judged<'_>], percent: usize) {
-    let wrong: Vec<_> = judged
+fn assert_inferred(inferred: &[InferredTool<'_>], percent: usize) {
+    let wrong: Vec<_> = inferred
         .iter()
         .filter(|one| !one.right())
-        .map(Judged::line)
+        .map(InferredTool::line)
         .collect();
-    let right = judged.len() - wrong.len();
+    let right = inferred.len() - wrong.len();
     println!(
         "{right} of {} right; wrong:\n{}",
-        judged.len(),
+        inferred.len(),
         wrong.join("\n")
     );
-    let quiet: Vec<_> = judged
+    let read_only: Vec<_> = inferred
         .iter()
         .filter(|one| one.unsafe_kind())
-        .map(Judged::line)
+        .map(InferredTool::line)
         .collect();
-    assert!(quiet.is_empty(), "writing tools called quiet: {quiet:#?}");
     assert!(
-        right * 100 >= judged.len() * percent,
+        read_only.is_empty(),
+        "writing tools called read_only: {read_only:#?}"
+    );
+    assert!(
+        right * 100 >= inferred.len() * percent,
         "only {right} of {}",
-        judged.len()
+        inferred.len()
     );
 }
 
@@ -100,12 +103,12 @@ fn real_tools_get_their_kind() {
     let tools = fixture();
     let servers: BTreeSet<_> = tools.iter().map(|tool| tool["server"].as_str()).collect();
     assert!(tools.len() >= 170 && servers.len() >= 27);
-    assert_judged(&judge(&tools, annotations), 91);
+    assert_inferred(&infer_all(&tools, annotations), 91);
 }
 
 #[test]
 fn real_tools_get_their_kind_without_claims() {
-    assert_judged(&judge(&fixture(), |_| Annotations::default()), 91);
+    assert_inferred(&infer_all(&fixture(), |_| Annotations::default()), 91);
 }
 
 #[test]
@@ -119,8 +122,8 @@ fn names_alone_say_most() {
         for name in names.split(' ') {
             count += 1;
             let kind = by_name(name);
-            let quiet = matches!(kind, Kind::Read | Kind::Search);
-            assert!(!(quiet && line.contains('!')), "{name} writes");
+            let read_only = matches!(kind, Kind::Read | Kind::Search);
+            assert!(!(read_only && line.contains('!')), "{name} writes");
             if kind.as_str() != label {
                 wrong.push(format!("{name}: {} for {label}", kind.as_str()));
             }
@@ -216,7 +219,7 @@ fn claims_only_raise_caution() {
 }
 
 #[test]
-fn schemas_that_write_are_never_quiet() {
+fn schemas_that_write_are_never_read_only() {
     let with = |name, schema: Value| {
         kind::infer(&Evidence {
             name,
@@ -232,7 +235,7 @@ fn schemas_that_write_are_never_quiet() {
     assert_eq!(with("get_output", command), Kind::Execute);
 }
 
-/// Tools of servers that the other fixture has not, in its form.
+/// Tools of servers that are not in the other fixture, in the same format.
 fn further_tools() -> Vec<Value> {
     let mut tools = Vec::new();
     let mut server = "";
@@ -287,11 +290,11 @@ fn tools_of_further_servers_get_their_kind() {
     let tools = further_tools();
     let servers: BTreeSet<_> = tools.iter().map(|tool| tool["server"].as_str()).collect();
     assert!(tools.len() >= 850 && servers.len() >= 32);
-    assert_judged(&judge(&tools, annotations), 92);
+    assert_inferred(&infer_all(&tools, annotations), 92);
 }
 
 #[test]
-fn writers_in_disguise_are_never_quiet() {
+fn writers_in_disguise_are_never_read_only() {
     let writers = [
         "browser_check(element*,ref*) uncheck(selector*) mysql_query(query*) query(query*)",
         "snowflake_query(query*) query_database(query*) db_query(query*,limit) graphql_query(query*)",

@@ -1,5 +1,5 @@
-//! What the ready policies say, and how far a kept answer reaches.
-//! It must not run a call: a policy sees an intent and a setting and nothing else.
+//! The built-in policies, and what a remembered answer covers.
+//! It must not run a call: a policy sees an intent and a session context and nothing else.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use toolcall::{
     SessionRulebook, Timestamp, ToolIdentity, Touch, Verdict,
 };
 
-fn setting() -> SessionContext {
+fn session_context() -> SessionContext {
     SessionContext::new(SessionId::new("session"), "/home/work")
 }
 
@@ -59,7 +59,7 @@ fn every_touch() -> [Touch; 8] {
 }
 
 fn judge(policy: &dyn Policy, touches: Vec<Touch>) -> Verdict {
-    policy.judge(&intent(touches), &setting())
+    policy.judge(&intent(touches), &session_context())
 }
 
 fn asks(rule: &'static str, touches: &[Touch]) -> Verdict {
@@ -124,9 +124,9 @@ fn one_dangerous_touch_among_harmless_ones_is_dangerous() {
 
 #[test]
 fn every_root_counts() {
-    let mut setting = setting();
-    setting.roots.push("/data".into());
-    let inside = |path: &str| setting.contains(Path::new(path));
+    let mut session_context = session_context();
+    session_context.roots.push("/data".into());
+    let inside = |path: &str| session_context.contains(Path::new(path));
     assert_eq!(
         ["/data", "/data/x", "/home/work/x", "/datax"].map(inside),
         [true, true, true, false]
@@ -135,9 +135,12 @@ fn every_root_counts() {
 
 #[test]
 fn a_closure_is_a_policy() {
-    let by_folder = |_: &Intent, setting: &SessionContext| match setting.cwd.ends_with("work") {
-        true => Verdict::allow("at work"),
-        false => Verdict::deny("at home", "not here"),
+    let by_folder = |_: &Intent, session_context: &SessionContext| {
+        if session_context.cwd.ends_with("work") {
+            Verdict::allow("at work")
+        } else {
+            Verdict::deny("at home", "not here")
+        }
     };
     assert_eq!(judge(&by_folder, Vec::new()), Verdict::allow("at work"));
 }
@@ -152,7 +155,7 @@ fn of_tool(identity: ToolIdentity) -> Intent {
     intent
 }
 
-fn occasion() -> AnswerContext {
+fn answer_context() -> AnswerContext {
     AnswerContext {
         when: Timestamp::default(),
         session: SessionId::new("s"),
@@ -161,12 +164,15 @@ fn occasion() -> AnswerContext {
     }
 }
 
-/// Keeps "always" for one intent and says whether another is then answered by it.
+/// Remembers "always" for one intent and returns whether it covers another.
 fn covers(kept: &Intent, other: &Intent) -> bool {
-    let book = SessionRulebook::new(AskAll);
+    let rulebook = SessionRulebook::new(AskAll);
     let rule = Rule::exactly(kept);
-    assert_eq!(book.remember(&rule, Effect::Allow, &occasion()), Ok(()));
-    match book.policy().judge(other, &setting()) {
+    assert_eq!(
+        rulebook.remember(&rule, Effect::Allow, &answer_context()),
+        Ok(())
+    );
+    match rulebook.policy().judge(other, &session_context()) {
         Verdict::Allow { rule: by } => {
             assert_eq!(by, RuleName::new(rule.text.to_string()));
             true
@@ -179,7 +185,7 @@ fn covers(kept: &Intent, other: &Intent) -> bool {
 }
 
 #[test]
-fn a_kept_allow_answers_the_same_ask_again() {
+fn a_remembered_allow_answers_the_same_ask_again() {
     for touch in every_touch() {
         let asked = intent(vec![touch]);
         assert!(covers(&asked, &asked.clone()));
@@ -187,7 +193,7 @@ fn a_kept_allow_answers_the_same_ask_again() {
 }
 
 #[test]
-fn a_kept_allow_sees_through_title_and_preview() {
+fn a_remembered_allow_ignores_title_and_preview() {
     let asked = intent(vec![Touch::Writes("/a".into())]);
     let retold = Intent {
         title: "another title".to_owned(),
@@ -198,7 +204,7 @@ fn a_kept_allow_sees_through_title_and_preview() {
 }
 
 #[test]
-fn a_kept_allow_answers_nothing_else() {
+fn a_remembered_allow_answers_nothing_else() {
     let mcp = |server: &str, digest| tool("edit", Origin::Mcp(server.into()), digest);
     let agent = |digest| tool("edit", Origin::Agent, digest);
     let local = |name| tool(name, Origin::Local, "00");
@@ -229,48 +235,48 @@ fn a_kept_allow_answers_nothing_else() {
 }
 
 #[test]
-fn a_kept_allow_never_lifts_a_denial() {
-    let book = SessionRulebook::new(AskAll);
+fn a_remembered_allow_never_lifts_a_denial() {
+    let rulebook = SessionRulebook::new(AskAll);
     let asked = intent(vec![Touch::Writes("/a".into())]);
     assert_eq!(
-        book.remember(&Rule::exactly(&asked), Effect::Allow, &occasion()),
+        rulebook.remember(&Rule::exactly(&asked), Effect::Allow, &answer_context()),
         Ok(())
     );
-    book.replace(DenyAll);
-    let verdict = book.policy().judge(&asked, &setting());
+    rulebook.replace(DenyAll);
+    let verdict = rulebook.policy().judge(&asked, &session_context());
     assert_eq!(verdict, judge(&DenyAll, Vec::new()));
 }
 
 #[test]
-fn a_kept_answer_never_tightens_what_is_allowed() {
-    let book = SessionRulebook::new(AllowAll);
+fn a_remembered_answer_never_restricts_what_is_allowed() {
+    let rulebook = SessionRulebook::new(AllowAll);
     let asked = intent(vec![Touch::Writes("/a".into())]);
     assert_eq!(
-        book.remember(&Rule::exactly(&asked), Effect::Deny, &occasion()),
+        rulebook.remember(&Rule::exactly(&asked), Effect::Deny, &answer_context()),
         Ok(())
     );
-    let verdict = book.policy().judge(&asked, &setting());
+    let verdict = rulebook.policy().judge(&asked, &session_context());
     assert_eq!(verdict, Verdict::allow("allow-all"));
 }
 
 #[test]
-fn a_kept_deny_beats_a_kept_allow_in_either_order() {
+fn a_remembered_deny_beats_a_remembered_allow_in_either_order() {
     let asked = intent(vec![Touch::Writes("/a".into())]);
     let rule = Rule::exactly(&asked);
     for order in [[Effect::Allow, Effect::Deny], [Effect::Deny, Effect::Allow]] {
-        let book = SessionRulebook::new(AskAll);
+        let rulebook = SessionRulebook::new(AskAll);
         for effect in order {
-            assert_eq!(book.remember(&rule, effect, &occasion()), Ok(()));
+            assert_eq!(rulebook.remember(&rule, effect, &answer_context()), Ok(()));
         }
-        let verdict = book.policy().judge(&asked, &setting());
+        let verdict = rulebook.policy().judge(&asked, &session_context());
         let denied = Verdict::deny(rule.text.to_string(), "you chose to always reject this");
         assert_eq!(verdict, denied);
     }
 }
 
-/// A question with a narrow and a wide offer, of which one was allowed and one refused.
+/// A question with a narrow and a wide offer, of which one was allowed and one denied.
 #[test]
-fn of_two_kept_offers_the_deny_wins() {
+fn of_two_remembered_offers_the_deny_wins() {
     let offer = |text: &str| Rule {
         text: text.into(),
         lifetime: Lifetime::Session,
@@ -279,47 +285,50 @@ fn of_two_kept_offers_the_deny_wins() {
         rule: RuleName::new("two offers"),
         offers: vec![offer("narrow"), offer("wide")],
     };
-    let book = SessionRulebook::new(policy);
+    let rulebook = SessionRulebook::new(policy);
     assert_eq!(
-        book.remember(&offer("narrow"), Effect::Allow, &occasion()),
+        rulebook.remember(&offer("narrow"), Effect::Allow, &answer_context()),
         Ok(())
     );
     assert_eq!(
-        book.remember(&offer("wide"), Effect::Deny, &occasion()),
+        rulebook.remember(&offer("wide"), Effect::Deny, &answer_context()),
         Ok(())
     );
     let denied = Verdict::deny("wide", "you chose to always reject this");
-    assert_eq!(judge(&*book.policy(), Vec::new()), denied);
+    assert_eq!(judge(&*rulebook.policy(), Vec::new()), denied);
 }
 
 #[test]
 fn a_policy_once_taken_stays_as_it_was() {
-    let book = SessionRulebook::new(AskAll);
+    let rulebook = SessionRulebook::new(AskAll);
     let asked = intent(vec![Touch::Writes("/a".into())]);
-    let snapshot = book.policy();
+    let snapshot = rulebook.policy();
     assert_eq!(
-        book.remember(&Rule::exactly(&asked), Effect::Allow, &occasion()),
+        rulebook.remember(&Rule::exactly(&asked), Effect::Allow, &answer_context()),
         Ok(())
     );
-    let verdict = snapshot.judge(&asked, &setting());
+    let verdict = snapshot.judge(&asked, &session_context());
     assert_eq!(verdict, Verdict::ask("ask-all", &asked));
 }
 
 #[test]
 fn every_change_is_announced() {
-    let book = SessionRulebook::new(AskAll);
-    let mut changes = book.changes();
-    assert!(!changes.has_changed().expect("the book is there"));
+    let rulebook = SessionRulebook::new(AskAll);
+    let mut changes = rulebook.changes();
+    assert!(!changes.has_changed().expect("the rulebook is there"));
     let rule = Rule::exactly(&intent(Vec::new()));
-    assert_eq!(book.remember(&rule, Effect::Allow, &occasion()), Ok(()));
-    assert!(changes.has_changed().expect("the book is there"));
+    assert_eq!(
+        rulebook.remember(&rule, Effect::Allow, &answer_context()),
+        Ok(())
+    );
+    assert!(changes.has_changed().expect("the rulebook is there"));
     assert_eq!(*changes.borrow_and_update(), 1);
-    book.replace(DenyAll);
-    assert!(changes.has_changed().expect("the book is there"));
+    rulebook.replace(DenyAll);
+    assert!(changes.has_changed().expect("the rulebook is there"));
     assert_eq!(*changes.borrow_and_update(), 2);
 }
 
-/// Letters, quotes, separators and characters that nobody sees.
+/// Letters, quotes, separators and invisible characters.
 fn any_text() -> impl Strategy<Value = String> {
     let characters = "ab \"'\\,/…\n\r\t\u{0}\u{1b}\u{7f}\u{a0}\u{ad}\u{200b}\u{202e}\u{2066}\u{3164}\u{fe0f}\u{feff}\u{e0041}";
     let characters: Vec<char> = characters.chars().collect();
@@ -365,17 +374,17 @@ fn any_intent() -> impl Strategy<Value = Intent> {
     })
 }
 
-/// What makes one intent another, to the letter: `/a` and `/a/` may well have two rules.
-type Essence = (ToolIdentity, Vec<(&'static str, Vec<String>)>);
+/// Everything that distinguishes two intents, byte by byte: `/a` and `/a/` may have two rules.
+type IntentKey = (ToolIdentity, Vec<(&'static str, Vec<String>)>);
 
-fn essence(intent: &Intent) -> Essence {
+fn intent_key(intent: &Intent) -> IntentKey {
     (
         intent.tool.clone(),
-        intent.touches.iter().map(letters).collect(),
+        intent.touches.iter().map(touch_key).collect(),
     )
 }
 
-fn letters(touch: &Touch) -> (&'static str, Vec<String>) {
+fn touch_key(touch: &Touch) -> (&'static str, Vec<String>) {
     let path = |path: &Path| path.to_str().expect("made from text").to_owned();
     match touch {
         Touch::Reads(a) => ("reads", vec![path(a)]),
@@ -408,7 +417,7 @@ proptest! {
 
     #[test]
     fn different_intents_have_different_rules(intents in vec(any_intent(), 2..40)) {
-        let essences: HashSet<Essence> = intents.iter().map(essence).collect();
+        let essences: HashSet<IntentKey> = intents.iter().map(intent_key).collect();
         let rules: HashSet<Arc<str>> = intents.iter().map(|i| Rule::exactly(i).text).collect();
         prop_assert_eq!(essences.len(), rules.len());
     }

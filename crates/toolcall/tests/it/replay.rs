@@ -1,5 +1,5 @@
-//! What a journal keeps and shows: replayed records equal the calls as they were lived.
-//! It must not reach into the journal; it writes, reads and follows as any program would.
+//! What a journal stores and sends: replayed records equal the original calls.
+//! It must not use the journal's internals; it writes, reads and follows like any program.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -28,9 +28,9 @@ fn call_id(number: usize) -> CallId {
 
 /// Calls as they were when they ended.
 #[derive(Clone, Default)]
-struct Ended(Arc<Mutex<HashMap<CallId, ToolCall>>>);
+struct EndedCalls(Arc<Mutex<HashMap<CallId, ToolCall>>>);
 
-impl Ended {
+impl EndedCalls {
     fn reader(&self) -> impl FnMut(&ToolCall, &Event) + Send + 'static {
         let ended = self.clone();
         move |call, event| {
@@ -46,26 +46,26 @@ impl Ended {
     }
 }
 
-/// A story of calls that live at the same time.
+/// The events of several calls at the same time.
 #[derive(Clone, Debug)]
-struct Story {
+struct SessionHistory {
     announced: Vec<Announced>,
     writes: Vec<(usize, Event)>,
 }
 
-fn any_story() -> impl Strategy<Value = Story> {
+fn any_session_history() -> impl Strategy<Value = SessionHistory> {
     let announced = vec(any_announced(), 1..6);
     let writes = vec((0..6_usize, any_event()), 0..120);
-    (announced, writes).prop_map(|(announced, writes)| Story { announced, writes })
+    (announced, writes).prop_map(|(announced, writes)| SessionHistory { announced, writes })
 }
 
-/// Lives a story, with and without place, and ends whatever is still open.
-fn live(story: &Story, journal: &Journal) {
-    for (number, announced) in story.announced.iter().enumerate() {
+/// Writes a history, including events out of place, and ends every call that is still open.
+fn write_history(history: &SessionHistory, journal: &Journal) {
+    for (number, announced) in history.announced.iter().enumerate() {
         let begun = journal.announce(&call_id(number), announced.clone(), Ticket::default());
         assert_eq!(begun, Ok(()));
     }
-    for (number, event) in &story.writes {
+    for (number, event) in &history.writes {
         let _regular_or_not = journal.write(&call_id(*number), event.clone());
     }
     for open in journal.open_calls() {
@@ -87,25 +87,25 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn replayed_calls_equal_the_calls_as_they_were_lived(story in any_story()) {
-        let (store, ended) = (Arc::new(MemoryStore::default()), Ended::default());
+    fn replayed_calls_equal_the_calls_as_they_were_written(history in any_session_history()) {
+        let (store, ended) = (Arc::new(MemoryStore::default()), EndedCalls::default());
         let journal = Journal::new(session())
             .with_clock(TestClock::ticking(0, 1))
             .with_store(store.clone())
             .with_reader(ended.reader());
-        live(&story, &journal);
+        write_history(&history, &journal);
         let replayed = replay(&store.load(&session()).expect("records"));
-        prop_assert_eq!(replayed.len(), story.announced.len());
+        prop_assert_eq!(replayed.len(), history.announced.len());
         prop_assert_eq!(by_id(replayed), ended.calls());
     }
 
     #[test]
-    fn records_have_a_place_when_they_are_replayed(story in any_story()) {
+    fn records_have_a_place_when_they_are_replayed(history in any_session_history()) {
         let store = Arc::new(MemoryStore::default());
         let journal = Journal::new(session())
             .with_clock(TestClock::ticking(0, 1))
             .with_store(store.clone());
-        live(&story, &journal);
+        write_history(&history, &journal);
         let mut calls: HashMap<CallId, ToolCall> = HashMap::new();
         for record in store.load(&session()).expect("records") {
             match calls.get_mut(&record.call) {
@@ -208,10 +208,10 @@ fn however_much_passes_a_few_records_are_stored() {
     assert_eq!(call.shown(), Some(&[Content::text("999")].into()));
 }
 
-/// A foreign call that was never seen to start shows progress, is paused, and ends.
+/// A foreign call without a recorded start reports progress, is paused, and ends.
 #[test]
 fn progress_under_an_unknown_status_survives_a_pause() {
-    let (store, ended) = (Arc::new(MemoryStore::default()), Ended::default());
+    let (store, ended) = (Arc::new(MemoryStore::default()), EndedCalls::default());
     let journal = Journal::new(session())
         .with_store(store.clone())
         .with_reader(ended.reader());
@@ -245,9 +245,9 @@ fn records_without_their_announcement_are_skipped() {
     assert_eq!(replay(&records[1..]), []);
 }
 
-/// Writes more than a follower takes in while it does not look, then lets it look.
+/// Writes more than a follower's capacity before the follower reads.
 #[tokio::test]
-async fn a_follower_that_never_reads_is_told_how_many_it_missed() {
+async fn a_follower_that_never_reads_learns_how_many_it_missed() {
     let journal = Journal::new(session());
     let mut idle = journal.follow(8);
     let id = begin(&journal);
@@ -296,17 +296,17 @@ fn a_reader_that_panics_is_dropped_and_the_others_go_on() {
     assert_eq!(*seen, (1, vec!["announced", "decided", "finished"]));
 }
 
-/// Hands out receipts that somebody else makes good.
+/// A store whose receipts are resolved later, by the test.
 #[derive(Default)]
-struct Slow(Mutex<Vec<oneshot::Sender<Result<(), StoreError>>>>);
+struct DeferredStore(Mutex<Vec<oneshot::Sender<Result<(), StoreError>>>>);
 
-impl Slow {
-    fn owed(&self) -> Vec<oneshot::Sender<Result<(), StoreError>>> {
+impl DeferredStore {
+    fn pending(&self) -> Vec<oneshot::Sender<Result<(), StoreError>>> {
         std::mem::take(&mut *self.0.lock().expect("a lock"))
     }
 }
 
-impl Store for Slow {
+impl Store for DeferredStore {
     fn append(&self, _record: Record) -> Receipt {
         let (sender, receiver) = oneshot::channel();
         self.0.lock().expect("a lock").push(sender);
@@ -330,48 +330,48 @@ fn gone() -> StoreError {
     }
 }
 
-/// Writes an event into a slow store; gives its receipt and what the store owes for it.
+/// Writes an event to a deferred store; returns its receipt and the sender that resolves it.
 fn write_slowly(event: Event) -> (Receipt, oneshot::Sender<Result<(), StoreError>>) {
-    let store = Arc::new(Slow::default());
+    let store = Arc::new(DeferredStore::default());
     let journal = Journal::new(session()).with_store(store.clone());
     let id = begin(&journal);
-    drop(store.owed());
+    drop(store.pending());
     let receipt = write(&journal, &id, event);
-    let owed = store.owed().pop().expect("one record was appended");
-    (receipt, owed)
+    let pending = store.pending().pop().expect("one record was appended");
+    (receipt, pending)
 }
 
 #[tokio::test]
 async fn a_receipt_waits_for_the_store() {
-    let (receipt, owed) = write_slowly(allowed());
+    let (receipt, pending) = write_slowly(allowed());
     let mut waiting = std::pin::pin!(receipt.wait());
     tokio::select! {
         biased;
         early = &mut waiting => panic!("not safe yet: {early:?}"),
         () = tokio::task::yield_now() => {}
     }
-    owed.send(Ok(())).expect("somebody waits");
+    pending.send(Ok(())).expect("somebody waits");
     assert_eq!(waiting.await, Ok(()));
 }
 
 #[tokio::test]
 async fn a_receipt_says_what_the_store_says() {
-    let (receipt, owed) = write_slowly(allowed());
-    owed.send(Err(full())).expect("somebody waits");
+    let (receipt, pending) = write_slowly(allowed());
+    pending.send(Err(full())).expect("somebody waits");
     assert_eq!(receipt.wait().await, Err(full()));
 }
 
 #[tokio::test]
 async fn a_store_that_went_away_kept_nothing() {
-    let (receipt, owed) = write_slowly(allowed());
-    drop(owed);
+    let (receipt, pending) = write_slowly(allowed());
+    drop(pending);
     assert_eq!(receipt.wait().await, Err(gone()));
 }
 
 #[tokio::test]
 async fn the_receipt_of_an_ending_is_the_stores_too() {
-    let (receipt, owed) = write_slowly(finished(Ending::failed("no")));
-    owed.send(Err(full())).expect("somebody waits");
+    let (receipt, pending) = write_slowly(finished(Ending::failed("no")));
+    pending.send(Err(full())).expect("somebody waits");
     assert_eq!(receipt.wait().await, Err(full()));
 }
 

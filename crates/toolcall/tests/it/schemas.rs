@@ -1,4 +1,4 @@
-//! Schemas of strangers: those that would never come to an end, and those of the field.
+//! Hostile schemas that would never end, and real schemas of known servers.
 //! A check must be bounded in time and stack, whatever the schema and the input.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use toolcall::{
     ToolRequest,
 };
 
-/// Less than threads of a runtime have.
+/// Less stack than the threads of a runtime have.
 const SMALL_STACK: usize = 2 * 1024 * 1024;
 
 fn register(schema: Value) -> Result<Registry, RegistryError> {
@@ -22,7 +22,7 @@ fn register(schema: Value) -> Result<Registry, RegistryError> {
     Ok(registry)
 }
 
-/// What comes of a schema and of a call with this input.
+/// Registers a schema, makes a call with this input and compares what happens.
 fn outcome(schema: Value, input: Value) -> String {
     let registry = match register(schema) {
         Ok(registry) => registry,
@@ -43,15 +43,15 @@ fn outcome(schema: Value, input: Value) -> String {
     }
 }
 
-/// On a small stack, so that what goes too deep ends the whole test.
+/// Runs on a small stack, so that a recursion that is too deep aborts the test.
 fn check(schema: Value, input: Value, expected: Expect) {
     let thread = std::thread::Builder::new().stack_size(SMALL_STACK);
     let thread = thread.spawn(move || outcome(schema, input));
-    let said = thread.expect("a thread").join().expect("no panic");
-    expected.assert_eq(&said);
+    let message = thread.expect("a thread").join().expect("no panic");
+    expected.assert_eq(&message);
 }
 
-/// Schemas `d0`, `d1`, …, each made from a reference to the next; the last is given.
+/// Schemas `d0`, `d1`, …, each made from a reference to the next; `last` is the last one.
 fn row(length: usize, each: impl Fn(Value) -> Value, last: Value) -> Value {
     let mut defs = Map::new();
     for place in 0..length {
@@ -142,7 +142,7 @@ fn long_ways_take_no_stack() {
         json!({}),
         expect!["refused: the input schema of `probe` cannot be used: it has more than 4000 parts"],
     );
-    // Seen from the end every way is short; from the beginning it is not.
+    // From the end every path is short; from the beginning it is not.
     let names: Vec<String> = (0..3_000).rev().map(|place| format!("d{place}")).collect();
     let mut backwards = row(3_000, onwards, json!({"type": "object"}));
     let ends = names
@@ -153,7 +153,7 @@ fn long_ways_take_no_stack() {
     check(backwards, json!({}), expect!["fits"]);
 }
 
-/// Two ways into every level of the input: the deeper it is, the longer a check would take.
+/// Two paths into every level of the input: the deeper it is, the longer a check would take.
 #[test]
 fn doubling_with_the_input_is_refused_when_it_comes() {
     let two_ways = || {
@@ -264,8 +264,8 @@ fn references_stay_within_the_schema() {
     );
 }
 
-/// Of every server that was recorded the largest, and those with keywords beyond the usual. The
-/// recording left `$defs` out; those that are referred to allow anything.
+/// The largest schemas of every recorded server, and those with unusual keywords. The recording
+/// left `$defs` out; those that are referred to allow anything.
 #[test]
 fn every_schema_of_the_field_can_be_used() {
     for line in include_str!("fixtures/tool-schemas.jsonl").lines() {
@@ -337,7 +337,7 @@ fn any_input() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// It comes to an end, whatever it says: a check without a bound would hang here.
+    /// It ends, whatever the result: a check without a limit would hang here.
     #[test]
     fn whatever_is_tangled_comes_to_an_end(schema in tangled(), input in any_input()) {
         let input = json!({"c": input});

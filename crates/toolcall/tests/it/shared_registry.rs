@@ -1,5 +1,5 @@
 //! A registry that changes while an engine uses it, and what makes a tool another tool.
-//! What servers do with it is tested where they are.
+//! How servers change it is tested with the servers.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ async fn an_engine_sees_a_change_at_its_next_call() {
     assert_eq!(outcome.result().content, ["one".into()]);
     registry.change(|tools| tools.remove("work"));
     let outcome = engine.run(ToolRequest::new("work", json!({}))).await;
-    let expected = Ending::failed("there is no tool `work`, and no other");
+    let expected = Ending::failed("there is no tool `work`: no tools are registered");
     assert_eq!(*outcome.ending(), expected);
 }
 

@@ -1,5 +1,5 @@
-//! Titles of calls, and what no name and no input may bring into them.
-//! It must not check kinds: those are handed in.
+//! Titles of calls, and guarantees for any name and input.
+//! It must not check kinds: they are arguments here.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -190,7 +190,7 @@ fn long_texts_are_cut() {
     assert!(title.ends_with('…'));
 }
 
-/// Characters that tend to break things, besides any other.
+/// Characters that often cause bugs, and any others.
 fn hostile_char() -> impl Strategy<Value = char> {
     let hidden = "\0\u{1b}\r\n\t\u{7f}\u{85}\u{ad}\u{200b}\u{200d}\u{202e}\u{2066}\u{2028}\u{fe0f}\u{feff}\u{e0041}\u{e000}";
     let visible = "a \u{301}é👩🇩🇪각/\\.{}\"";

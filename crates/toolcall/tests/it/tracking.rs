@@ -1,5 +1,5 @@
-//! Calls that an agent runs by itself, tracked, and the log of what was used.
-//! It must not look at anything but the journal and the lines that were written.
+//! Tracked calls of an agent that runs its own tools, and the usage log.
+//! It must read only the journal and the lines that were written.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -12,11 +12,11 @@ use toolcall::{
 };
 use toolcall_testkit::clock::TestClock;
 
-/// What was written, for all to see.
+/// A writer into a shared buffer.
 #[derive(Clone, Default)]
-struct Sheet(Arc<Mutex<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Sheet {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().expect("a lock").write(bytes)
     }
@@ -26,7 +26,7 @@ impl Write for Sheet {
     }
 }
 
-impl Sheet {
+impl SharedBuffer {
     fn text(&self) -> String {
         String::from_utf8(self.0.lock().expect("a lock").clone()).expect("text")
     }
@@ -37,12 +37,12 @@ impl Sheet {
     }
 }
 
-type Seen = Arc<Mutex<Vec<(ToolCall, Event)>>>;
+type RecordedEvents = Arc<Mutex<Vec<(ToolCall, Event)>>>;
 
-/// A tracker, its journal, and all that the journal shows.
-fn tracker() -> (Tracker, Arc<Journal>, Seen) {
-    let seen = Seen::default();
-    let shown = seen.clone();
+/// Returns a tracker, its journal, and the events that the journal sends.
+fn tracker() -> (Tracker, Arc<Journal>, RecordedEvents) {
+    let recorded = RecordedEvents::default();
+    let shown = recorded.clone();
     let journal = Journal::new(SessionId::new("session"))
         .with_clock(TestClock::ticking(0, 1000))
         .with_budget(OutputBudget { head: 8, tail: 8 })
@@ -54,28 +54,31 @@ fn tracker() -> (Tracker, Arc<Journal>, Seen) {
         });
     let journal = Arc::new(journal);
     let tracker = Tracker::new(journal.clone(), Arc::new(CallIds::new("call")));
-    (tracker, journal, seen)
+    (tracker, journal, recorded)
 }
 
-fn names(seen: &Seen) -> Vec<&'static str> {
-    let seen = seen.lock().expect("a lock");
-    seen.iter().map(|(_, event)| event.name()).collect()
+fn names(recorded: &RecordedEvents) -> Vec<&'static str> {
+    let recorded = recorded.lock().expect("a lock");
+    recorded.iter().map(|(_, event)| event.name()).collect()
 }
 
-fn last(seen: &Seen) -> ToolCall {
-    let seen = seen.lock().expect("a lock");
-    seen.last().map(|(call, _)| call.clone()).expect("an event")
+fn last(recorded: &RecordedEvents) -> ToolCall {
+    let recorded = recorded.lock().expect("a lock");
+    recorded
+        .last()
+        .map(|(call, _)| call.clone())
+        .expect("an event")
 }
 
 #[test]
 fn a_tracked_call_goes_through_a_whole_life() {
-    let (tracker, journal, seen) = tracker();
+    let (tracker, journal, recorded) = tracker();
     let call = tracker.start("read_file", json!({"path": "/a.txt"}));
-    assert_eq!(last(&seen).status(), Status::Running);
+    assert_eq!(last(&recorded).status(), Status::Running);
     call.progress(Progress::at(1.0).of(2.0));
     call.print("half");
     call.hold("waiting for the disk");
-    assert_eq!(last(&seen).status(), Status::Held);
+    assert_eq!(last(&recorded).status(), Status::Held);
     call.resume();
     call.finish(Ok("done"));
     let expected = [
@@ -89,17 +92,17 @@ fn a_tracked_call_goes_through_a_whole_life() {
         "resumed",
         "finished",
     ];
-    assert_eq!(names(&seen), expected);
+    assert_eq!(names(&recorded), expected);
     assert_eq!(journal.open_calls(), []);
 }
 
 #[test]
 fn a_tracked_call_keeps_what_it_did() {
-    let (tracker, _journal, seen) = tracker();
+    let (tracker, _journal, recorded) = tracker();
     let call = tracker.start("read_file", json!({"path": "/a.txt"}));
     call.print("half");
     call.finish(Ok("done"));
-    let ended = last(&seen);
+    let ended = last(&recorded);
     let finish = ended.finish().expect("it ended");
     assert_eq!(
         (ended.id(), ended.kind()),
@@ -112,12 +115,12 @@ fn a_tracked_call_keeps_what_it_did() {
     );
 }
 
-/// Nobody here allowed it: the agent did, out of sight.
+/// The agent allowed it, where the library cannot see it.
 #[test]
 fn a_tracked_call_was_decided_unseen() {
-    let (tracker, _journal, seen) = tracker();
+    let (tracker, _journal, recorded) = tracker();
     let _call = tracker.start("run", json!({"command": "ls"}));
-    let running = last(&seen);
+    let running = last(&recorded);
     let unseen = Decision {
         question: None,
         effect: Effect::Allow,
@@ -133,19 +136,19 @@ fn a_tracked_call_was_decided_unseen() {
 
 #[test]
 fn a_tracked_call_that_is_dropped_has_failed() {
-    let (tracker, journal, seen) = tracker();
+    let (tracker, journal, recorded) = tracker();
     drop(tracker.start("run", json!({})));
     let given_up = Ending::failed("it was given up without a result");
-    assert_eq!(last(&seen).ending(), Some(&given_up));
+    assert_eq!(last(&recorded).ending(), Some(&given_up));
     assert_eq!(journal.open_calls(), []);
 }
 
 #[test]
 fn a_tracked_call_that_failed_keeps_its_reason_and_result() {
-    let (tracker, _journal, seen) = tracker();
+    let (tracker, _journal, recorded) = tracker();
     let error = ToolError::new("no such file").with("partly");
     tracker.start("read", json!({})).finish(Err::<(), _>(error));
-    let ended = last(&seen);
+    let ended = last(&recorded);
     let finish = ended.finish().expect("it ended");
     let expected = (&Ending::failed("no such file"), &ToolResult::from("partly"));
     assert_eq!((&finish.ending, &finish.result), expected);
@@ -153,25 +156,25 @@ fn a_tracked_call_that_failed_keeps_its_reason_and_result() {
 
 #[test]
 fn a_tracked_result_is_made_to_fit() {
-    let (tracker, _journal, seen) = tracker();
+    let (tracker, _journal, recorded) = tracker();
     tracker
         .start("read", json!({}))
         .finish(Ok("0123456789abcdefgh"));
-    let ended = last(&seen);
+    let ended = last(&recorded);
     let content = &ended.finish().expect("it ended").result.content;
     let cut = Content::text("01234567\n… 2 bytes left out …\nabcdefgh");
     assert_eq!(content, &[cut]);
 }
 
 #[test]
-fn a_tracked_call_that_somebody_else_ended_stays_ended() {
-    let (tracker, journal, seen) = tracker();
+fn a_tracked_call_that_was_ended_elsewhere_stays_ended() {
+    let (tracker, journal, recorded) = tracker();
     let call = tracker.start("run", json!({}));
     let id = call.id().clone();
     let ended = journal.finish(&id, Ending::interrupted("lost"), ToolResult::default());
     call.progress(Progress::at(1.0));
     call.finish(Ok("late"));
-    assert_eq!(Ok(Arc::new(last(&seen))), ended);
+    assert_eq!(Ok(Arc::new(last(&recorded))), ended);
 }
 
 #[test]
@@ -185,24 +188,24 @@ fn tracked_calls_live_side_by_side() {
     assert_eq!(journal.open_calls(), []);
 }
 
-/// Lets a journal log into a sheet, and waits for the log by dropping the journal.
-fn logged(story: impl FnOnce(&Tracker, &Arc<Journal>)) -> Sheet {
-    let sheet = Sheet::default();
+/// Runs a scenario with a usage log, and waits for the log by dropping the journal.
+fn logged(scenario: impl FnOnce(&Tracker, &Arc<Journal>)) -> SharedBuffer {
+    let buffer = SharedBuffer::default();
     let journal = Journal::new(SessionId::new("session"))
         .with_clock(TestClock::ticking(0, 1000))
-        .with_reader(UsageLog::new(sheet.clone()));
+        .with_reader(UsageLog::new(buffer.clone()));
     let journal = Arc::new(journal);
-    story(
+    scenario(
         &Tracker::new(journal.clone(), Arc::new(CallIds::new("call"))),
         &journal,
     );
     drop(journal);
-    sheet
+    buffer
 }
 
 #[test]
 fn one_line_is_logged_for_every_call_that_ended() {
-    let sheet = logged(|tracker, _| {
+    let buffer = logged(|tracker, _| {
         let call = tracker.start("read_file", json!({}));
         call.progress(Progress::at(1.0));
         call.finish(Ok("done"));
@@ -219,13 +222,13 @@ fn one_line_is_logged_for_every_call_that_ended() {
         line("read_file", 2, true, "completed"),
         line("write_file", 1, false, "failed"),
     ];
-    assert_eq!(sheet.lines(), expected);
-    assert!(sheet.text().ends_with('\n'));
+    assert_eq!(buffer.lines(), expected);
+    assert!(buffer.text().ends_with('\n'));
 }
 
 #[test]
 fn calls_that_never_ran_are_logged_with_no_time() {
-    let sheet = logged(|_, journal| {
+    let buffer = logged(|_, journal| {
         let id = CallId::new("call");
         let announced = toolcall::Announced {
             tool: "nobody\nhas_it".into(),
@@ -241,13 +244,13 @@ fn calls_that_never_ran_are_logged_with_no_time() {
     });
     let line = json!({"event": "tool_used", "tool": "nobody\nhas_it", "duration_ms": 0,
                       "success": false, "ending": "denied"});
-    assert_eq!(sheet.lines(), [line]);
+    assert_eq!(buffer.lines(), [line]);
 }
 
-/// FieldType nothing.
-struct Broken;
+/// A writer that always fails.
+struct BrokenWriter;
 
-impl Write for Broken {
+impl Write for BrokenWriter {
     fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
         Err(io::Error::other("no room"))
     }
@@ -259,7 +262,7 @@ impl Write for Broken {
 
 #[test]
 fn a_log_that_cannot_be_written_holds_nobody_up() {
-    let journal = Journal::new(SessionId::new("session")).with_reader(UsageLog::new(Broken));
+    let journal = Journal::new(SessionId::new("session")).with_reader(UsageLog::new(BrokenWriter));
     let journal = Arc::new(journal);
     let tracker = Tracker::new(journal.clone(), Arc::new(CallIds::new("call")));
     for _ in 0..3000 {
@@ -268,16 +271,16 @@ fn a_log_that_cannot_be_written_holds_nobody_up() {
     assert_eq!(journal.open_calls(), []);
 }
 
-/// Waits for a word before it takes the first line.
-struct Stuck {
+/// A writer that blocks on the first line until it is released.
+struct BlockedWriter {
     word: std::sync::mpsc::Receiver<()>,
-    sheet: Sheet,
+    buffer: SharedBuffer,
 }
 
-impl Write for Stuck {
+impl Write for BlockedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let _given_or_over = self.word.recv();
-        self.sheet.write(bytes)
+        self.buffer.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -285,13 +288,13 @@ impl Write for Stuck {
     }
 }
 
-/// The writer stands still while many calls end; then it goes on, and so does one more call.
+/// The writer blocks while many calls end; then it is released, and one more call ends.
 #[test]
 fn a_log_that_falls_behind_says_how_many_lines_it_lost() {
-    let (sheet, (give, word)) = (Sheet::default(), std::sync::mpsc::sync_channel(1));
-    let stuck = Stuck {
+    let (buffer, (give, word)) = (SharedBuffer::default(), std::sync::mpsc::sync_channel(1));
+    let stuck = BlockedWriter {
         word,
-        sheet: sheet.clone(),
+        buffer: buffer.clone(),
     };
     let journal = Journal::new(SessionId::new("session")).with_reader(UsageLog::new(stuck));
     let journal = Arc::new(journal);
@@ -300,12 +303,12 @@ fn a_log_that_falls_behind_says_how_many_lines_it_lost() {
         tracker.start("run", json!({})).finish(Ok("done"));
     }
     drop(give);
-    while sheet.lines_so_far() < 1024 {
+    while buffer.lines_so_far() < 1024 {
         std::thread::yield_now();
     }
     tracker.start("run", json!({})).finish(Ok("done"));
     drop((tracker, journal));
-    let lines = sheet.lines();
+    let lines = buffer.lines();
     let lost = lines
         .last()
         .and_then(|line| line["lost"].as_u64())
@@ -313,7 +316,7 @@ fn a_log_that_falls_behind_says_how_many_lines_it_lost() {
     assert_eq!(lines.len() as u64 + lost, 1501);
 }
 
-impl Sheet {
+impl SharedBuffer {
     fn lines_so_far(&self) -> usize {
         let bytes = self.0.lock().expect("a lock");
         bytes.iter().filter(|byte| **byte == b'\n').count()

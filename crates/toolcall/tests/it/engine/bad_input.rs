@@ -1,4 +1,4 @@
-//! What models get wrong: each is answered with a clear error, nothing runs, nothing is lost.
+//! Mistakes of models: each gets a clear error, nothing runs, nothing is lost.
 //! The same engine goes on afterwards.
 
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use toolcall::*;
 
 use crate::engine::support::*;
 
-struct World {
+struct BadInputFixture {
     engine: Engine,
     runs: Arc<AtomicUsize>,
 }
 
-fn world() -> World {
+fn fixture() -> BadInputFixture {
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = runs.clone();
     let schema = json!({
@@ -37,12 +37,12 @@ fn world() -> World {
     let engine = engine(registry([Arc::new(tool)]), &Log::default())
         .policy(AllowAll)
         .build();
-    World { engine, runs }
+    BadInputFixture { engine, runs }
 }
 
-/// The reason the call failed for.
+/// Makes a call that must fail and compares the reason.
 async fn check(request: ToolRequest, reason: Expect) -> Outcome {
-    let World { engine, runs } = world();
+    let BadInputFixture { engine, runs } = fixture();
     let outcome = engine.run(request).await;
     let Ending::Failed { reason: why } = outcome.ending() else {
         panic!("{:?}", outcome.ending());

@@ -1,5 +1,5 @@
-//! What is bounded: output, results, metadata, running and unreported calls, undurable decisions.
-//! A bound holds whatever the tool, the reader or the store does.
+//! Limits: output, results, metadata, running and unreported calls, decisions that are not stored.
+//! A limit holds whatever the tool, the reader or the store does.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,9 +15,9 @@ const SMALL: OutputBudget = OutputBudget { head: 8, tail: 8 };
 #[tokio::test]
 async fn output_beyond_the_budget_is_cut_and_kept_by_the_host() {
     let host = Arc::new(MemoryHost::default().with_keep_limit(30));
-    let chatty = tool("chatty", |_, scope| async move {
+    let chatty = tool("chatty", |_, context| async move {
         for number in 0..10 {
-            scope.print(format!("line {number}\n"));
+            context.print(format!("line {number}\n"));
         }
         Ok(())
     });
@@ -93,9 +93,9 @@ async fn only_so_many_run_at_once_and_the_rest_follows() {
 }
 
 /// A reader that reports nothing: it keeps every ticket.
-struct Stalled(Arc<Mutex<Vec<Ticket>>>);
+struct StalledReader(Arc<Mutex<Vec<Ticket>>>);
 
-impl Reader for Stalled {
+impl Reader for StalledReader {
     fn read(&mut self, _call: &ToolCall, event: &Event, ticket: &Ticket) {
         if let Event::Finished(_) = event {
             self.0.lock().unwrap().push(ticket.clone());
@@ -113,7 +113,7 @@ async fn a_client_that_stops_reading_stops_new_calls() {
     let engine = engine(registry([]), &Log::default())
         .policy(AllowAll)
         .limits(limits)
-        .reader(Stalled(tickets.clone()))
+        .reader(StalledReader(tickets.clone()))
         .build();
     let turn = engine.turn();
     let request = || ToolRequest::new("nothing", json!({}));
@@ -131,7 +131,7 @@ async fn a_client_that_stops_reading_stops_new_calls() {
     fourth.await.await;
 }
 
-/// A store that says later, or never, that a record is safe.
+/// A store that confirms a record later, or never.
 #[derive(Default)]
 struct SlowStore(Mutex<Vec<oneshot::Sender<Result<(), StoreError>>>>);
 
@@ -192,8 +192,8 @@ async fn nothing_starts_before_its_decision_is_safe() {
 
 #[tokio::test]
 async fn metadata_reaches_the_call_and_reserved_keys_are_refused() {
-    let notes = tool("notes", |_, scope| async move {
-        scope.note("com.example/cost", json!({"cents": 3}))?;
+    let notes = tool("notes", |_, context| async move {
+        context.note("com.example/cost", json!({"cents": 3}))?;
         let mut refused = Vec::new();
         for key in [
             "toolcall/timing",
@@ -204,14 +204,14 @@ async fn metadata_reaches_the_call_and_reserved_keys_are_refused() {
             "ä",
         ] {
             refused.push(
-                scope
+                context
                     .note(key, json!(1))
                     .map_err(|error| error.reason().to_owned()),
             );
         }
         assert!(refused.iter().all(Result::is_err), "{refused:?}");
-        assert!(scope.note("big", json!("x".repeat(20_000))).is_err());
-        let many = (0..100).map(|number| scope.note(&format!("n{number}"), json!(number)));
+        assert!(context.note("big", json!("x".repeat(20_000))).is_err());
+        let many = (0..100).map(|number| context.note(&format!("n{number}"), json!(number)));
         Ok(many.filter(Result::is_ok).count().to_string())
     });
     let engine = engine(registry([notes]), &Log::default())

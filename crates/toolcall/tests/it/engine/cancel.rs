@@ -158,7 +158,7 @@ fn a_runtime_that_is_shut_down_leaves_no_call_open() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_does_not_look_is_dropped_after_its_grace() {
+async fn a_tool_that_ignores_its_stop_is_dropped_after_its_grace() {
     let log = Log::default();
     let dropped = Arc::new(AtomicBool::new(false));
     let flag = dropped.clone();
@@ -181,7 +181,7 @@ async fn a_tool_that_does_not_look_is_dropped_after_its_grace() {
     assert!(dropped.load(Ordering::SeqCst));
 }
 
-/// In real time: what blocks a thread cannot be simulated.
+/// In real time: a blocked thread cannot be simulated.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_that_blocks_its_thread_cannot_hold_its_call() {
     let log = Log::default();

@@ -1,5 +1,5 @@
 //! Hosts, stores, sketches and readers that misbehave, and limits at their edges.
-//! No call pays for it with its ending.
+//! Every call still gets its ending.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,7 +62,7 @@ impl Host for BadHost {
     }
 }
 
-/// The call's outcome comes, and so does the end of its turn.
+/// Checks that the call has an outcome and that its turn ends.
 async fn assert_ends(engine: &Engine, tool: &'static str) {
     let turn = engine.turn();
     let handle = turn.call(ToolRequest::new(tool, json!({}))).await;
@@ -89,11 +89,11 @@ async fn children_that_nobody_waits_for_are_cancelled() {
         std::future::pending::<()>().await;
         Ok("x")
     });
-    let outer = custom("outer", |_, scope: RunContext| async move {
+    let outer = custom("outer", |_, context: RunContext| async move {
         for _ in 0..50 {
             let _ = tokio::time::timeout(
                 Duration::from_millis(1),
-                scope.call(ToolRequest::new("inner", json!({}))),
+                context.call(ToolRequest::new("inner", json!({}))),
             )
             .await;
         }
@@ -159,8 +159,8 @@ async fn a_structured_result_alone_reaches_the_model() {
     assert_ne!(o.for_model().content, vec![Content::text("(no output)")]);
 }
 
-struct Sk;
-impl AnyTool for Sk {
+struct SketchPanics;
+impl AnyTool for SketchPanics {
     fn definition(&self) -> &Definition {
         static D: std::sync::OnceLock<Definition> = std::sync::OnceLock::new();
         D.get_or_init(|| definition("sk"))
@@ -179,7 +179,7 @@ impl AnyTool for Sk {
 #[tokio::test]
 async fn a_sketch_that_panics_is_inferred() {
     let mut r = Registry::new();
-    r.add_any(Arc::new(Sk)).unwrap();
+    r.add_any(Arc::new(SketchPanics)).unwrap();
     let engine = Engine::builder(r).policy(AllowAll).build();
     let got = tokio::spawn(async move {
         engine
@@ -221,8 +221,8 @@ async fn the_budget_is_for_the_whole_result() {
 
 #[tokio::test]
 async fn a_store_that_panics_at_the_end_costs_no_ending() {
-    struct S;
-    impl Store for S {
+    struct StorePanickingAtEnd;
+    impl Store for StorePanickingAtEnd {
         fn append(&self, r: Record) -> Receipt {
             if matches!(r.event, Event::Finished(_)) {
                 panic!("store")
@@ -236,7 +236,7 @@ async fn a_store_that_panics_at_the_end_costs_no_ending() {
     let quick = custom("quick", |_, _| async { Ok("x") });
     let engine = Engine::builder(registry_of(vec![quick]))
         .policy(AllowAll)
-        .store(S)
+        .store(StorePanickingAtEnd)
         .build();
     assert_ends(&engine, "quick").await;
 }
@@ -293,8 +293,8 @@ async fn an_endless_grace_stops_no_watch() {
 
 #[tokio::test]
 async fn a_cancelled_turn_waits_for_no_reader() {
-    struct Holds(Vec<Ticket>);
-    impl Reader for Holds {
+    struct TicketHolder(Vec<Ticket>);
+    impl Reader for TicketHolder {
         fn read(&mut self, _: &ToolCall, _: &Event, t: &Ticket) {
             self.0.push(t.clone());
         }
@@ -303,7 +303,7 @@ async fn a_cancelled_turn_waits_for_no_reader() {
     let r = registry_of(vec![Arc::new(q)]);
     let engine = Engine::builder(r)
         .policy(AllowAll)
-        .reader(Holds(vec![]))
+        .reader(TicketHolder(vec![]))
         .limits(Limits {
             unreported: 1,
             ..Limits::default()
@@ -325,8 +325,8 @@ async fn a_cancelled_turn_waits_for_no_reader() {
 
 #[tokio::test]
 async fn a_store_that_always_panics_ends_the_call_undone() {
-    struct S;
-    impl Store for S {
+    struct PanickingStore;
+    impl Store for PanickingStore {
         fn append(&self, r: Record) -> Receipt {
             if !matches!(r.event, Event::Announced(_)) {
                 panic!("store")
@@ -339,7 +339,10 @@ async fn a_store_that_always_panics_ends_the_call_undone() {
     }
     let q = custom("q", |_, _| async { Ok("x") });
     let r = registry_of(vec![Arc::new(q)]);
-    let engine = Engine::builder(r).policy(AllowAll).store(S).build();
+    let engine = Engine::builder(r)
+        .policy(AllowAll)
+        .store(PanickingStore)
+        .build();
     let outcome = engine.run(ToolRequest::new("q", json!({}))).await;
     assert!(
         !outcome.call.has_started(),

@@ -1,5 +1,5 @@
 //! Forms of a tool's server: filled in, declined, withdrawn, and never more than that.
-//! What is filled in reaches the server alone.
+//! Only the server gets the values.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,10 +12,10 @@ use toolcall::*;
 
 use crate::engine::support::*;
 
-/// Answers every form so; everything else is refused.
-struct Filler<F>(F);
+/// Answers every form with this closure and rejects every question.
+struct FormApprover<F>(F);
 
-impl<F> Approver for Filler<F>
+impl<F> Approver for FormApprover<F>
 where
     F: Fn(&FormQuestion) -> BoxFuture<'static, FormAnswer> + Send + Sync + 'static,
 {
@@ -29,7 +29,7 @@ where
 }
 
 fn answers(answer: FormAnswer) -> impl Approver {
-    Filler(move |_: &FormQuestion| -> BoxFuture<'static, FormAnswer> {
+    FormApprover(move |_: &FormQuestion| -> BoxFuture<'static, FormAnswer> {
         Box::pin(std::future::ready(answer.clone()))
     })
 }
@@ -53,15 +53,15 @@ fn form() -> Form {
     Form::read("weather", "Where, and for how long?", &schema).expect("a form")
 }
 
-/// A tool whose server asks once, and that gives back what it was answered.
+/// A tool whose server sends one form, and that returns the answer.
 fn asking() -> Arc<CustomTool> {
-    tool("forecast", |_, scope: RunContext| async move {
-        let said = match scope.elicit(form()).await {
+    tool("forecast", |_, context: RunContext| async move {
+        let message = match context.elicit(form()).await {
             FormAnswer::Accepted(values) => Value::Object(values.into_map()).to_string(),
             FormAnswer::Declined { reason } => format!("declined: {reason:?}"),
             FormAnswer::Cancelled => "cancelled".to_owned(),
         };
-        Ok::<_, ToolError>(said)
+        Ok::<_, ToolError>(message)
     })
 }
 
@@ -69,7 +69,7 @@ fn forecast() -> ToolRequest {
     ToolRequest::new("forecast", json!({}))
 }
 
-/// What the server was answered, and what the journal has of it.
+/// Checks the answer that the server gets and what the journal records of it.
 async fn check(approver: Option<FormAnswer>, expected: Expect) {
     let log = Log::default();
     let builder = engine(registry([asking()]), &log).policy(AllowAll);
@@ -82,8 +82,8 @@ async fn check(approver: Option<FormAnswer>, expected: Expect) {
         .answer
         .as_ref()
         .map(|answer| &answer.reply);
-    let said = text_of(&outcome.result().content);
-    expected.assert_eq(&format!("{said}\n{reply:?}"));
+    let message = text_of(&outcome.result().content);
+    expected.assert_eq(&format!("{message}\n{reply:?}"));
     assert_eq!(
         log.names(&id(1)),
         [
@@ -110,7 +110,7 @@ async fn what_is_filled_in_reaches_the_server_and_not_the_journal() {
 }
 
 #[tokio::test]
-async fn what_was_declined_or_put_aside_is_told_so() {
+async fn what_was_declined_or_closed_is_reported() {
     check(
         Some(FormAnswer::declined()),
         expect![[r#"
@@ -147,7 +147,7 @@ async fn what_does_not_fit_the_form_never_reaches_the_server() {
         json!({"city": "Rome", "card": "4111"}),
         json!({"city": ["Rome"]}),
     ];
-    let mut said = Vec::new();
+    let mut message = Vec::new();
     for values in unfit {
         let log = Log::default();
         let engine = engine(registry([asking()]), &log)
@@ -155,14 +155,14 @@ async fn what_does_not_fit_the_form_never_reaches_the_server() {
             .approver(answers(filled(values)))
             .build();
         let outcome = engine.run(forecast()).await;
-        said.push(text_of(&outcome.result().content));
+        message.push(text_of(&outcome.result().content));
     }
     expect![[r#"
         declined: Some("the answer does not fit the form: `city` is missing")
         declined: Some("the answer does not fit the form: `city`: it is shorter than 2 characters")
         declined: Some("the answer does not fit the form: `days`: it is greater than the maximum of 14")
         declined: Some("the answer does not fit the form: `card` was not asked for")
-        declined: Some("the answer does not fit the form: `city`: it must be string, not array")"#]].assert_eq(&said.join("\n"));
+        declined: Some("the answer does not fit the form: `city`: it must be string, not array")"#]].assert_eq(&message.join("\n"));
 }
 
 #[tokio::test]
@@ -179,7 +179,7 @@ async fn whoever_knows_only_permissions_declines_forms() {
     );
 }
 
-/// What is open when the call stops is withdrawn.
+/// A form that is open when the call stops is withdrawn.
 #[tokio::test]
 async fn a_stopped_call_takes_its_form_along() {
     let (log, dropped) = (Log::default(), Arc::new(AtomicUsize::new(0)));
@@ -187,9 +187,9 @@ async fn a_stopped_call_takes_its_form_along() {
     let bell = asked.clone();
     let engine = engine(registry([asking()]), &log)
         .policy(AllowAll)
-        .approver(Filler(
+        .approver(FormApprover(
             move |_: &FormQuestion| -> BoxFuture<'static, FormAnswer> {
-                let guard = Count(seen.clone());
+                let guard = DropCounter(seen.clone());
                 bell.notify_one();
                 Box::pin(async move {
                     let _guard = guard;
@@ -211,27 +211,27 @@ async fn a_stopped_call_takes_its_form_along() {
     assert_eq!(answer.reply, FormReply::Cancelled);
 }
 
-struct Count(Arc<AtomicUsize>);
+struct DropCounter(Arc<AtomicUsize>);
 
-impl Drop for Count {
+impl Drop for DropCounter {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 }
 
-/// A server may withdraw what it asked: its tool drops the form and goes on.
+/// A server may withdraw its form: its tool drops it and goes on.
 #[tokio::test(start_paused = true)]
 async fn a_form_that_is_withdrawn_is_answered_so() {
     let log = Log::default();
-    let withdrawing = tool("impatient", |_, scope: RunContext| async move {
-        let _late = tokio::time::timeout(Duration::from_secs(1), scope.elicit(form())).await;
+    let withdrawing = tool("impatient", |_, context: RunContext| async move {
+        let _late = tokio::time::timeout(Duration::from_secs(1), context.elicit(form())).await;
         Ok::<_, ToolError>("went on")
     });
     let never =
         |_: &FormQuestion| -> BoxFuture<'static, FormAnswer> { Box::pin(std::future::pending()) };
     let engine = engine(registry([withdrawing]), &log)
         .policy(AllowAll)
-        .approver(Filler(never))
+        .approver(FormApprover(never))
         .build();
     let outcome = engine.run(ToolRequest::new("impatient", json!({}))).await;
     assert_eq!(outcome.ending(), &Ending::Completed);
@@ -239,7 +239,7 @@ async fn a_form_that_is_withdrawn_is_answered_so() {
     assert_eq!(answer.reply, FormReply::Cancelled);
 }
 
-/// A person takes the time they need; the tool's own time stands still.
+/// The user takes the time they need; the tool's time limit is paused.
 #[tokio::test(start_paused = true)]
 async fn a_form_that_waits_costs_the_tool_no_time() {
     let log = Log::default();
@@ -255,7 +255,7 @@ async fn a_form_that_waits_costs_the_tool_no_time() {
             run: Duration::from_secs(10),
             ..Limits::default()
         })
-        .approver(Filler(slow))
+        .approver(FormApprover(slow))
         .build();
     let outcome = engine.run(forecast()).await;
     assert_eq!(outcome.ending(), &Ending::Completed);
@@ -263,15 +263,15 @@ async fn a_form_that_waits_costs_the_tool_no_time() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_and_asks_is_not_heard() {
+async fn a_server_may_send_only_so_many_forms() {
     let log = Log::default();
     let last = Arc::new(Mutex::new(None));
     let seen = last.clone();
-    let nagging = tool("nag", move |_, scope: RunContext| {
+    let nagging = tool("nag", move |_, context: RunContext| {
         let seen = seen.clone();
         async move {
             for _ in 0..20 {
-                *seen.lock().unwrap() = Some(scope.elicit(form()).await);
+                *seen.lock().unwrap() = Some(context.elicit(form()).await);
             }
             Ok::<_, ToolError>("done")
         }
@@ -290,14 +290,14 @@ async fn a_server_that_asks_and_asks_is_not_heard() {
     );
 }
 
-/// The scope that asked is kept beyond its call.
+/// The context outlives its call.
 #[tokio::test]
-async fn a_scope_asks_nothing_after_its_call() {
+async fn a_context_asks_nothing_after_its_call() {
     let log = Log::default();
     let kept = Arc::new(Mutex::new(None));
     let keeping = kept.clone();
-    let keep = tool("keep", move |_, scope: RunContext| {
-        *keeping.lock().unwrap() = Some(scope);
+    let keep = tool("keep", move |_, context: RunContext| {
+        *keeping.lock().unwrap() = Some(context);
         async { Ok::<_, ToolError>("kept") }
     });
     let engine = engine(registry([keep]), &log)
@@ -305,7 +305,7 @@ async fn a_scope_asks_nothing_after_its_call() {
         .approver(answers(filled(json!({"city": "Rome"}))))
         .build();
     let outcome = engine.run(ToolRequest::new("keep", json!({}))).await;
-    let scope = kept.lock().unwrap().take().expect("a scope");
-    assert_eq!(scope.elicit(form()).await, FormAnswer::Cancelled);
+    let context = kept.lock().unwrap().take().expect("a context");
+    assert_eq!(context.elicit(form()).await, FormAnswer::Cancelled);
     assert_eq!(outcome.call.forms().len(), 0);
 }

@@ -1,5 +1,5 @@
-//! Stories of single calls: every step in order, and every way to end.
-//! Order between calls is told elsewhere.
+//! Scenarios of single calls: every step in order, and every ending.
+//! The order between calls is tested elsewhere.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use toolcall::*;
 #[tokio::test]
 async fn a_call_goes_through_every_step() {
     let log = Log::default();
-    let talkative = tool("talk", |_, scope| async move {
-        scope.print("hello ");
-        scope.progress(Progress::at(1.0).of(2.0).saying("half"));
-        scope.print("world");
+    let talkative = tool("talk", |_, context| async move {
+        context.print("hello ");
+        context.progress(Progress::at(1.0).of(2.0).saying("half"));
+        context.print("world");
         Ok("done")
     });
     let engine = engine(registry([talkative]), &log).policy(AllowAll).build();
@@ -97,7 +97,7 @@ async fn what_would_be_asked_is_refused_where_nobody_can_be_asked() {
 }
 
 #[tokio::test]
-async fn a_person_is_asked_with_the_diff_and_allows() {
+async fn the_user_is_asked_with_the_diff_and_allows() {
     let log = Log::default();
     let host = Arc::new(MemoryHost::default().with_file("/w/a", "one two"));
     let approver = |question: Arc<Question>| async move {
@@ -343,8 +343,8 @@ async fn a_panic_in_prepare_policy_or_approver_is_a_failed_call_that_never_start
 #[tokio::test(start_paused = true)]
 async fn a_silent_tool_gives_signs_of_life() {
     let log = Log::default();
-    let quiet = tool("quiet", |_, scope| async move {
-        scope.print("ab");
+    let quiet = tool("quiet", |_, context| async move {
+        context.print("ab");
         tokio::time::sleep(Duration::from_secs(12)).await;
         Ok(())
     });
@@ -398,7 +398,7 @@ async fn the_same_failure_again_and_again_is_reminded_and_then_stopped() {
 }
 
 #[tokio::test]
-async fn a_tool_that_fails_tells_why_and_what_it_has() {
+async fn a_tool_that_fails_reports_why_and_what_it_has() {
     let log = Log::default();
     let fails = tool("fails", |_, _| async {
         let number: i32 = "x".parse()?;

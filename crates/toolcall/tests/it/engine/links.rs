@@ -1,5 +1,5 @@
-//! Paths that lead elsewhere: what is judged, shown and changed is where they lead.
-//! The host has links in memory; real ones are tested where real files are.
+//! Paths with symlinks: their targets are judged, shown and changed.
+//! The symlinks are in memory; real ones are tested with real files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use toolcall::*;
 
 use crate::engine::support::*;
 
-/// A host whose folders may be links.
+/// A host whose directories may be symlinks.
 struct LinkedHost {
     memory: Arc<MemoryHost>,
     links: Arc<Mutex<BTreeMap<PathBuf, PathBuf>>>,
@@ -22,9 +22,10 @@ impl LinkedHost {
         let links = self.links.lock().unwrap();
         let found = links.iter().find_map(|(link, target)| {
             let rest = path.strip_prefix(link).ok()?;
-            Some(match rest.as_os_str().is_empty() {
-                true => target.clone(),
-                false => target.join(rest),
+            Some(if rest.as_os_str().is_empty() {
+                target.clone()
+            } else {
+                target.join(rest)
             })
         });
         found.unwrap_or_else(|| path.to_owned())
@@ -126,9 +127,10 @@ async fn a_link_to_the_folder_of_the_session_is_not_worth_a_word() {
 async fn a_rule_about_where_a_path_leads_holds() {
     let denies_real = |intent: &Intent, _: &SessionContext| {
         let is_real = |touch: &Touch| matches!(touch, Touch::Reads(path) | Touch::Writes(path) if path.starts_with("/w/real"));
-        match intent.touches.iter().any(is_real) {
-            true => Verdict::deny("test", "it is real"),
-            false => Verdict::allow("test"),
+        if intent.touches.iter().any(is_real) {
+            Verdict::deny("test", "it is real")
+        } else {
+            Verdict::allow("test")
         }
     };
     let (host, memory, _) = host();
@@ -152,7 +154,7 @@ async fn a_rule_about_where_a_path_leads_holds() {
 async fn what_leads_elsewhere_since_it_was_shown_is_not_changed() {
     let (host, memory, links) = host();
     let log = Log::default();
-    // The file that is shown is the same, and yet another one.
+    // The shown path is the same, but leads to another file.
     let approver = move |_: Arc<Question>| {
         let other = PathBuf::from("/w/other");
         links.lock().unwrap().insert("/w/real".into(), other);

@@ -13,17 +13,17 @@ use crate::engine::support::*;
 
 const MANY: usize = 10_000;
 
-/// Every tool waits until all ten thousand run, and uses its call meanwhile: if a lock were held
-/// across a tool, they would never meet.
+/// Every tool waits until all ten thousand run, and uses its call meanwhile: with a lock held
+/// across a tool they would never all run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_calls_at_once_end_ten_thousand_times() {
     let barrier = Arc::new(Barrier::new(MANY));
-    let meeting = tool("meet", move |input, scope| {
+    let meeting = tool("meet", move |input, context| {
         let barrier = barrier.clone();
         async move {
-            scope.print(format!("{}", input["number"]));
+            context.print(format!("{}", input["number"]));
             barrier.wait().await;
-            scope.progress(Progress::at(1.0).of(1.0));
+            context.progress(Progress::at(1.0).of(1.0));
             Ok(input["number"].to_string())
         }
     });

@@ -1,5 +1,5 @@
-//! Calls on behalf of calls: tracked under their parent, within its permits, ended with it.
-//! A nested call passes the same gate as any other.
+//! Nested calls: recorded under their parent, within its permits, ended with it.
+//! A nested call is judged like any other.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use toolcall::*;
 
 use crate::engine::support::*;
 
-/// A tool that calls another and says how that went.
+/// A tool that calls another and returns how that ended.
 fn delegating(name: &str, to: &'static str) -> Arc<CustomTool> {
-    tool(name, move |input, scope| async move {
-        let outcome = scope.call(ToolRequest::new(to, (*input).clone())).await;
+    tool(name, move |input, context| async move {
+        let outcome = context.call(ToolRequest::new(to, (*input).clone())).await;
         Ok(format!(
             "{}: {}",
             outcome.ending().name(),
@@ -91,13 +91,13 @@ async fn parents_cannot_starve_their_children() {
 async fn a_child_never_waits_for_its_own_parent() {
     let log = Log::default();
     let host = MemoryHost::default().with_file("/w/a", "one");
-    let refactor = custom("refactor", |_, scope| async move {
+    let refactor = custom("refactor", |_, context| async move {
         let edit = json!({"path": "a", "old": "one", "new": "1"});
-        let outcome = scope.call(ToolRequest::new("edit_file", edit)).await;
+        let outcome = context.call(ToolRequest::new("edit_file", edit)).await;
         Ok(outcome.ending().name())
     });
-    let refactor = refactor.preparing(|look| {
-        Ok(Intent::new(Kind::Edit, "Refactor").touching(Touch::Writes(look.path("a"))))
+    let refactor = refactor.preparing(|context| {
+        Ok(Intent::new(Kind::Edit, "Refactor").touching(Touch::Writes(context.path("a"))))
     });
     let engine = engine(registry([Arc::new(refactor)]), &log)
         .host(Arc::new(host))

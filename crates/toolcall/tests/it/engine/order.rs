@@ -1,5 +1,5 @@
-//! Which calls wait for which: conflicts in order, everything else side by side.
-//! What conflicts is the schedule's business and tested there.
+//! Which calls wait for which: conflicting ones run in order, all others at the same time.
+//! Which calls conflict is tested with the schedule.
 
 use std::sync::Arc;
 
@@ -69,9 +69,10 @@ async fn the_second_edit_goes_on_when_the_first_is_refused() {
     let log = Log::default();
     let host = Arc::new(MemoryHost::default().with_file("/w/a", "one two"));
     let approver = |question: Arc<Question>| async move {
-        match question.call == id(1) {
-            true => Answer::reject(),
-            false => Answer::AllowOnce,
+        if question.call == id(1) {
+            Answer::reject()
+        } else {
+            Answer::AllowOnce
         }
     };
     let engine = engine(registry([]), &log)
@@ -113,15 +114,16 @@ async fn calls_that_touch_different_things_run_side_by_side() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_for_a_person_holds_up_nobody_else() {
+async fn a_call_that_waits_for_the_user_blocks_no_other() {
     let log = Log::default();
     let host = MemoryHost::default()
         .with_file("/w/a", "a")
         .with_file("/w/b", "b");
     let approver = |question: Arc<Question>| async move {
-        match question.call == id(1) {
-            true => std::future::pending().await,
-            false => Answer::AllowOnce,
+        if question.call == id(1) {
+            std::future::pending().await
+        } else {
+            Answer::AllowOnce
         }
     };
     let engine = engine(registry([]), &log)
@@ -149,10 +151,10 @@ async fn a_command_that_was_not_understood_runs_alone() {
             Ok(())
         }
     });
-    let shell = shell.preparing(|look| {
+    let shell = shell.preparing(|context| {
         let command = Command::new(
             "make $(date)",
-            look.setting().cwd.clone(),
+            context.setting().cwd.clone(),
             Reading::Unclear("a substitution".into()),
         );
         Ok(Intent::new(Kind::Execute, "make $(date)").touching(Touch::Runs(command)))

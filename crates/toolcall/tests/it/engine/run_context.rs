@@ -1,5 +1,5 @@
-//! What a tool may do: what it stated, and no more.
-//! A denied path ends the call before a byte of it is anywhere.
+//! A tool may do what it stated, and no more.
+//! A denied path ends the call before a byte of it is read.
 
 use std::sync::Arc;
 
@@ -15,17 +15,18 @@ fn host() -> Arc<MemoryHost> {
     Arc::new(host.with_command("make", "made\n", Exit::Code(0)))
 }
 
-/// Denies everything that has to do with `/w/secret`, asks about the rest.
+/// Denies everything under `/w/secret`, asks about the rest.
 fn guard(intent: &Intent, _setting: &SessionContext) -> Verdict {
     let secret = |touch: &Touch| matches!(touch, Touch::Reads(path) | Touch::Writes(path) if path.ends_with("secret"));
-    match intent.touches.iter().any(secret) {
-        true => Verdict::deny("secret", "`secret` is protected"),
-        false => Verdict::ask("rest", intent),
+    if intent.touches.iter().any(secret) {
+        Verdict::deny("secret", "`secret` is protected")
+    } else {
+        Verdict::ask("rest", intent)
     }
 }
 
 #[tokio::test]
-async fn a_denied_look_ends_the_call_before_a_byte_is_shown() {
+async fn a_denied_read_ends_the_call_before_a_byte_is_shown() {
     let log = Log::default();
     let engine = engine(registry([]), &log)
         .host(host())
@@ -41,10 +42,10 @@ async fn a_denied_look_ends_the_call_before_a_byte_is_shown() {
 }
 
 #[tokio::test]
-async fn what_is_looked_at_is_part_of_the_intent() {
+async fn what_is_read_is_part_of_the_intent() {
     let log = Log::default();
-    struct Peeks;
-    impl Tool for Peeks {
+    struct UnstatedRead;
+    impl Tool for UnstatedRead {
         const NAME: &'static str = "peek_around";
         const DESCRIPTION: &'static str = "Looks at a file and does not say so";
         type Input = serde_json::Map<String, serde_json::Value>;
@@ -53,18 +54,18 @@ async fn what_is_looked_at_is_part_of_the_intent() {
         async fn prepare(
             &self,
             _input: &Self::Input,
-            look: &PrepareContext,
+            context: &PrepareContext,
         ) -> Result<Intent, ToolError> {
-            look.read(&look.path("a")).await?;
+            context.read(&context.path("a")).await?;
             Ok(Intent::new(Kind::Think, "Think"))
         }
 
-        async fn run(&self, _input: Self::Input, _scope: &RunContext) -> Result<(), ToolError> {
+        async fn run(&self, _input: Self::Input, _context: &RunContext) -> Result<(), ToolError> {
             Ok(())
         }
     }
     let mut registry = registry([]);
-    registry.add(Peeks).unwrap();
+    registry.add(UnstatedRead).unwrap();
     let engine = engine(registry, &log).host(host()).policy(AllowAll).build();
     let outcome = engine.run(ToolRequest::new("peek_around", json!({}))).await;
     let prepared = outcome.call.prepared_as().unwrap();
@@ -75,14 +76,14 @@ async fn what_is_looked_at_is_part_of_the_intent() {
 #[tokio::test]
 async fn what_was_not_stated_is_not_done() {
     let log = Log::default();
-    let sly = tool("sly", |_, scope| async move {
+    let sly = tool("sly", |_, context| async move {
         let edit = FileEdit::modified("/w/a", "a", "b");
         let command = Command::new("make", "/w", Reading::Unclear("a test".into()));
         let tried = [
-            scope.read("/w/a").await.map(drop),
-            scope.read("/w/secret").await.map(drop),
-            scope.apply(&edit).await.map(drop),
-            scope.run(&command).await.map(drop),
+            context.read("/w/a").await.map(drop),
+            context.read("/w/secret").await.map(drop),
+            context.apply(&edit).await.map(drop),
+            context.run(&command).await.map(drop),
         ];
         assert!(tried.iter().all(Result::is_err), "{tried:?}");
         Ok(())
@@ -101,9 +102,9 @@ async fn what_was_not_stated_is_not_done() {
 #[tokio::test]
 async fn what_may_be_read_is_what_was_stated_and_is_not_denied() {
     let log = Log::default();
-    let walk = custom("walk", |_, scope: RunContext| async move {
+    let walk = custom("walk", |_, context: RunContext| async move {
         let paths = ["/w", "/w/a", "/w/secret", "/x"];
-        let may = paths.map(|path| scope.may_read(path.as_ref()));
+        let may = paths.map(|path| context.may_read(path.as_ref()));
         assert_eq!(may, [true, true, false, false]);
         Ok(())
     });
@@ -122,8 +123,8 @@ async fn a_tool_that_states_nothing_is_inferred_and_may_touch_anything() {
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
     let silent = CustomTool::new(
         Definition::new("write_report", "For a test", schema),
-        |_, scope| async move {
-            scope.apply(&FileEdit::added("/w/report", "text")).await?;
+        |_, context| async move {
+            context.apply(&FileEdit::added("/w/report", "text")).await?;
             Ok("written")
         },
     );
@@ -156,18 +157,18 @@ async fn a_command_prints_as_it_runs_and_a_plan_becomes_an_event() {
             Reading::Understood(vec![Part::new(vec!["make".into()], cwd)]),
         )
     };
-    let make = CustomTool::new(definition, move |_, scope| async move {
-        scope.plan(Plan {
+    let make = CustomTool::new(definition, move |_, context| async move {
+        context.plan(Plan {
             entries: vec![PlanEntry {
                 content: "make".into(),
                 status: PlanStatus::InProgress,
                 priority: Priority::default(),
             }],
         });
-        Ok(format!("{:?}", scope.run(&command("/w".as_ref())).await?))
+        Ok(format!("{:?}", context.run(&command("/w".as_ref())).await?))
     });
-    let make = make.preparing(move |look| {
-        let command = command(&look.setting().cwd);
+    let make = make.preparing(move |context| {
+        let command = command(&context.setting().cwd);
         Ok(Intent::new(Kind::Execute, "make").touching(Touch::Runs(command)))
     });
     let engine = engine(registry([Arc::new(make)]), &log)
@@ -183,8 +184,8 @@ async fn a_command_prints_as_it_runs_and_a_plan_becomes_an_event() {
 #[tokio::test]
 async fn what_was_shown_is_what_is_done() {
     let log = Log::default();
-    let swaps = custom("swap_edit", |_, scope| async move {
-        scope
+    let swaps = custom("swap_edit", |_, context| async move {
+        context
             .apply(&FileEdit::modified("/w/a", "a", "something else"))
             .await?;
         Ok(())

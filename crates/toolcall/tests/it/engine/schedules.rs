@@ -1,5 +1,6 @@
 //! Random interleavings of answers, cancels, timeouts, panics and drops.
-//! Whatever comes when: one ending for every call, nothing undecided starts, nothing starts after its cancel.
+//! In any order: one ending for every call, nothing starts undecided, nothing starts after its
+//! cancel.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,26 +13,26 @@ use toolcall::*;
 
 use crate::engine::support::*;
 
-/// What one call meets on its way. Times are in steps of ten milliseconds.
+/// What happens to one call. Times are in steps of ten milliseconds.
 #[derive(Clone, Debug)]
-struct Plot {
+struct CallScript {
     arrives: u64,
-    streamed: Streamed,
-    prepares: Does,
-    verdict: Judged,
-    runs: Does,
+    delivery: InputDelivery,
+    prepares: ToolBehavior,
+    verdict: ScriptedVerdict,
+    runs: ToolBehavior,
     path: u8,
 }
 
 #[derive(Clone, Debug)]
-enum Streamed {
+enum InputDelivery {
     No,
     Completes { after: u64 },
     BreaksOff { after: u64 },
 }
 
 #[derive(Clone, Debug)]
-enum Does {
+enum ToolBehavior {
     Well { after: u64 },
     Fails { after: u64 },
     Panics { after: u64 },
@@ -40,14 +41,14 @@ enum Does {
 }
 
 #[derive(Clone, Debug)]
-enum Judged {
+enum ScriptedVerdict {
     Allow,
     Deny,
-    Asked(Reply, u64),
+    Asked(ScriptedAnswer, u64),
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Reply {
+enum ScriptedAnswer {
     Once,
     Always,
     Reject,
@@ -57,9 +58,9 @@ enum Reply {
     Panics,
 }
 
-/// What comes from outside.
+/// An event from outside.
 #[derive(Clone, Debug)]
-enum Blow {
+enum OutsideEvent {
     CancelCall { which: usize, at: u64 },
     CancelTurn { at: u64 },
     DropTurn { at: u64 },
@@ -67,43 +68,43 @@ enum Blow {
     NewRules { at: u64 },
 }
 
-fn does() -> impl Strategy<Value = Does> {
+fn behavior() -> impl Strategy<Value = ToolBehavior> {
     prop_oneof![
-        4 => (0..20u64).prop_map(|after| Does::Well { after }),
-        1 => (0..20u64).prop_map(|after| Does::Fails { after }),
-        1 => (0..20u64).prop_map(|after| Does::Panics { after }),
-        1 => Just(Does::Hangs),
-        1 => (0..5u64).prop_map(|after| Does::Nests { after }),
+        4 => (0..20u64).prop_map(|after| ToolBehavior::Well { after }),
+        1 => (0..20u64).prop_map(|after| ToolBehavior::Fails { after }),
+        1 => (0..20u64).prop_map(|after| ToolBehavior::Panics { after }),
+        1 => Just(ToolBehavior::Hangs),
+        1 => (0..5u64).prop_map(|after| ToolBehavior::Nests { after }),
     ]
 }
 
-fn reply() -> impl Strategy<Value = Reply> {
+fn scripted_answer() -> impl Strategy<Value = ScriptedAnswer> {
     prop_oneof![
-        Just(Reply::Once),
-        Just(Reply::Always),
-        Just(Reply::Reject),
-        Just(Reply::RejectAlways),
-        Just(Reply::Cancelled),
-        Just(Reply::Never),
-        Just(Reply::Panics),
+        Just(ScriptedAnswer::Once),
+        Just(ScriptedAnswer::Always),
+        Just(ScriptedAnswer::Reject),
+        Just(ScriptedAnswer::RejectAlways),
+        Just(ScriptedAnswer::Cancelled),
+        Just(ScriptedAnswer::Never),
+        Just(ScriptedAnswer::Panics),
     ]
 }
 
-fn plot() -> impl Strategy<Value = Plot> {
-    let streamed = prop_oneof![
-        3 => Just(Streamed::No),
-        1 => (0..10u64).prop_map(|after| Streamed::Completes { after }),
-        1 => (0..10u64).prop_map(|after| Streamed::BreaksOff { after }),
+fn script() -> impl Strategy<Value = CallScript> {
+    let delivery = prop_oneof![
+        3 => Just(InputDelivery::No),
+        1 => (0..10u64).prop_map(|after| InputDelivery::Completes { after }),
+        1 => (0..10u64).prop_map(|after| InputDelivery::BreaksOff { after }),
     ];
     let verdict = prop_oneof![
-        2 => Just(Judged::Allow),
-        1 => Just(Judged::Deny),
-        3 => (reply(), 0..12u64).prop_map(|(reply, after)| Judged::Asked(reply, after)),
+        2 => Just(ScriptedVerdict::Allow),
+        1 => Just(ScriptedVerdict::Deny),
+        3 => (scripted_answer(), 0..12u64).prop_map(|(scripted_answer, after)| ScriptedVerdict::Asked(scripted_answer, after)),
     ];
-    (0..8u64, streamed, does(), verdict, does(), 0..3u8).prop_map(
-        |(arrives, streamed, prepares, verdict, runs, path)| Plot {
+    (0..8u64, delivery, behavior(), verdict, behavior(), 0..3u8).prop_map(
+        |(arrives, delivery, prepares, verdict, runs, path)| CallScript {
             arrives,
-            streamed,
+            delivery,
             prepares,
             verdict,
             runs,
@@ -112,13 +113,13 @@ fn plot() -> impl Strategy<Value = Plot> {
     )
 }
 
-fn blow() -> impl Strategy<Value = Blow> {
+fn outside_event() -> impl Strategy<Value = OutsideEvent> {
     prop_oneof![
-        4 => (0..5usize, 0..20u64).prop_map(|(which, at)| Blow::CancelCall { which, at }),
-        1 => (0..20u64).prop_map(|at| Blow::CancelTurn { at }),
-        1 => (0..20u64).prop_map(|at| Blow::DropTurn { at }),
-        1 => (0..20u64).prop_map(|at| Blow::DropEngine { at }),
-        1 => (0..20u64).prop_map(|at| Blow::NewRules { at }),
+        4 => (0..5usize, 0..20u64).prop_map(|(which, at)| OutsideEvent::CancelCall { which, at }),
+        1 => (0..20u64).prop_map(|at| OutsideEvent::CancelTurn { at }),
+        1 => (0..20u64).prop_map(|at| OutsideEvent::DropTurn { at }),
+        1 => (0..20u64).prop_map(|at| OutsideEvent::DropEngine { at }),
+        1 => (0..20u64).prop_map(|at| OutsideEvent::NewRules { at }),
     ]
 }
 
@@ -128,25 +129,28 @@ async fn steps(count: u64) {
     sleep(STEP * u32::try_from(count).unwrap()).await;
 }
 
-async fn act(does: &Does, scope: Option<&RunContext>) -> Result<&'static str, ToolError> {
-    match does {
-        Does::Well { after } => {
+async fn act(
+    behavior: &ToolBehavior,
+    context: Option<&RunContext>,
+) -> Result<&'static str, ToolError> {
+    match behavior {
+        ToolBehavior::Well { after } => {
             steps(*after).await;
             Ok("well")
         }
-        Does::Fails { after } => {
+        ToolBehavior::Fails { after } => {
             steps(*after).await;
             Err(ToolError::new("it fails"))
         }
-        Does::Panics { after } => {
+        ToolBehavior::Panics { after } => {
             steps(*after).await;
-            panic!("in the plot")
+            panic!("in the script")
         }
-        Does::Hangs => std::future::pending().await,
-        Does::Nests { after } => {
-            if let Some(scope) = scope {
-                scope.print("nesting");
-                scope.call(ToolRequest::new("nested", json!({}))).await;
+        ToolBehavior::Hangs => std::future::pending().await,
+        ToolBehavior::Nests { after } => {
+            if let Some(context) = context {
+                context.print("nesting");
+                context.call(ToolRequest::new("nested", json!({}))).await;
             }
             steps(*after).await;
             Ok("nested")
@@ -154,37 +158,40 @@ async fn act(does: &Does, scope: Option<&RunContext>) -> Result<&'static str, To
     }
 }
 
-/// The tool whose call number is in its input.
-struct Plotted(Arc<Vec<Plot>>, Definition);
+/// A tool that follows the script whose number is in its input.
+struct ScriptedTool(Arc<Vec<CallScript>>, Definition);
 
-impl Plotted {
-    fn plot(&self, input: &serde_json::Value) -> &Plot {
+impl ScriptedTool {
+    fn script(&self, input: &serde_json::Value) -> &CallScript {
         &self.0[usize::try_from(input["number"].as_u64().unwrap()).unwrap()]
     }
 }
 
-impl AnyTool for Plotted {
+impl AnyTool for ScriptedTool {
     fn definition(&self) -> &Definition {
         &self.1
     }
 
-    fn prepare<'a>(&'a self, look: &'a PrepareContext) -> BoxFuture<'a, Result<Intent, ToolError>> {
+    fn prepare<'a>(
+        &'a self,
+        context: &'a PrepareContext,
+    ) -> BoxFuture<'a, Result<Intent, ToolError>> {
         Box::pin(async move {
-            let plot = self.plot(look.input());
-            act(&plot.prepares, None).await?;
-            let number = &look.input()["number"];
+            let script = self.script(context.input());
+            act(&script.prepares, None).await?;
+            let number = &context.input()["number"];
             let intent = Intent::new(Kind::Edit, format!("{number}"));
-            Ok(intent.touching(Touch::Writes(look.path(format!("{}", plot.path)))))
+            Ok(intent.touching(Touch::Writes(context.path(format!("{}", script.path)))))
         })
     }
 
     fn run<'a>(
         &'a self,
         input: Arc<serde_json::Value>,
-        scope: &'a RunContext,
+        context: &'a RunContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
-            act(&self.plot(&input).runs, Some(scope))
+            act(&self.script(&input).runs, Some(context))
                 .await
                 .map(Into::into)
         })
@@ -195,31 +202,34 @@ fn number_of(intent: &Intent) -> Option<usize> {
     intent.title.parse().ok()
 }
 
-fn stage(
-    plots: &Arc<Vec<Plot>>,
+fn build_engine(
+    scripts: &Arc<Vec<CallScript>>,
     log: &Log,
     store: &Arc<MemoryStore>,
     rulebook: &Arc<SessionRulebook>,
 ) -> Engine {
     let definition = Definition::new(
-        "plotted",
+        "scripted",
         "For a test",
         json!({"type": "object", "required": ["number"]}),
     );
     let mut registry = registry([tool("nested", |_, _| async { Ok("deep") })]);
     registry
-        .add_any(Arc::new(Plotted(plots.clone(), definition)))
+        .add_any(Arc::new(ScriptedTool(scripts.clone(), definition)))
         .unwrap();
-    let asked = plots.clone();
+    let asked = scripts.clone();
     let approver = move |question: Arc<Question>| {
-        let plot = number_of(&question.subject.intent).map(|number| asked[number].verdict.clone());
+        let script =
+            number_of(&question.subject.intent).map(|number| asked[number].verdict.clone());
         async move {
-            let (reply, after) = match plot {
-                Some(Judged::Asked(reply, after)) => (reply, after),
-                Some(Judged::Allow | Judged::Deny) | None => (Reply::Reject, 0),
+            let (scripted_answer, after) = match script {
+                Some(ScriptedVerdict::Asked(scripted_answer, after)) => (scripted_answer, after),
+                Some(ScriptedVerdict::Allow | ScriptedVerdict::Deny) | None => {
+                    (ScriptedAnswer::Reject, 0)
+                }
             };
             steps(after).await;
-            answer(reply, &question).await
+            answer(scripted_answer, &question).await
         }
     };
     let limits = Limits {
@@ -239,82 +249,85 @@ fn stage(
         .build()
 }
 
-async fn answer(reply: Reply, question: &Question) -> Answer {
+async fn answer(scripted_answer: ScriptedAnswer, question: &Question) -> Answer {
     let rule = || question.offers[0].clone();
-    match reply {
-        Reply::Once => Answer::AllowOnce,
-        Reply::Always => Answer::AllowAlways(rule()),
-        Reply::Reject => Answer::reject(),
-        Reply::RejectAlways => Answer::RejectAlways {
+    match scripted_answer {
+        ScriptedAnswer::Once => Answer::AllowOnce,
+        ScriptedAnswer::Always => Answer::AllowAlways(rule()),
+        ScriptedAnswer::Reject => Answer::reject(),
+        ScriptedAnswer::RejectAlways => Answer::RejectAlways {
             rule: rule(),
             reason: None,
         },
-        Reply::Cancelled => Answer::Cancelled,
-        Reply::Never => std::future::pending().await,
-        Reply::Panics => panic!("in the approver"),
+        ScriptedAnswer::Cancelled => Answer::Cancelled,
+        ScriptedAnswer::Never => std::future::pending().await,
+        ScriptedAnswer::Panics => panic!("in the approver"),
     }
 }
 
-fn policy(plots: Arc<Vec<Plot>>) -> impl Policy {
+fn policy(scripts: Arc<Vec<CallScript>>) -> impl Policy {
     move |intent: &Intent, _: &SessionContext| match number_of(intent)
-        .map(|number| &plots[number].verdict)
+        .map(|number| &scripts[number].verdict)
     {
-        Some(Judged::Allow) | None => Verdict::allow("plot"),
-        Some(Judged::Deny) => Verdict::deny("plot", "denied"),
-        Some(Judged::Asked(..)) => Verdict::ask("plot", intent),
+        Some(ScriptedVerdict::Allow) | None => Verdict::allow("script"),
+        Some(ScriptedVerdict::Deny) => Verdict::deny("script", "denied"),
+        Some(ScriptedVerdict::Asked(..)) => Verdict::ask("script", intent),
     }
 }
 
-/// Something that happens at its time.
+/// Something that happens at a certain time.
 #[derive(Clone, Debug)]
-enum Happening {
-    Arrives(usize),
+enum TimelineEvent {
+    CallArrives(usize),
     StreamEnds(usize),
-    Strikes(Blow),
+    Outside(OutsideEvent),
 }
 
-fn timeline(plots: &[Plot], blows: Vec<Blow>) -> Vec<(u64, Happening)> {
-    let mut happenings = Vec::new();
-    for (number, plot) in plots.iter().enumerate() {
-        happenings.push((plot.arrives, Happening::Arrives(number)));
-        match plot.streamed {
-            Streamed::No => {}
-            Streamed::Completes { after } | Streamed::BreaksOff { after } => {
-                happenings.push((plot.arrives + after, Happening::StreamEnds(number)));
+fn timeline(
+    scripts: &[CallScript],
+    outside_events: Vec<OutsideEvent>,
+) -> Vec<(u64, TimelineEvent)> {
+    let mut events = Vec::new();
+    for (number, script) in scripts.iter().enumerate() {
+        events.push((script.arrives, TimelineEvent::CallArrives(number)));
+        match script.delivery {
+            InputDelivery::No => {}
+            InputDelivery::Completes { after } | InputDelivery::BreaksOff { after } => {
+                events.push((script.arrives + after, TimelineEvent::StreamEnds(number)));
             }
         }
     }
-    happenings.extend(
-        blows
+    events.extend(
+        outside_events
             .into_iter()
-            .map(|blow| (blow.at(), Happening::Strikes(blow))),
+            .map(|outside_event| (outside_event.at(), TimelineEvent::Outside(outside_event))),
     );
-    happenings.sort_by_key(|(at, _)| *at);
-    happenings
+    events.sort_by_key(|(at, _)| *at);
+    events
 }
 
-/// A story while it is told.
-struct Story {
-    plots: Arc<Vec<Plot>>,
+/// A running simulation.
+struct Simulation {
+    scripts: Arc<Vec<CallScript>>,
     rulebook: Arc<SessionRulebook>,
     log: Log,
     engine: Option<Engine>,
     turn: Option<Turn>,
     streams: HashMap<usize, InputStream>,
     calls: Vec<CallHandle>,
-    /// How long the log was when a call was surely cancelled.
+    /// How long the log was when a call was certainly cancelled.
     cancelled: HashMap<CallId, usize>,
 }
 
-impl Story {
-    fn new(plots: Vec<Plot>, log: &Log, store: &Arc<MemoryStore>) -> Self {
-        let plots = Arc::new(plots);
-        let rulebook = Arc::new(SessionRulebook::new(policy(plots.clone())));
-        let engine = stage(&plots, log, store, &rulebook);
+impl Simulation {
+    fn new(scripts: Vec<CallScript>, log: &Log, store: &Arc<MemoryStore>) -> Self {
+        let scripts = Arc::new(scripts);
+        let rulebook = Arc::new(SessionRulebook::new(policy(scripts.clone())));
+        let engine = build_engine(&scripts, log, store, &rulebook);
         Self {
             turn: Some(engine.turn()),
             engine: Some(engine),
-            plots,
+            scripts,
             rulebook,
             log: log.clone(),
             streams: HashMap::new(),
@@ -323,14 +336,14 @@ impl Story {
         }
     }
 
-    async fn tell(mut self, timeline: Vec<(u64, Happening)>) -> HashMap<CallId, usize> {
+    async fn run(mut self, timeline: Vec<(u64, TimelineEvent)>) -> HashMap<CallId, usize> {
         let began = Instant::now();
-        for (at, happening) in timeline {
+        for (at, event) in timeline {
             sleep_until(began + STEP * u32::try_from(at).unwrap()).await;
-            match happening {
-                Happening::Arrives(number) => self.arrive(number).await,
-                Happening::StreamEnds(number) => self.end_stream(number),
-                Happening::Strikes(blow) => self.strike(&blow),
+            match event {
+                TimelineEvent::CallArrives(number) => self.arrive(number).await,
+                TimelineEvent::StreamEnds(number) => self.end_stream(number),
+                TimelineEvent::Outside(outside_event) => self.apply(&outside_event),
             }
         }
         steps(100).await;
@@ -348,12 +361,12 @@ impl Story {
             return;
         };
         let input = json!({"number": number});
-        match self.plots[number].streamed {
-            Streamed::No => self
+        match self.scripts[number].delivery {
+            InputDelivery::No => self
                 .calls
-                .push(turn.call(ToolRequest::new("plotted", input)).await),
-            Streamed::Completes { .. } | Streamed::BreaksOff { .. } => {
-                let mut stream = turn.open("plotted").await;
+                .push(turn.call(ToolRequest::new("scripted", input)).await),
+            InputDelivery::Completes { .. } | InputDelivery::BreaksOff { .. } => {
+                let mut stream = turn.open("scripted").await;
                 stream.grow(&input.to_string());
                 self.streams.insert(number, stream);
             }
@@ -364,29 +377,31 @@ impl Story {
         let Some(stream) = self.streams.remove(&number) else {
             return;
         };
-        match self.plots[number].streamed {
-            Streamed::BreaksOff { .. } => drop(stream),
-            Streamed::Completes { .. } | Streamed::No => self.calls.push(stream.complete()),
+        match self.scripts[number].delivery {
+            InputDelivery::BreaksOff { .. } => drop(stream),
+            InputDelivery::Completes { .. } | InputDelivery::No => {
+                self.calls.push(stream.complete())
+            }
         }
     }
 
-    fn strike(&mut self, blow: &Blow) {
-        match blow {
-            Blow::CancelCall { which, .. } => self.cancel_call(&id(which + 1)),
-            Blow::CancelTurn { .. } => {
+    fn apply(&mut self, outside_event: &OutsideEvent) {
+        match outside_event {
+            OutsideEvent::CancelCall { which, .. } => self.cancel_call(&id(which + 1)),
+            OutsideEvent::CancelTurn { .. } => {
                 self.turn.iter().for_each(Turn::cancel);
                 self.mark_all();
             }
-            Blow::DropTurn { .. } => {
+            OutsideEvent::DropTurn { .. } => {
                 self.turn = None;
                 self.mark_all();
             }
-            Blow::DropEngine { .. } => {
+            OutsideEvent::DropEngine { .. } => {
                 self.engine = None;
                 self.turn = None;
                 self.mark_all();
             }
-            Blow::NewRules { .. } => self.rulebook.replace(AllowAll),
+            OutsideEvent::NewRules { .. } => self.rulebook.replace(AllowAll),
         }
     }
 
@@ -400,7 +415,7 @@ impl Story {
         }
     }
 
-    /// Every call there is now has been cancelled or has ended.
+    /// Notes that every call so far was cancelled or has ended.
     fn mark_all(&mut self) {
         let all = self.log.all();
         for (call, _) in &all {
@@ -409,23 +424,27 @@ impl Story {
     }
 }
 
-impl Blow {
+impl OutsideEvent {
     fn at(&self) -> u64 {
         match self {
-            Blow::CancelCall { at, .. }
-            | Blow::CancelTurn { at }
-            | Blow::DropTurn { at }
-            | Blow::DropEngine { at }
-            | Blow::NewRules { at } => *at,
+            OutsideEvent::CancelCall { at, .. }
+            | OutsideEvent::CancelTurn { at }
+            | OutsideEvent::DropTurn { at }
+            | OutsideEvent::DropEngine { at }
+            | OutsideEvent::NewRules { at } => *at,
         }
     }
 }
 
-/// What must hold of any story.
-fn judge(log: &[(CallId, Event)], cancelled: &HashMap<CallId, usize>, store: &MemoryStore) {
+/// Checks what must hold for any simulation.
+fn check_invariants(
+    log: &[(CallId, Event)],
+    cancelled: &HashMap<CallId, usize>,
+    store: &MemoryStore,
+) {
     let mut calls: HashMap<&CallId, Vec<(usize, &Event)>> = HashMap::new();
-    for (place, (call, event)) in log.iter().enumerate() {
-        calls.entry(call).or_default().push((place, event));
+    for (index, (call, event)) in log.iter().enumerate() {
+        calls.entry(call).or_default().push((index, event));
     }
     for (call, events) in &calls {
         let names: Vec<&str> = events.iter().map(|(_, event)| event.name()).collect();
@@ -443,9 +462,9 @@ fn judge(log: &[(CallId, Event)], cancelled: &HashMap<CallId, usize>, store: &Me
             matches!(event, Event::Decided(decision) if decision.effect == Effect::Allow)
         });
         assert!(allowed, "{call} started undecided: {names:?}");
-        if let Some(place) = cancelled.get(*call) {
+        if let Some(index) = cancelled.get(*call) {
             assert!(
-                events[started].0 < *place,
+                events[started].0 < *index,
                 "{call} started after its cancel: {names:?}"
             );
         }
@@ -455,17 +474,17 @@ fn judge(log: &[(CallId, Event)], cancelled: &HashMap<CallId, usize>, store: &Me
     assert!(replayed.iter().all(|call| call.ending().is_some()));
 }
 
-fn run(plots: Vec<Plot>, blows: Vec<Blow>) {
+fn run(scripts: Vec<CallScript>, outside_events: Vec<OutsideEvent>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .unwrap();
     let (log, store) = (Log::default(), Arc::new(MemoryStore::default()));
-    let timeline = timeline(&plots, blows);
+    let timeline = timeline(&scripts, outside_events);
     let cancelled =
-        runtime.block_on(async { Story::new(plots, &log, &store).tell(timeline).await });
-    judge(&log.all(), &cancelled, &store);
+        runtime.block_on(async { Simulation::new(scripts, &log, &store).run(timeline).await });
+    check_invariants(&log.all(), &cancelled, &store);
 }
 
 proptest! {
@@ -473,15 +492,15 @@ proptest! {
 
     #[test]
     fn every_call_ends_once_whatever_happens(
-        plots in proptest::collection::vec(plot(), 1..5),
-        blows in proptest::collection::vec(blow(), 0..4),
+        scripts in proptest::collection::vec(script(), 1..5),
+        outside_events in proptest::collection::vec(outside_event(), 0..4),
     ) {
         quiet_panics();
-        run(plots, blows);
+        run(scripts, outside_events);
     }
 }
 
-/// The plots panic on purpose, thousands of times: only panics of the test itself are worth a line.
+/// Silences the panics of scripts, which happen thousands of times on purpose.
 fn quiet_panics() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -499,7 +518,8 @@ fn quiet_panics() {
     });
 }
 
-/// A thousand stories in a quick run; `cargo xtask test` asks for ten times as many.
+/// Returns how many simulations to run: a thousand in a quick run; `cargo xtask test` asks for ten
+/// times as many.
 fn schedules() -> u32 {
     let asked = std::env::var("TOOLCALL_SCHEDULES").ok();
     asked.and_then(|count| count.parse().ok()).unwrap_or(1_000)

@@ -1,5 +1,5 @@
-//! What a tool's author may count on: paths, texts and the edits that were shown.
-//! It uses the public surface only.
+//! Guarantees for tool authors: paths, texts and the edits that were shown.
+//! It uses the public API only.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,17 +19,21 @@ impl Tool for Append {
     type Input = String;
     type Output = Arc<str>;
 
-    async fn prepare(&self, path: &String, look: &PrepareContext) -> Result<Intent, ToolError> {
-        let before = look.read_text(path).await?;
-        let edit = FileEdit::modified(look.path(path), before.clone(), format!("{before}more\n"));
+    async fn prepare(&self, path: &String, context: &PrepareContext) -> Result<Intent, ToolError> {
+        let before = context.read_text(path).await?;
+        let edit = FileEdit::modified(
+            context.path(path),
+            before.clone(),
+            format!("{before}more\n"),
+        );
         Ok(Intent::new(Kind::Edit, "Append").editing(edit))
     }
 
-    async fn run(&self, path: String, scope: &RunContext) -> Result<Arc<str>, ToolError> {
-        for edit in scope.edits() {
-            scope.apply(edit).await?;
+    async fn run(&self, path: String, context: &RunContext) -> Result<Arc<str>, ToolError> {
+        for edit in context.edits() {
+            context.apply(edit).await?;
         }
-        scope.read_text(path).await
+        context.read_text(path).await
     }
 }
 
@@ -42,13 +46,14 @@ fn inside_only(intent: &Intent, setting: &SessionContext) -> Verdict {
         | Touch::Reaches(_)
         | Touch::Unknown => true,
     };
-    match intent.touches.iter().any(is_outside) {
-        true => Verdict::deny("inside-only", "it lies outside"),
-        false => Verdict::allow("inside"),
+    if intent.touches.iter().any(is_outside) {
+        Verdict::deny("inside-only", "it lies outside")
+    } else {
+        Verdict::allow("inside")
     }
 }
 
-/// How a call of `append` ends, and what the file holds then.
+/// Returns how a call of `append` ends, and the content of the file after it.
 async fn append(path: &str) -> (&'static str, Option<FileBody>) {
     let host = MemoryHost::default()
         .with_file("/project/notes", "some\n")

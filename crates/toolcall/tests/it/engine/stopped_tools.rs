@@ -10,10 +10,10 @@ use toolcall::{
 /// Runs a tool that waits for the stop and then returns this; cancels it once it runs.
 async fn cancel(returns: Result<&'static str, ToolError>) -> (Ending, Vec<Content>) {
     let definition = Definition::new("wait", "Waits.", json!({"type": "object"}));
-    let run = move |_input, scope: RunContext| {
+    let run = move |_input, context: RunContext| {
         let returns = returns.clone();
         async move {
-            scope.cancelled().await;
+            context.cancelled().await;
             returns
         }
     };
@@ -31,7 +31,7 @@ async fn cancel(returns: Result<&'static str, ToolError>) -> (Ending, Vec<Conten
     (outcome.ending().clone(), outcome.result().content.clone())
 }
 
-fn by_person() -> Ending {
+fn by_user() -> Ending {
     Ending::Cancelled {
         by: Canceller::Person,
     }
@@ -40,12 +40,12 @@ fn by_person() -> Ending {
 #[tokio::test]
 async fn a_tool_that_returns_when_it_is_cancelled_has_not_completed() {
     let content = vec![Content::text("tidied up")];
-    assert_eq!(cancel(Ok("tidied up")).await, (by_person(), content));
+    assert_eq!(cancel(Ok("tidied up")).await, (by_user(), content));
 }
 
 #[tokio::test]
 async fn a_tool_that_fails_when_it_is_cancelled_has_not_failed() {
     let error = ToolError::new("I was stopped").with("half a line");
     let content = vec![Content::text("half a line")];
-    assert_eq!(cancel(Err(error)).await, (by_person(), content));
+    assert_eq!(cancel(Err(error)).await, (by_user(), content));
 }

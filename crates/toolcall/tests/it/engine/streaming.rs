@@ -123,8 +123,8 @@ async fn sketches_are_made_when_the_input_doubled() {
     assert!((10..=14).contains(&grew), "{grew} sketches for 100 kB");
 }
 
-/// The call that comes of an input in these pieces.
-fn carried(pieces: &[&str]) -> (Ending, Option<Input>, String) {
+/// Runs a call whose input arrives in these pieces.
+fn run_streamed(pieces: &[&str]) -> (Ending, Option<Input>, String) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -152,11 +152,11 @@ const INPUT: &str = r#"{"path":"gr\u00fcn.rs", "old":"\"b\" 🦀\n","new":"[{\\"
 
 #[test]
 fn every_split_in_two_gives_the_same_call() {
-    let whole = carried(&[INPUT]);
+    let whole = run_streamed(&[INPUT]);
     assert_eq!(whole.0, Ending::Completed);
     for cut in (0..=INPUT.len()).filter(|cut| INPUT.is_char_boundary(*cut)) {
         assert_eq!(
-            carried(&[&INPUT[..cut], &INPUT[cut..]]),
+            run_streamed(&[&INPUT[..cut], &INPUT[cut..]]),
             whole,
             "cut at {cut}"
         );
@@ -172,7 +172,7 @@ proptest! {
         cuts.extend([0, INPUT.len()]);
         cuts.sort_unstable();
         let pieces: Vec<&str> = cuts.windows(2).map(|pair| &INPUT[pair[0]..pair[1]]).collect();
-        prop_assert_eq!(carried(&pieces), carried(&[INPUT]));
+        prop_assert_eq!(run_streamed(&pieces), run_streamed(&[INPUT]));
     }
 }
 

@@ -1,4 +1,4 @@
-//! A small world to test engines in: a few tools, a host in memory, a log of every event.
+//! Fixtures to test engines with: a few tools, a host in memory, a log of every event.
 //! It asserts nothing itself.
 
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use toolcall::*;
 pub(crate) use toolcall_testkit::tools::{custom, definition, registry_of, text_of};
 
-/// Every event's call and name, in the order the journal showed them.
+/// Every event with its call, in the order in which the journal sent them.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<(CallId, Event)>>>);
 
@@ -67,13 +67,17 @@ impl Tool for ReadFile {
     type Input = ReadInput;
     type Output = String;
 
-    async fn prepare(&self, input: &ReadInput, look: &PrepareContext) -> Result<Intent, ToolError> {
+    async fn prepare(
+        &self,
+        input: &ReadInput,
+        context: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
         let title = format!("Read {}", input.path.display());
-        Ok(Intent::new(Kind::Read, title).reading(look.path(&input.path)))
+        Ok(Intent::new(Kind::Read, title).reading(context.path(&input.path)))
     }
 
-    async fn run(&self, input: ReadInput, scope: &RunContext) -> Result<String, ToolError> {
-        match scope.read(&scope.path(&input.path)).await? {
+    async fn run(&self, input: ReadInput, context: &RunContext) -> Result<String, ToolError> {
+        match context.read(&context.path(&input.path)).await? {
             FileBody::Text(text) => Ok(text.to_string()),
             FileBody::Binary { bytes, .. } | FileBody::Folder { bytes, .. } => {
                 Err(ToolError::new(format!("{bytes} bytes of no text")))
@@ -89,9 +93,9 @@ pub(crate) struct EditFile;
 pub(crate) struct EditInput {
     /// The file.
     path: PathBuf,
-    /// What is there.
+    /// The text to replace.
     old: String,
-    /// What shall be there.
+    /// The new text.
     new: String,
 }
 
@@ -117,19 +121,23 @@ impl Tool for EditFile {
     type Input = EditInput;
     type Output = FileEdit;
 
-    async fn prepare(&self, input: &EditInput, look: &PrepareContext) -> Result<Intent, ToolError> {
-        let path = look.path(&input.path);
-        let body = look.read(&path).await?;
+    async fn prepare(
+        &self,
+        input: &EditInput,
+        context: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
+        let path = context.path(&input.path);
+        let body = context.read(&path).await?;
         let edit = Self::edit(input, path, body).await?;
         Ok(Intent::new(Kind::Edit, format!("Edit {}", input.path.display())).editing(edit))
     }
 
-    async fn run(&self, _input: EditInput, scope: &RunContext) -> Result<FileEdit, ToolError> {
-        let preview = &scope.prepared().intent.preview;
+    async fn run(&self, _input: EditInput, context: &RunContext) -> Result<FileEdit, ToolError> {
+        let preview = &context.prepared().intent.preview;
         let Some(Content::Edit(edit)) = preview.first() else {
             return Err(ToolError::new("nothing was shown"));
         };
-        scope.apply(edit).await?;
+        context.apply(edit).await?;
         Ok(edit.clone())
     }
 }
@@ -145,16 +153,16 @@ where
     Arc::new(tool.preparing(move |_| Ok(Intent::new(Kind::Other, name.clone()))))
 }
 
-/// A tool that runs until the bell rings or it is cancelled.
+/// A tool that runs until it is notified or cancelled.
 pub(crate) fn waiting(name: &str, bell: &Arc<Notify>) -> Arc<CustomTool> {
     let bell = bell.clone();
-    tool(name, move |_, scope| {
+    tool(name, move |_, context| {
         let bell = bell.clone();
         async move {
-            scope.print("waiting");
+            context.print("waiting");
             tokio::select! {
                 () = bell.notified() => Ok("the bell rang"),
-                () = scope.cancelled() => Err(ToolError::new("cleaned up")),
+                () = context.cancelled() => Err(ToolError::new("cleaned up")),
             }
         }
     })

@@ -1,5 +1,5 @@
-//! Runs a tool and brings it to its end: result, cancel, timeout, panic.
-//! A tool that blocks its thread cannot hold its call: the watchman ends it then.
+//! Runs a tool until it returns, panics, is cancelled or times out.
+//! It does not end a call whose tool blocks its thread: the watchdog does.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -11,25 +11,25 @@ use std::task::Poll;
 use tokio::sync::SemaphorePermit;
 use tokio::time::timeout;
 
-use super::carry::{Carried, End, Step};
-use super::turn::Nest;
-use super::watchman::Phase;
+use super::call_task::{CallEnd, CallTask, StepResult};
+use super::turn::EngineHandle;
+use super::watchdog::Phase;
 use crate::event::{Ending, Event, Prepared, ToolResult};
 use crate::registry::Entry;
 use crate::run_context::RunContext;
-use crate::stop::Cause;
+use crate::stop::StopCause;
 use crate::text::clean_block;
 use crate::tool::ToolError;
 
-/// What a tool produced, or what its panic said.
-type Produced = Result<Result<ToolResult, ToolError>, Box<dyn Any + Send>>;
+/// What a tool returned, or its panic.
+type CaughtResult = Result<Result<ToolResult, ToolError>, Box<dyn Any + Send>>;
 
-impl Carried {
+impl CallTask {
     pub(super) async fn run(
         &self,
         entry: &Arc<Entry>,
         prepared: Arc<Prepared>,
-    ) -> Step<ToolResult> {
+    ) -> StepResult<ToolResult> {
         let _running = self.permit().await?;
         let started = self
             .live
@@ -42,13 +42,15 @@ impl Carried {
             .timeout
             .unwrap_or(self.core.limits.run);
         self.core.watch(&self.live, Phase::Running, limit).await;
-        let (input, scope) = (prepared.input.clone(), self.scope(prepared));
-        let running = pin!(catching(async { entry.tool.run(input, &scope).await }));
+        let (input, run_context) = (prepared.input.clone(), self.run_context(prepared));
+        let running = pin!(catch_panic(async {
+            entry.tool.run(input, &run_context).await
+        }));
         self.wait(running).await
     }
 
-    /// A nested call runs within its parent's permit.
-    async fn permit(&self) -> Step<Option<SemaphorePermit<'_>>> {
+    /// Waits for a permit to run. A nested call runs within its parent's.
+    async fn permit(&self) -> StepResult<Option<SemaphorePermit<'_>>> {
         if self.live.is_nested {
             return Ok(None);
         }
@@ -60,10 +62,10 @@ impl Carried {
         }
     }
 
-    fn scope(&self, prepared: Arc<Prepared>) -> RunContext {
-        let nest = Nest {
+    fn run_context(&self, prepared: Arc<Prepared>) -> RunContext {
+        let engine = EngineHandle {
             core: self.core.clone(),
-            parent: self.live.clone(),
+            live: self.live.clone(),
         };
         RunContext::new(
             self.id().clone(),
@@ -71,30 +73,31 @@ impl Carried {
             self.core.journal.clone(),
             self.core.host.clone(),
             self.gate(),
-            nest,
+            engine,
         )
     }
 
     async fn wait(
         &self,
-        mut running: Pin<&mut impl Future<Output = Produced>>,
-    ) -> Step<ToolResult> {
+        mut running: Pin<&mut impl Future<Output = CaughtResult>>,
+    ) -> StepResult<ToolResult> {
         let produced = match self.live.stop.race(running.as_mut()).await {
             Ok(produced) => produced,
-            Err(cause) => return Box::pin(self.wind_down(running, cause)).await,
+            Err(cause) => return Box::pin(self.wait_for_cleanup(running, cause)).await,
         };
         match self.live.stop.cause() {
             Some(cause) => Err(stopped(cause, produced)),
-            None => ended(produced),
+            None => step_result(produced),
         }
     }
 
-    /// Lets a stopped tool clean up; then it is dropped. What it produced until then is kept.
-    async fn wind_down(
+    /// Lets a stopped tool clean up for the grace period, then drops it. What it produced until
+    /// then is kept.
+    async fn wait_for_cleanup(
         &self,
-        running: Pin<&mut impl Future<Output = Produced>>,
-        cause: Cause,
-    ) -> Step<ToolResult> {
+        running: Pin<&mut impl Future<Output = CaughtResult>>,
+        cause: StopCause,
+    ) -> StepResult<ToolResult> {
         self.live.stop_children();
         match timeout(self.core.limits.grace, running).await {
             Ok(produced) => Err(stopped(cause, produced)),
@@ -103,27 +106,29 @@ impl Carried {
     }
 }
 
-fn ended(produced: Produced) -> Step<ToolResult> {
+fn step_result(produced: CaughtResult) -> StepResult<ToolResult> {
     match produced {
         Ok(produced) => Ok(produced?),
-        Err(panic) => Err(Ending::failed(format!("the tool panicked: {}", said(&*panic))).into()),
+        Err(panic) => {
+            Err(Ending::failed(format!("the tool panicked: {}", panic_message(&*panic))).into())
+        }
     }
 }
 
-/// A stopped call ends as stopped, whatever its tool says; what it has is kept.
-fn stopped(cause: Cause, produced: Produced) -> Box<End> {
+/// Returns how a stopped call ends: as stopped, whatever its tool returned, with the tool's result.
+fn stopped(cause: StopCause, produced: CaughtResult) -> Box<CallEnd> {
     let result = match produced {
         Ok(Ok(result)) => result,
         Ok(Err(error)) => error.into_result(),
         Err(_panic) => ToolResult::default(),
     };
-    let mut end = Box::<End>::from(cause);
+    let mut end = Box::<CallEnd>::from(cause);
     end.result = result;
     end
 }
 
-/// Turns a panic into a value.
-async fn catching<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Any + Send>> {
+/// Runs a future and returns its panic as an error.
+async fn catch_panic<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Any + Send>> {
     let mut future = pin!(future);
     poll_fn(
         |context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
@@ -135,7 +140,7 @@ async fn catching<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Any +
     .await
 }
 
-fn said(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     clean_block(&text.unwrap_or_else(|| "no message".to_owned()))

@@ -1,5 +1,5 @@
-//! Puts an engine together from its parts.
-//! What is left out is replaced by the careful choice.
+//! Builds an engine from its parts.
+//! Parts that are left out get careful defaults: ask about every call, deny what cannot be asked.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::queue::Queue;
-use super::watchman::Watchman;
+use super::watchdog::Watchdog;
 use super::{Core, Engine, Limits};
 use crate::approver::Approver;
 use crate::host::{Host, MemoryHost};
@@ -17,15 +17,15 @@ use crate::ids::{CallIds, SessionId};
 use crate::journal::{Journal, Reader};
 use crate::output::OutputBudget;
 use crate::policy::{AskAll, Policy, Rulebook, SessionContext, SessionRulebook};
-use crate::repeat::Repeats;
+use crate::repeat::RepeatedFailures;
 use crate::shared::SharedRegistry;
 use crate::store::Store;
 use crate::timestamp::Clock;
 
-/// Puts an engine together.
+/// Builds an [`Engine`]. Every part has a default.
 pub struct EngineBuilder {
     registry: SharedRegistry,
-    setting: SessionContext,
+    session_context: SessionContext,
     rulebook: Option<Arc<dyn Rulebook>>,
     approver: Option<Arc<dyn Approver>>,
     host: Option<Arc<dyn Host>>,
@@ -38,7 +38,7 @@ impl EngineBuilder {
     pub(crate) fn new(registry: SharedRegistry) -> Self {
         Self {
             registry,
-            setting: nowhere(),
+            session_context: nowhere(),
             rulebook: None,
             approver: None,
             host: None,
@@ -48,83 +48,83 @@ impl EngineBuilder {
         }
     }
 
-    /// Whose calls these are, and where they take place.
-    pub fn setting(mut self, setting: SessionContext) -> Self {
-        self.setting = setting;
+    /// Sets the session: its id, directory, roots and agent.
+    pub fn setting(mut self, session_context: SessionContext) -> Self {
+        self.session_context = session_context;
         self
     }
 
-    /// The folder the session works in, and its only root.
+    /// Sets the directory that the session works in, which is also its only root.
     pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
-        self.setting.cwd = cwd.into();
-        self.setting.roots = vec![self.setting.cwd.clone()];
+        self.session_context.cwd = cwd.into();
+        self.session_context.roots = vec![self.session_context.cwd.clone()];
         self
     }
 
-    /// Judges by this policy, and keeps "always" answers for the session.
+    /// Judges calls by this policy, and remembers "always" answers for the session.
     pub fn policy(self, policy: impl Policy) -> Self {
         self.rulebook(Arc::new(SessionRulebook::new(policy)))
     }
 
-    /// Judges by this rulebook.
+    /// Judges calls by this rulebook, which also stores "always" answers.
     pub fn rulebook(mut self, rulebook: Arc<dyn Rulebook>) -> Self {
         self.rulebook = Some(rulebook);
         self
     }
 
-    /// Asks here.
+    /// Sends permission questions and forms to this approver. Without one they are denied.
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.approver = Some(Arc::new(approver));
         self
     }
 
-    /// Gives tools this machine. Without one they have an empty machine in memory.
+    /// Sets the host whose files and commands tools use. Without one they get an empty
+    /// [`MemoryHost`].
     pub fn host(mut self, host: Arc<dyn Host>) -> Self {
         self.host = Some(host);
         self
     }
 
-    /// Puts something around the machine that tools are given: a host that goes elsewhere for some
-    /// of it, and to the one it is handed for the rest.
+    /// Wraps the host in another one, which handles some requests itself and forwards the rest.
     pub fn host_around(mut self, around: impl FnOnce(Arc<dyn Host>) -> Arc<dyn Host>) -> Self {
         let inner = self.host.take();
         self.host = Some(around(inner.unwrap_or_else(empty_machine)));
         self
     }
 
-    /// The session that was set.
+    /// Returns the id of the session that was set.
     pub fn session(&self) -> &SessionId {
-        &self.setting.session
+        &self.session_context.session
     }
 
-    /// FieldType call ids from here.
+    /// Takes call ids from here.
     pub fn ids(mut self, ids: CallIds) -> Self {
         self.ids = Some(Arc::new(ids));
         self
     }
 
-    /// Sets the bounds.
+    /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Holds this much output for each call.
+    /// Sets how much output is held for each call.
     pub fn output_budget(self, budget: OutputBudget) -> Self {
         self.with_journal(move |journal| journal.with_budget(budget))
     }
 
-    /// Keeps records here. Without a store nothing is kept.
+    /// Stores records here. Without a store nothing is stored.
     pub fn store(self, store: impl Store) -> Self {
         self.with_journal(|journal| journal.with_store(store))
     }
 
-    /// Shows every event to this reader.
+    /// Sends every event to this reader.
     pub fn reader(self, reader: impl Reader) -> Self {
         self.with_journal(|journal| journal.with_reader(reader))
     }
 
-    /// FieldType the time from here.
+    /// Takes the time from this clock.
     pub fn clock(self, clock: impl Clock) -> Self {
         self.with_journal(|journal| journal.with_clock(clock))
     }
@@ -134,9 +134,9 @@ impl EngineBuilder {
         self
     }
 
-    /// The engine. Its calls run on the tokio runtime that it is used in.
+    /// Builds the engine. Its calls run on the tokio runtime that it is used in.
     pub fn build(self) -> Engine {
-        let journal = Journal::new(self.setting.session.clone());
+        let journal = Journal::new(self.session_context.session.clone());
         let journal = self
             .journal
             .into_iter()
@@ -150,14 +150,14 @@ impl EngineBuilder {
             host: self.host.unwrap_or_else(empty_machine),
             journal: Arc::new(journal),
             ids: self.ids.unwrap_or_else(|| Arc::new(CallIds::random())),
-            setting: Arc::new(self.setting),
+            session_context: Arc::new(self.session_context),
             running: semaphore(self.limits.running),
             unreported: semaphore(self.limits.unreported),
             limits: self.limits,
             queue: Queue::default(),
-            repeats: Mutex::new(Repeats::default()),
+            repeats: Mutex::new(RepeatedFailures::default()),
             live: Mutex::default(),
-            watchman: Watchman::default(),
+            watchdog: Watchdog::default(),
             is_closed: AtomicBool::new(false),
         };
         Engine {
@@ -170,14 +170,14 @@ fn empty_machine() -> Arc<dyn Host> {
     Arc::new(MemoryHost::default())
 }
 
-/// Without a folder to work in nothing lies inside it.
+/// A session without a root: no path lies inside it.
 fn nowhere() -> SessionContext {
-    let mut setting = SessionContext::new(SessionId::new("session"), "/");
-    setting.roots.clear();
-    setting
+    let mut session_context = SessionContext::new(SessionId::new("session"), "/");
+    session_context.roots.clear();
+    session_context
 }
 
-/// At least one call can always run.
+/// Creates a semaphore with at least one permit, so that a call can always run.
 fn semaphore(permits: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS)))
 }

@@ -1,5 +1,5 @@
-//! Rehearsals: what a call would do, without a call.
-//! Nothing is announced, asked, run or told of a denied path.
+//! Dry runs: what a call would do, without running it.
+//! Nothing is announced, asked or run, and nothing of a denied path is revealed.
 
 use std::sync::Arc;
 
@@ -15,14 +15,15 @@ fn host() -> Arc<MemoryHost> {
 
 fn guard(intent: &Intent, _setting: &SessionContext) -> Verdict {
     let secret = |touch: &Touch| matches!(touch, Touch::Reads(path) if path.ends_with("secret"));
-    match intent.touches.iter().any(secret) {
-        true => Verdict::deny("secret", "`secret` is protected"),
-        false => Verdict::ask("rest", intent),
+    if intent.touches.iter().any(secret) {
+        Verdict::deny("secret", "`secret` is protected")
+    } else {
+        Verdict::ask("rest", intent)
     }
 }
 
 #[tokio::test]
-async fn a_rehearsal_tells_the_intent_and_leaves_nothing() {
+async fn a_dry_run_returns_the_intent_and_leaves_nothing() {
     let (log, host) = (Log::default(), host());
     let engine = engine(registry([]), &log)
         .host(host.clone())
@@ -44,7 +45,7 @@ async fn a_rehearsal_tells_the_intent_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_rehearsal_ends_as_the_call_would() {
+async fn a_dry_run_ends_as_the_call_would() {
     let engine = engine(registry([]), &Log::default())
         .host(host())
         .policy(guard)

@@ -1,10 +1,10 @@
-//! What a call would do, found out without making it.
-//! Nothing is announced, asked, run or kept.
+//! Finds out what a call would do without running it.
+//! Nothing is announced, asked, run or stored.
 
 use std::sync::Arc;
 
 use super::Engine;
-use super::watchman::slow_to_prepare;
+use super::watchdog::prepare_timeout;
 use crate::event::{Ending, Prepared};
 use crate::prepare_context::{Gate, PrepareContext};
 use crate::request::{ToolRequest, read_input};
@@ -12,8 +12,8 @@ use crate::text::{LONGEST_REASON, clean_line};
 use crate::tool::ToolError;
 
 impl Engine {
-    /// The intent that this request would be judged by, as its tool states it now, or how the call
-    /// would end before it came to that.
+    /// Returns the intent that this request would be judged by, or how the call would end before
+    /// that.
     pub async fn rehearse(&self, request: ToolRequest) -> Result<Prepared, Ending> {
         let core = &self.core;
         let (_, input) = read_input(request.input, core.limits.input_bytes);
@@ -25,16 +25,16 @@ impl Engine {
         entry.check(&input).map_err(Ending::failed)?;
         let gate = Gate {
             rulebook: core.rulebook.clone(),
-            setting: core.setting.clone(),
+            session_context: core.session_context.clone(),
         };
-        let look = PrepareContext::new(input.clone(), entry.clone(), core.host.clone(), gate);
+        let context = PrepareContext::new(input.clone(), entry.clone(), core.host.clone(), gate);
         let stating = async {
-            let intent = entry.tool.prepare(&look).await?;
-            Ok(look.settle(look.complete(intent)).await)
+            let intent = entry.tool.prepare(&context).await?;
+            Ok(context.resolve_symlinks(context.complete(intent)).await)
         };
         let limit = core.limits.prepare;
         let stated = tokio::time::timeout(limit, stating).await;
-        match stated.unwrap_or_else(|_| Err(slow_to_prepare(limit))) {
+        match stated.unwrap_or_else(|_| Err(prepare_timeout(limit))) {
             Ok(intent) => Ok(Prepared { input, intent }),
             Err(error) => Err(ending(&error)),
         }
@@ -43,8 +43,9 @@ impl Engine {
 
 fn ending(error: &ToolError) -> Ending {
     let reason: Arc<str> = clean_line(error.reason(), LONGEST_REASON).into();
-    match error.is_denied() {
-        true => Ending::denied(reason),
-        false => Ending::failed(reason),
+    if error.is_denied() {
+        Ending::denied(reason)
+    } else {
+        Ending::failed(reason)
     }
 }
