@@ -119,9 +119,10 @@ fn trace(scope: &RunContext) -> Option<RequestMetaObject> {
     let entries: Map<String, Value> = entries
         .map(|(name, value)| (name.to_string(), Value::from(&**value)))
         .collect();
-    match entries.is_empty() {
-        true => None,
-        false => serde_json::from_value(Value::Object(entries)).ok(),
+    if entries.is_empty() {
+        None
+    } else {
+        serde_json::from_value(Value::Object(entries)).ok()
     }
 }
 

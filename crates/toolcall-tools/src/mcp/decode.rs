@@ -60,8 +60,9 @@ pub(super) fn clean_schema(schema: Value) -> Value {
 
 /// A text of at most so many bytes, cut between characters.
 pub(super) fn capped(text: &str, most: usize) -> String {
-    match text.len() > most {
-        true => format!("{}…", &text[..text.floor_char_boundary(most)]),
-        false => text.to_owned(),
+    if text.len() > most {
+        format!("{}…", &text[..text.floor_char_boundary(most)])
+    } else {
+        text.to_owned()
     }
 }

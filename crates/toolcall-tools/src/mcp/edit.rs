@@ -43,9 +43,10 @@ pub fn remove_server(text: &str, name: &str) -> Result<Option<String>, SettingsE
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     };
-    match was_there {
-        true => written(&whole).map(Some),
-        false => Ok(None),
+    if was_there {
+        written(&whole).map(Some)
+    } else {
+        Ok(None)
     }
 }
 

@@ -48,9 +48,10 @@ fn same_place(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let is_same = |from: &reqwest::Url| from.origin() == attempt.url().origin();
     let is_meant = attempt.previous().iter().all(is_same);
     let keeps_method = matches!(attempt.status().as_u16(), 307 | 308);
-    match is_meant && keeps_method && attempt.previous().len() <= MOST_REDIRECTS {
-        true => attempt.follow(),
-        false => attempt.stop(),
+    if is_meant && keeps_method && attempt.previous().len() <= MOST_REDIRECTS {
+        attempt.follow()
+    } else {
+        attempt.stop()
     }
 }
 

@@ -40,11 +40,12 @@ pub(super) fn assign(tools: &[(&str, &str)], is_taken: impl Fn(&str) -> bool) ->
     let mut names = Vec::with_capacity(tools.len());
     for (server, native) in tools {
         let own = plain(native);
-        let name = match is_free(&own) {
-            true => own,
-            false => unused(&plain(&format!("{server}__{native}")), |name| {
+        let name = if is_free(&own) {
+            own
+        } else {
+            unused(&plain(&format!("{server}__{native}")), |name| {
                 used.contains(name) || is_taken(name)
-            }),
+            })
         };
         used.insert(name.clone());
         names.push(name);
@@ -65,12 +66,13 @@ fn unused(name: &str, is_used: impl Fn(&str) -> bool) -> String {
         let kept: String = name.chars().take(LONGEST - suffix.len()).collect();
         kept + &suffix
     };
-    match is_used(name) {
-        false => name.to_owned(),
-        true => (2..)
+    if is_used(name) {
+        (2..)
             .map(numbered)
             .find(|name| !is_used(name))
-            .unwrap_or_default(),
+            .unwrap_or_default()
+    } else {
+        name.to_owned()
     }
 }
 

@@ -227,9 +227,10 @@ fn displays(fields: &Fields<'_>) -> Result<BTreeMap<String, ToolDisplay>, String
     };
     let Value::Object(tools) = tools else {
         // Some editors list the tools that may be used here; that is no display.
-        return match tools.is_array() {
-            true => Ok(BTreeMap::new()),
-            false => Err(wrong()),
+        return if tools.is_array() {
+            Ok(BTreeMap::new())
+        } else {
+            Err(wrong())
         };
     };
     let mut displays = BTreeMap::new();

@@ -88,9 +88,10 @@ pub(super) fn start(
 
 /// A path is relative to the folder that the server runs in; a name is looked for on `PATH`.
 fn path_of(command: &str, cwd: &Path) -> PathBuf {
-    match command.contains('/') {
-        true => cwd.join(command),
-        false => command.into(),
+    if command.contains('/') {
+        cwd.join(command)
+    } else {
+        command.into()
     }
 }
 

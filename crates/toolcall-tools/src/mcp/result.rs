@@ -34,9 +34,10 @@ pub(super) fn result_of(answer: Value) -> Result<ToolResult, ToolError> {
         reading.structured(legacy);
     }
     let result = reading.end();
-    match is_error {
-        true => Err(ToolError::new(reason(&result)).with(result)),
-        false => Ok(result),
+    if is_error {
+        Err(ToolError::new(reason(&result)).with(result))
+    } else {
+        Ok(result)
     }
 }
 

@@ -291,9 +291,10 @@ impl Server {
             Launch::Http(address) => why.replace(address.url.as_str(), &self.provider),
         };
         let words = self.log.last_words(LINES_TOLD);
-        match words.is_empty() {
-            true => why,
-            false => format!("{why}; the last it said: {}", words.join(" | ")),
+        if words.is_empty() {
+            why
+        } else {
+            format!("{why}; the last it said: {}", words.join(" | "))
         }
     }
 

@@ -37,12 +37,13 @@ impl ServerSettings {
     /// A server of this name; what no name may have in it becomes `-`.
     pub fn new(name: &str, launch: impl Into<Launch>) -> Self {
         let cleaned = clean_name(name);
-        let notes = match cleaned == name {
-            true => Vec::new(),
-            false => vec![format!(
+        let notes = if cleaned == name {
+            Vec::new()
+        } else {
+            vec![format!(
                 "the name `{}` is written `{cleaned}`",
                 clean_line(name, 80)
-            )],
+            )]
         };
         Self {
             name: cleaned.into(),
@@ -178,12 +179,13 @@ impl Address {
         // It fails for addresses without a host, which have no password either.
         let _ = shown.set_password(None);
         let _ = shown.set_username("");
-        match shown == self.url {
-            true => bounded(shown.to_string()),
-            false => bounded(format!(
+        if shown == self.url {
+            bounded(shown.to_string())
+        } else {
+            bounded(format!(
                 "{shown} (and a part not shown, {})",
                 short_hash(self.url.as_str())
-            )),
+            ))
         }
     }
 }
@@ -199,13 +201,14 @@ impl fmt::Debug for Address {
 
 /// What is too long to show is told apart by a hash.
 fn bounded(text: String) -> String {
-    match text.len() > LONGEST_PROVIDER {
-        true => format!(
+    if text.len() > LONGEST_PROVIDER {
+        format!(
             "{} ({})",
             clean_line(&text, LONGEST_PROVIDER),
             short_hash(&text)
-        ),
-        false => text,
+        )
+    } else {
+        text
     }
 }
 

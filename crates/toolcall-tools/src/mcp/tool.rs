@@ -115,14 +115,15 @@ impl McpTool {
 
     /// A server may have been started again, or have changed its mind, since the call was shown.
     fn require_unchanged(&self) -> Result<(), ToolError> {
-        match self.server.offers(&self.offered) {
-            true => Ok(()),
-            false => Err(ToolError::new(format!(
+        if self.server.offers(&self.offered) {
+            Ok(())
+        } else {
+            Err(ToolError::new(format!(
                 "the server `{}` has changed or removed `{}` since this call was prepared; call it \
                  again to see what it is now",
                 self.server.name(),
                 self.offered.native()
-            ))),
+            )))
         }
     }
 }

@@ -89,9 +89,10 @@ fn told(id: JobId, news: &JobOutput) -> ToolResult {
     if let Some(spill) = &news.spill {
         said += &format!("; {}: {}", spill.uri, spill.summary());
     }
-    let result = match news.text.is_empty() {
-        true => ToolResult::default(),
-        false => ToolResult::from(news.text.as_str()),
+    let result = if news.text.is_empty() {
+        ToolResult::default()
+    } else {
+        ToolResult::from(news.text.as_str())
     };
     result.with(said).structured(json!({
         "id": id.to_string(), "status": name(&news.status), "exitCode": code(&news.status),

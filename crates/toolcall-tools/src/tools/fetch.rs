@@ -133,9 +133,10 @@ impl Tool for Fetch {
         };
         let is_plain = message == Message::plain_get() && title.len() <= TITLE;
         let intent = Intent::new(Kind::Fetch, title).touching(Touch::Reaches(target.reaches()));
-        Ok(match is_plain {
-            true => intent,
-            false => intent.showing(whole_request(&target, &message)),
+        Ok(if is_plain {
+            intent
+        } else {
+            intent.showing(whole_request(&target, &message))
         })
     }
 
@@ -258,12 +259,13 @@ fn headers(given: &BTreeMap<String, String>) -> Result<HeaderMap, WebError> {
             value.map_err(|_| refused("its value has characters that no header takes"))?,
         );
     }
-    match given.len() > MOST_HEADERS {
-        true => Err(WebError::Header(
+    if given.len() > MOST_HEADERS {
+        Err(WebError::Header(
             "…".to_owned(),
             "there are over 32 of them",
-        )),
-        false => Ok(headers),
+        ))
+    } else {
+        Ok(headers)
     }
 }
 

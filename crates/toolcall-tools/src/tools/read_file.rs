@@ -242,9 +242,10 @@ fn told(
     if total.is_none_or(|total| last < total) {
         said += &format!("; read on with `line` {}", last + 1);
     }
-    let result = match text.is_empty() {
-        true => ToolResult::default(),
-        false => ToolResult::from(text.into_owned()),
+    let result = if text.is_empty() {
+        ToolResult::default()
+    } else {
+        ToolResult::from(text.into_owned())
     };
     Ok(result.with(said).structured(structured))
 }

@@ -93,9 +93,10 @@ impl Tool for RunCommand {
             .map(|(name, value)| (name.as_str().into(), value.as_str().into()))
             .collect();
         let shown = clean_command(&input.command, LONGEST_TITLE);
-        let title = match input.background {
-            true => format!("{shown} (in the background)"),
-            false => shown,
+        let title = if input.background {
+            format!("{shown} (in the background)")
+        } else {
+            shown
         };
         let intent = Intent::new(Kind::Execute, title).running(command);
         Ok(files.into_iter().fold(intent, Intent::touching))

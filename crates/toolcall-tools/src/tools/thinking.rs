@@ -53,10 +53,11 @@ impl Tool for Thinking {
 
 fn thought(input: &ThinkingInput) -> Result<String, ToolError> {
     let thought = clean_block(input.thought.trim());
-    match thought.is_empty() {
-        true => Err(ToolError::new(
+    if thought.is_empty() {
+        Err(ToolError::new(
             "`thought` is empty; write one, or go on without",
-        )),
-        false => Ok(thought),
+        ))
+    } else {
+        Ok(thought)
     }
 }

@@ -52,18 +52,20 @@ impl Place<'_> {
         let intent = Intent::new(kind, title)
             .at(Location::file(&resolved))
             .touching(Touch::Reads(resolved.clone()));
-        Ok(match asked == resolved {
-            true => intent,
-            false => intent.touching(Touch::Reads(asked)),
+        Ok(if asked == resolved {
+            intent
+        } else {
+            intent.touching(Touch::Reads(asked))
         })
     }
 
     /// Where the path leads now, if that is what was stated, or may be read unasked.
     pub(super) async fn reach(&self, scope: &RunContext) -> Result<PathBuf, ToolError> {
         let resolved = self.resolve(scope.path(self.given())).await?;
-        match scope.may_read(&resolved) {
-            true => Ok(resolved),
-            false => Err(HostError::Changed(resolved).into()),
+        if scope.may_read(&resolved) {
+            Ok(resolved)
+        } else {
+            Err(HostError::Changed(resolved).into())
         }
     }
 
@@ -100,12 +102,13 @@ pub(super) fn open(files: &Files, path: &Path) -> Result<Start, ToolError> {
 /// Opens a folder in which a walk begins.
 pub(super) fn open_folder(files: &Files, path: &Path) -> Result<Start, ToolError> {
     let start = open(files, path)?;
-    match start.is_file() {
-        false => Ok(start),
-        true => Err(ToolError::new(format!(
+    if start.is_file() {
+        Err(ToolError::new(format!(
             "`{}` is a file, not a folder; give the folder it is in",
             path.display()
-        ))),
+        )))
+    } else {
+        Ok(start)
     }
 }
 

@@ -116,9 +116,10 @@ impl Tool for WebSearch {
         let title = format!("Search the web for \"{query}\"");
         let reaches = self.provider.endpoint.reaches();
         let intent = Intent::new(Kind::Fetch, title).touching(Touch::Reaches(reaches));
-        Ok(match query.len() > LONGEST_TITLE {
-            true => intent.showing(clean_block(query)),
-            false => intent,
+        Ok(if query.len() > LONGEST_TITLE {
+            intent.showing(clean_block(query))
+        } else {
+            intent
         })
     }
 
@@ -140,11 +141,12 @@ fn query(input: &SearchInput) -> Result<&str, ToolError> {
     if query.is_empty() {
         return Err(ToolError::new("`query` is empty; say what to search for"));
     }
-    match query.len() > LONGEST_QUERY {
-        true => Err(ToolError::new(format!(
+    if query.len() > LONGEST_QUERY {
+        Err(ToolError::new(format!(
             "`query` is over {LONGEST_QUERY} bytes; use fewer words"
-        ))),
-        false => Ok(query),
+        )))
+    } else {
+        Ok(query)
     }
 }
 
@@ -188,9 +190,10 @@ fn listed(query: &str, findings: &[Finding]) -> ToolResult {
 }
 
 fn link(finding: &Finding) -> Link {
-    let title: Arc<str> = match finding.title.is_empty() {
-        true => finding.url.as_str().into(),
-        false => finding.title.as_str().into(),
+    let title: Arc<str> = if finding.title.is_empty() {
+        finding.url.as_str().into()
+    } else {
+        finding.title.as_str().into()
     };
     Link {
         uri: finding.url.as_str().into(),

@@ -34,9 +34,10 @@ fn head_of(bytes: &[u8]) -> String {
     let head = &bytes[..bytes.len().min(1024)];
     let head = String::from_utf8_lossy(head).into_owned();
     // Only markup names a charset; a text may speak of one.
-    match head.trim_start().starts_with('<') {
-        true => head,
-        false => String::new(),
+    if head.trim_start().starts_with('<') {
+        head
+    } else {
+        String::new()
     }
 }
 

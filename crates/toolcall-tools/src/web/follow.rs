@@ -63,9 +63,10 @@ fn lead(from: &Target, response: &Response) -> Result<Lead, WebError> {
         return Ok(Lead::Nowhere);
     };
     let next = from.join(&location)?;
-    Ok(match is_same_host(from, &next) {
-        true => Lead::On(next),
-        false => Lead::Away(next),
+    Ok(if is_same_host(from, &next) {
+        Lead::On(next)
+    } else {
+        Lead::Away(next)
     })
 }
 

@@ -120,9 +120,10 @@ impl Web {
         };
         let found = self.lookup.lookup(target.host()).await;
         let found = found.map_err(|error| not_found(error.to_string()))?;
-        match found.is_empty() {
-            true => Err(not_found("it has no address".to_owned())),
-            false => Ok(found),
+        if found.is_empty() {
+            Err(not_found("it has no address".to_owned()))
+        } else {
+            Ok(found)
         }
     }
 

@@ -155,9 +155,10 @@ impl Report {
     }
 
     fn size(&self, body: &Body) -> Vec<String> {
-        let kind = match self.content_type.is_empty() {
-            true => "no type given",
-            false => &self.content_type,
+        let kind = if self.content_type.is_empty() {
+            "no type given"
+        } else {
+            &self.content_type
         };
         let bytes = body.bytes.len();
         let size = match (&body.extent, &self.media) {

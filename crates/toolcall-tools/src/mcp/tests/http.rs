@@ -15,12 +15,13 @@ use super::fake::{said, tool};
 async fn site(respond: fn(&Value) -> (String, String)) -> (Url, Server) {
     let server = Server::start(move |request| {
         let (head, body) = request.split_once("\r\n\r\n").unwrap();
-        let (status, body) = match head.starts_with("POST") {
-            true => respond(&serde_json::from_str(body).unwrap()),
-            false => (
+        let (status, body) = if head.starts_with("POST") {
+            respond(&serde_json::from_str(body).unwrap())
+        } else {
+            (
                 "405 Method Not Allowed\r\ncontent-type: text/plain".to_owned(),
                 String::new(),
-            ),
+            )
         };
         Reply::Keep(response(&status, "", body))
     });

@@ -79,9 +79,10 @@ impl Visitor for Seeker<'_> {
         }
         self.hits.add(found.path, lines, matches);
         let so_far = self.counts.hits.fetch_add(matches, Relaxed) + matches;
-        match so_far >= MOST_MATCHES {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if so_far >= MOST_MATCHES {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }

@@ -120,9 +120,10 @@ impl Policy for Denying {
             Touch::Reads(path) => self.0.iter().any(|denied| path.starts_with(denied)),
             other => panic!("{other:?} is no reading"),
         };
-        match intent.touches.iter().any(is_denied) {
-            true => Verdict::deny("test", "denied here"),
-            false => Verdict::allow("test"),
+        if intent.touches.iter().any(is_denied) {
+            Verdict::deny("test", "denied here")
+        } else {
+            Verdict::allow("test")
         }
     }
 }

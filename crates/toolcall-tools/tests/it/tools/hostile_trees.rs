@@ -195,9 +195,10 @@ fn what_may_not_be_read_is_told() {
         "1 folder could not be read.",
     ];
     // Nothing is closed to the administrator.
-    let expected = match rustix::process::geteuid().is_root() {
-        true => &["3 lines match"][..],
-        false => &told[..],
+    let expected = if rustix::process::geteuid().is_root() {
+        &["3 lines match"][..]
+    } else {
+        &told[..]
     };
     for words in expected {
         assert!(said.contains(words), "{said}");

@@ -10,9 +10,12 @@ use toolcall_testkit::http::{Server, ok, redirect};
 
 /// What comes of a redirect from `/` to there, and which requests were made.
 async fn check(status: u16, location: &'static str, method: &str, expected: Expect) {
-    let server = Server::start(move |request| match request.contains(" / ") {
-        true => redirect(status, location),
-        false => ok("text/plain", "arrived"),
+    let server = Server::start(move |request| {
+        if request.contains(" / ") {
+            redirect(status, location)
+        } else {
+            ok("text/plain", "arrived")
+        }
     })
     .await;
     let mut input = json!({"url": at(&server, "/"), "method": method, "headers": {"authorization": "Bearer t"}});
@@ -217,9 +220,12 @@ async fn every_hop_is_checked_anew() {
     use std::sync::atomic::Ordering;
     use toolcall_tools::tools::Fetch;
 
-    let server = Server::start(|request| match request.contains(" / ") {
-        true => redirect(302, "/next"),
-        false => ok("text/plain", "arrived"),
+    let server = Server::start(|request| {
+        if request.contains(" / ") {
+            redirect(302, "/next")
+        } else {
+            ok("text/plain", "arrived")
+        }
     })
     .await;
     let other = Server::start_at(&format!("127.0.0.2:{}", server.port()), |_| {
