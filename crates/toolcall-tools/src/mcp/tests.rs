@@ -7,7 +7,7 @@ mod changing;
 mod failing;
 mod fake;
 mod granting;
-mod greeting;
+mod handshake;
 mod hostile;
 mod http;
 mod listing;

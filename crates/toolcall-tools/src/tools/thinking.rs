@@ -1,4 +1,4 @@
-//! The tool that keeps a thought and shows it.
+//! `thinking`: shows a thought of the model to the user.
 //! It touches nothing but its own call.
 
 use schemars::JsonSchema;
@@ -7,11 +7,13 @@ use serde_json::json;
 use toolcall::text::{clean_block, clean_line};
 use toolcall::{Intent, Kind, PrepareContext, RunContext, Tool, ToolError, ToolResult};
 
-/// Keeps a thought and shows it.
+use super::naming::counted;
+
+/// Shows a thought of the model to the user.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Thinking;
 
-/// What [`Thinking`] takes.
+/// The input of [`Thinking`].
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ThinkingInput {
@@ -23,7 +25,7 @@ const TITLE: usize = 80;
 
 impl Tool for Thinking {
     const NAME: &'static str = "thinking";
-    const DESCRIPTION: &'static str = "Keeps a thought where the person can read it: a plan, a doubt, what a result \
+    const DESCRIPTION: &'static str = "Keeps a thought where the user can read it: a plan, a doubt, what a result \
                                        means. It changes nothing and finds out nothing new.";
     const KIND: Option<Kind> = Some(Kind::Think);
     type Input = ThinkingInput;
@@ -44,7 +46,11 @@ impl Tool for Thinking {
         let thought = thought(&input)?;
         scope.show(thought.clone());
         let (characters, lines) = (thought.chars().count(), thought.lines().count());
-        let said = format!("kept a thought of {characters} characters in {lines} lines");
+        let said = format!(
+            "kept a thought of {} in {}",
+            counted(characters as u64, "character", "characters"),
+            counted(lines as u64, "line", "lines")
+        );
         Ok(ToolResult::from(thought)
             .with(said)
             .structured(json!({"characters": characters, "lines": lines})))

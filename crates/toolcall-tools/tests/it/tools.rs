@@ -4,8 +4,8 @@
 #![cfg(unix)]
 
 mod find_path;
-mod ground;
 mod hostile_trees;
 mod list_directory;
+mod project;
 mod same_as_ripgrep;
 mod search_files;

@@ -6,7 +6,7 @@
 mod fetch;
 mod fetch_bodies;
 mod fetch_redirects;
-mod story;
+mod support;
 mod thinking;
 mod todo_write;
 mod web_search;

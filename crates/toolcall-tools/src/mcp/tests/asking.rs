@@ -9,15 +9,15 @@ use toolcall::{
     AllowAll, Answer, Approver, BoxFuture, FormAnswer, FormQuestion, FormValues, Question,
 };
 
-use super::fake::{Fake, settings, tool, with_engine};
+use super::fake::{FakeServer, settings, tool, with_engine};
 
 /// Fills in every form with the same value, and keeps who asked what.
 #[derive(Clone, Default)]
-struct Person {
+struct ScriptedUser {
     seen: Arc<Mutex<Vec<String>>>,
 }
 
-impl Approver for Person {
+impl Approver for ScriptedUser {
     fn ask<'a>(&'a self, _question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
         Box::pin(async { Answer::reject() })
     }
@@ -37,17 +37,19 @@ impl Approver for Person {
 }
 
 /// A server that asks this before it answers, and answers with what it was told.
-fn asking(params: Value) -> Fake {
-    Fake::new(move |_, mut talk| {
+fn asking(params: Value) -> FakeServer {
+    FakeServer::new(move |_, mut connection| {
         let params = params.clone();
         async move {
-            talk.begin(json!([tool("work")])).await;
-            let call = talk.call().await;
+            connection.begin(json!([tool("work")])).await;
+            let call = connection.call().await;
             let request = json!({"jsonrpc": "2.0", "id": "e", "method": "elicitation/create", "params": params});
-            talk.say(request).await;
-            let answer = talk.hear().await.expect("an answer");
-            talk.answer_text(&call, &answer["result"].to_string()).await;
-            talk.echo().await;
+            connection.send(request).await;
+            let answer = connection.receive().await.expect("an answer");
+            connection
+                .answer_text(&call, &answer["result"].to_string())
+                .await;
+            connection.echo().await;
         }
     })
 }
@@ -59,14 +61,14 @@ fn form(field: &str) -> Value {
 
 /// What the server was told, and what the person saw.
 async fn told(params: Value) -> (String, Vec<String>) {
-    let (fake, person) = (asking(params), Person::default());
+    let (fake, person) = (asking(params), ScriptedUser::default());
     let approver = person.clone();
     let session = with_engine(vec![(settings("fake"), fake)], |engine| {
         engine.policy(AllowAll).approver(approver)
     });
     session.servers.start();
     session.servers.settled().await;
-    let said = session.said("work").await;
+    let said = session.result_text("work").await;
     let seen = person.seen.lock().clone();
     (said, seen)
 }

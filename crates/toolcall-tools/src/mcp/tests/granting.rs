@@ -8,7 +8,7 @@ use toolcall::{Effect, Intent, Policy, SessionContext, SessionId, ToolRequest, V
 use toolcall_policy::{Layer, LayerSource, PolicyText, RuleContext, Rules, Trust};
 
 use super::super::settings::{Program, ServerSettings};
-use super::fake::{Fake, settings, unstarted};
+use super::fake::{FakeServer, settings, unstarted};
 
 fn listed(extra: Value) -> Value {
     let mut tool =
@@ -23,9 +23,9 @@ fn listed(extra: Value) -> Value {
 async fn intent(
     server: ServerSettings,
     tool: Value,
-    others: Vec<(ServerSettings, Fake)>,
+    others: Vec<(ServerSettings, FakeServer)>,
 ) -> Intent {
-    let mut servers = vec![(server, Fake::echoing(json!([tool])))];
+    let mut servers = vec![(server, FakeServer::echoing(json!([tool])))];
     servers.extend(others);
     let session = unstarted(servers);
     session.servers.start();
@@ -92,7 +92,10 @@ async fn a_grant_dies_with_the_command_or_the_definition() {
         ));
     }
     // Another title, or a clash that changes only its name here, is no change.
-    let clash = vec![(settings("other"), Fake::echoing(json!([listed(json!({}))])))];
+    let clash = vec![(
+        settings("other"),
+        FakeServer::echoing(json!([listed(json!({}))])),
+    )];
     let renamed = intent(settings("fake"), listed(json!({"title": "Work!"})), clash).await;
     assert!(is_allowed(grant(), &renamed));
 }
@@ -138,7 +141,12 @@ pub(super) async fn silence_is_asked_about() {
 /// A rule about a server's tool holds by whatever name the tool is called here.
 #[tokio::test]
 async fn a_denial_is_not_escaped_by_another_name() {
-    let clash = || vec![(settings("other"), Fake::echoing(json!([listed(json!({}))])))];
+    let clash = || {
+        vec![(
+            settings("other"),
+            FakeServer::echoing(json!([listed(json!({}))])),
+        )]
+    };
     for rule in [
         "tool = 'mcp:fake/work'",
         "tool = 'mcp:fake/*'",
@@ -157,7 +165,8 @@ async fn a_denial_is_not_escaped_by_another_name() {
 /// Paths among the arguments are judged like those of any other tool.
 #[tokio::test]
 async fn protected_paths_hold_through_servers() {
-    let fake = Fake::echoing(json!([{"name": "write_note", "inputSchema": {"type": "object"}}]));
+    let fake =
+        FakeServer::echoing(json!([{"name": "write_note", "inputSchema": {"type": "object"}}]));
     let session = unstarted(vec![(settings("fake"), fake)]);
     session.servers.start();
     session.servers.settled().await;

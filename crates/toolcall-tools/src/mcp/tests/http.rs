@@ -9,7 +9,7 @@ use url::Url;
 use super::super::servers::{Servers, Surroundings};
 use super::super::settings::{Address, ServerSettings};
 use super::super::status::ServerState;
-use super::fake::{said, tool};
+use super::fake::{result_text, tool};
 
 /// Answers every request as this function says: a status line with headers, and a body.
 async fn site(respond: fn(&Value) -> (String, String)) -> (Url, Server) {
@@ -91,9 +91,9 @@ async fn a_server_on_the_web_is_called() {
     let outcome = engine.run(ToolRequest::new("work", json!({}))).await;
     let expected =
         r#"(a block of type `hologram` that cannot be shown: {"type":"hologram"}) | worked"#;
-    assert_eq!(said(&outcome), expected);
+    assert_eq!(result_text(&outcome), expected);
     let outcome = engine.run(ToolRequest::new("stream", json!({}))).await;
-    assert_eq!(said(&outcome), "streamed");
+    assert_eq!(result_text(&outcome), "streamed");
     let sent = server.requests();
     assert!(
         sent.iter().all(|head| head.contains("x-key: hunter22")),

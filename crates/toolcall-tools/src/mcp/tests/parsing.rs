@@ -68,7 +68,7 @@ fn what_is_wrong_is_said_with_what_to_write() {
     let cases = [
         (
             "not json",
-            expect!["error: the settings are no JSON: expected ident at line 1 column 2"],
+            expect!["error: the settings are not JSON: expected ident at line 1 column 2"],
         ),
         (
             "{}",

@@ -11,7 +11,7 @@ use toolcall::{AllowAll, Engine, SharedRegistry, ToolRequest};
 use super::super::servers::{Servers, Surroundings};
 use super::super::settings::{Program, ServerSettings};
 use super::super::status::ServerState;
-use super::fake::said;
+use super::fake::result_text;
 
 /// A server whose one tool, `work`, does `$1`, after `$2` was done at its start.
 const SERVER: &str = r#"
@@ -29,20 +29,20 @@ const SERVER: &str = r#"
     done
 "#;
 
-pub(super) struct Shell {
+pub(super) struct ShellServer {
     pub(super) servers: Servers,
     pub(super) engine: Engine,
     folder: TempDir,
 }
 
 /// A session whose server does this when it is called, and this when it starts.
-pub(super) async fn shell(on_call: &str, on_start: &str) -> Shell {
+pub(super) async fn shell(on_call: &str, on_start: &str) -> ShellServer {
     let args = ["-c", SERVER, "server", on_call, on_start];
     let program = Program::new("sh", args, [("TOKEN", "hunter22")]);
     started(ServerSettings::new("sh", program)).await
 }
 
-async fn started(settings: ServerSettings) -> Shell {
+async fn started(settings: ServerSettings) -> ShellServer {
     let folder = TempDir::with_prefix("toolcall-mcp-").unwrap();
     let path = std::env::var_os("PATH").unwrap();
     let env = [
@@ -55,16 +55,16 @@ async fn started(settings: ServerSettings) -> Shell {
     let servers = Servers::new(vec![settings], &surroundings, registry.clone()).unwrap();
     servers.start();
     servers.settled().await;
-    Shell {
+    ShellServer {
         servers,
         engine: Engine::builder(registry).policy(AllowAll).build(),
         folder,
     }
 }
 
-impl Shell {
-    pub(super) async fn said(&self) -> String {
-        said(&self.engine.run(ToolRequest::new("work", json!({}))).await)
+impl ShellServer {
+    pub(super) async fn result_text(&self) -> String {
+        result_text(&self.engine.run(ToolRequest::new("work", json!({}))).await)
     }
 
     fn failure(&self) -> String {
@@ -96,7 +96,7 @@ const CHILDREN: &str =
 async fn a_server_gets_its_variables_and_no_keys_of_the_agent() {
     let shell = shell(r#"text "$TOKEN,$AGENT_KEY,$PWD""#, "").await;
     let folder = shell.folder.path().display().to_string();
-    assert_eq!(shell.said().await, format!("hunter22,,{folder}"));
+    assert_eq!(shell.result_text().await, format!("hunter22,,{folder}"));
     let status = format!("{:?}", shell.servers.status());
     assert!(!status.contains("hunter22"), "{status}");
 }
@@ -105,9 +105,9 @@ async fn a_server_gets_its_variables_and_no_keys_of_the_agent() {
 async fn a_server_that_dies_tells_why_without_its_secrets() {
     let shell = shell("echo \"out of luck, $TOKEN\" >&2; exit 3", "").await;
     let expected = "failed: the server `sh` is gone: it ended (exit status: 3); the last it said: out of luck, …";
-    assert_eq!(shell.said().await, expected);
+    assert_eq!(shell.result_text().await, expected);
     // It is started again at its next use.
-    assert_eq!(shell.said().await, expected);
+    assert_eq!(shell.result_text().await, expected);
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn a_program_that_is_not_there_is_told() {
 #[tokio::test]
 async fn nothing_of_a_server_is_left_when_it_is_closed() {
     let shell = shell("text done", CHILDREN).await;
-    assert_eq!(shell.said().await, "done");
+    assert_eq!(shell.result_text().await, "done");
     assert!(
         ["server", "child", "loner"]
             .iter()
@@ -147,7 +147,7 @@ async fn nothing_of_a_server_is_left_when_it_is_closed() {
 #[tokio::test]
 async fn nothing_of_a_server_is_left_when_it_crashes() {
     let shell = shell("kill -9 $$", CHILDREN).await;
-    let reason = shell.said().await;
+    let reason = shell.result_text().await;
     assert!(reason.contains("it ended (signal: 9"), "{reason}");
     assert!(
         !["server", "child", "loner"]
@@ -178,7 +178,7 @@ async fn a_flood_of_errors_blocks_nobody() {
         "",
     )
     .await;
-    assert_eq!(shell.said().await, "done");
+    assert_eq!(shell.result_text().await, "done");
     let log = shell.servers.status()[0].log.concat();
     assert!(log.len() < 1024 * 1024, "{}", log.len());
 }

@@ -1,11 +1,11 @@
-//! Repositories that lie between a command and its root: `git` would go by their settings.
-//! They are told, so that rules about `git` in the project do not count for them.
+//! Finds nested git repositories whose configuration a `git` command would use instead of the root's.
+//! They are stated as reads, so that rules about `git` in the project do not apply to them silently.
 
 use std::path::Path;
 
 use toolcall::{PrepareContext, Reading, Touch};
 
-/// The repositories that `git` would find before that of the root, as files that are read.
+/// Returns the repositories that `git` would find before that of the root, as reads of their files.
 pub(super) async fn between(reading: &Reading, look: &PrepareContext) -> Vec<Touch> {
     let Reading::Understood(parts) = reading else {
         return Vec::new();
@@ -18,14 +18,14 @@ pub(super) async fn between(reading: &Reading, look: &PrepareContext) -> Vec<Tou
         let roots = &look.setting().roots;
         let beneath = |folder: &&Path| !roots.iter().any(|root| root == folder);
         for folder in part.cwd.ancestors().take_while(beneath) {
-            found.extend(told(folder, look).await);
+            found.extend(config_touch(folder, look).await);
         }
     }
     found
 }
 
-/// A folder of a repository has a configuration; a worktree or a submodule is a file.
-async fn told(folder: &Path, look: &PrepareContext) -> Option<Touch> {
+/// Returns a read of `.git/config`, or of `.git` where it is a file (worktrees and submodules).
+async fn config_touch(folder: &Path, look: &PrepareContext) -> Option<Touch> {
     let git = folder.join(".git");
     for path in [git.join("config"), git] {
         let is_file = matches!(look.read_if_there(&path).await, Ok(Some(_)));

@@ -7,7 +7,7 @@ use ignore::WalkBuilder;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::tools::ground::Ground;
+use crate::tools::project::TreeProject;
 
 const NAMES: [&str; 8] = ["a", "b", "ab", ".h", "x.o", "build", "a b", "é"];
 const RULES: [&str; 24] = [
@@ -38,34 +38,34 @@ proptest! {
         files in proptest::collection::vec(path(), 0..25),
         rules in proptest::collection::vec(rules(), 0..5),
     ) {
-        let ground = Ground::new().showing(usize::MAX);
+        let project = TreeProject::new().showing(usize::MAX);
         for (path, text) in rules {
-            write(&ground, &path, &text);
+            write(&project, &path, &text);
         }
         for path in files {
-            write(&ground, &path, "");
+            write(&project, &path, "");
         }
-        prop_assert_eq!(ours(&ground), theirs(&ground));
+        prop_assert_eq!(ours(&project), theirs(&project));
     }
 }
 
 /// What is in the way of a file stays.
-fn write(ground: &Ground, path: &str, text: &str) {
-    let path = ground.root().join(path);
+fn write(project: &TreeProject, path: &str, text: &str) {
+    let path = project.root().join(path);
     if std::fs::create_dir_all(path.parent().unwrap()).is_ok() {
         let _a_folder = std::fs::write(path, text);
     }
 }
 
-fn ours(ground: &Ground) -> BTreeSet<String> {
-    let listed = ground.structured("list_directory", json!({"path": ".", "depth": 256}));
+fn ours(project: &TreeProject) -> BTreeSet<String> {
+    let listed = project.structured("list_directory", json!({"path": ".", "depth": 256}));
     let entries = listed["entries"].as_array().unwrap().iter();
     let paths = entries.map(|entry| entry.as_str().unwrap().trim_end_matches('/').to_owned());
     paths.filter(|path| !is_git(path)).collect()
 }
 
-fn theirs(ground: &Ground) -> BTreeSet<String> {
-    let root = ground.root();
+fn theirs(project: &TreeProject) -> BTreeSet<String> {
+    let root = project.root();
     let walk = WalkBuilder::new(&root)
         .require_git(false)
         .git_global(false)

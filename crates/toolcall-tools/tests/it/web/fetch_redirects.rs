@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 use toolcall_tools::web::FetchSettings;
 
-use crate::web::story::*;
+use crate::web::support::*;
 use toolcall_testkit::http::{Server, ok, redirect};
 
 /// What comes of a redirect from `/` to there, and which requests were made.
@@ -232,14 +232,14 @@ async fn every_hop_is_checked_anew() {
         ok("text/plain", "the second")
     })
     .await;
-    let lookup = Scripted::new(&[&["127.0.0.1"], &["127.0.0.2"]]);
+    let lookup = ScriptedLookup::new(&[&["127.0.0.1"], &["127.0.0.2"]]);
     let asked = lookup.counter();
     let settings = FetchSettings {
         private: vec!["site.example".to_owned()],
         ..FetchSettings::default()
     };
-    let world = World::of(Fetch::finding_hosts_by(settings, lookup));
-    let outcome = world.call("fetch", json!({"url": at(&server, "/")})).await;
+    let engine = TestEngine::of(Fetch::with_lookup(settings, lookup));
+    let outcome = engine.call("fetch", json!({"url": at(&server, "/")})).await;
     assert!(
         shown(&outcome).ends_with("the second"),
         "{}",

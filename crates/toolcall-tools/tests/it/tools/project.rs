@@ -15,25 +15,25 @@ use toolcall_tools::local::Files;
 use toolcall_tools::tools::{Cut, FindPath, ListDirectory, SearchFiles};
 
 /// A root, and a folder `outside` beside it that nobody may see.
-pub(crate) struct Ground {
-    ground: crate::ground::Ground,
+pub(crate) struct TreeProject {
+    project: crate::ground::Ground,
     cut: Option<Cut>,
 }
 
-impl Ground {
+impl TreeProject {
     pub(crate) fn new() -> Self {
-        let ground = crate::ground::Ground::new();
-        fs::write(ground.at("/w/outside/canary"), "CANARY needle\n").unwrap();
-        Self { ground, cut: None }
+        let project = crate::ground::Ground::new();
+        fs::write(project.at("/w/outside/canary"), "CANARY needle\n").unwrap();
+        Self { project, cut: None }
     }
 
     /// With these files, each with its content.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
-        let ground = Self::new();
+        let project = Self::new();
         for (path, text) in files {
-            ground.write(path, text);
+            project.write(path, text);
         }
-        ground
+        project
     }
 
     /// Shows this many items at most.
@@ -79,7 +79,7 @@ impl Ground {
     /// The text of a call that succeeds although these paths are denied.
     pub(crate) fn says_without(&self, denied: &[&str], tool: &str, input: Value) -> String {
         let denied = denied.iter().map(|path| self.root().join(path)).collect();
-        text(&run(&self.engine(Denying(denied)), tool, input))
+        text(&run(&self.engine(DenyPaths(denied)), tool, input))
     }
 
     /// The result for programs of a call that succeeds.
@@ -103,18 +103,18 @@ impl Ground {
     }
 }
 
-impl std::ops::Deref for Ground {
+impl std::ops::Deref for TreeProject {
     type Target = crate::ground::Ground;
 
     fn deref(&self) -> &Self::Target {
-        &self.ground
+        &self.project
     }
 }
 
 /// Denies these paths and what is beneath them.
-struct Denying(Vec<PathBuf>);
+struct DenyPaths(Vec<PathBuf>);
 
-impl Policy for Denying {
+impl Policy for DenyPaths {
     fn judge(&self, intent: &Intent, _setting: &SessionContext) -> Verdict {
         let is_denied = |touch: &Touch| match touch {
             Touch::Reads(path) => self.0.iter().any(|denied| path.starts_with(denied)),
