@@ -1,6 +1,9 @@
 //! The built-in tools, one file each. They use the same public API as your own tools.
 //! A tool states its intent and then does exactly that; it decides no permission and sets no status.
 //!
+//! The description of a tool and the doc comments of its input are its schema: the model reads them, and they are part of
+//! the digest that remembered rules pin.
+//!
 //! [`Toolset`](crate::Toolset) creates them all for a session. A single one can be registered like any tool:
 //!
 //! ```

@@ -14,7 +14,7 @@ use super::log::LogLines;
 /// How many progress notifications to keep for calls that have not subscribed yet.
 const MOST_EARLY: usize = 64;
 
-/// Passes the notifications of one connection to its calls, its log and whoever lists its tools.
+/// Passes the notifications of one connection to its calls, its log and the task that lists its tools.
 pub(super) struct Notifications {
     log: Arc<ServerLog>,
     listeners: Mutex<ProgressListeners>,

@@ -243,9 +243,9 @@ impl ProgressReporter {
             return None;
         };
         let progress = shown.call.progress()?;
-        let mut told = of(progress.current());
-        told.total = progress.total();
-        told.message = progress.message().map(str::to_owned);
-        Some(told)
+        let mut notification = of(progress.current());
+        notification.total = progress.total();
+        notification.message = progress.message().map(str::to_owned);
+        Some(notification)
     }
 }

@@ -31,7 +31,7 @@ pub struct Fetch {
     web: WebClient,
 }
 
-/// The input of [`Fetch`].
+/// What [`Fetch`] takes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct FetchInput {

@@ -172,9 +172,9 @@ impl Visitor for PathCollector<'_> {
 }
 
 impl FoundPaths {
-    fn render(self, pattern: &str, folder: &Path, scope: &RunContext, cut: Cut) -> ToolResult {
+    fn render(self, pattern: &str, directory: &Path, scope: &RunContext, cut: Cut) -> ToolResult {
         let total = self.total;
-        let mut heading = self.heading(pattern, &shown(folder, scope));
+        let mut heading = self.heading(pattern, &shown(directory, scope));
         heading.push_str(&left_out(&self.passed));
         let mut lines = BoundedLines::new(heading, cut);
         let newest = self.newest.into_sorted();
@@ -203,16 +203,16 @@ impl FoundPaths {
         }))
     }
 
-    fn heading(&self, pattern: &str, folder: &str) -> String {
+    fn heading(&self, pattern: &str, directory: &str) -> String {
         let pattern = clean_line(pattern, LONGEST_TITLE_PART);
         match self.total {
             0 => format!(
-                "Nothing in {folder} matches `{pattern}` ({} hidden or ignored, which are left out).",
+                "Nothing in {directory} matches `{pattern}` ({} hidden or ignored, which are left out).",
                 counted(self.passed.hidden, "name is", "names are")
             ),
-            1 => format!("1 path in {folder} matches `{pattern}`."),
+            1 => format!("1 path in {directory} matches `{pattern}`."),
             found => {
-                format!("{found} paths in {folder} match `{pattern}`, the newest first.")
+                format!("{found} paths in {directory} match `{pattern}`, the newest first.")
             }
         }
     }

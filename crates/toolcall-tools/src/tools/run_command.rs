@@ -82,7 +82,7 @@ impl Tool for RunCommand {
         }
         check_env(&input.env)?;
         let cwd = match &input.cwd {
-            Some(folder) => look.resolve(folder).await?,
+            Some(directory) => look.resolve(directory).await?,
             None => look.path("."),
         };
         let reading = toolcall_shell::read(&input.command, &cwd);
@@ -149,7 +149,7 @@ async fn resolve_paths(reading: Reading, look: &PrepareContext) -> Result<Readin
     };
     for part in &mut parts {
         match look.resolve(&part.cwd).await {
-            Ok(folder) => part.cwd = folder,
+            Ok(directory) => part.cwd = directory,
             Err(error) => return Ok(Reading::Unclear(error.reason().into())),
         }
         for redirect in &mut part.redirects {

@@ -13,7 +13,7 @@ use super::naming::counted;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Thinking;
 
-/// The input of [`Thinking`].
+/// What [`Thinking`] takes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ThinkingInput {
@@ -25,7 +25,7 @@ const TITLE: usize = 80;
 
 impl Tool for Thinking {
     const NAME: &'static str = "thinking";
-    const DESCRIPTION: &'static str = "Keeps a thought where the user can read it: a plan, a doubt, what a result \
+    const DESCRIPTION: &'static str = "Keeps a thought where the person can read it: a plan, a doubt, what a result \
                                        means. It changes nothing and finds out nothing new.";
     const KIND: Option<Kind> = Some(Kind::Think);
     type Input = ThinkingInput;

@@ -16,7 +16,7 @@ use super::naming::counted;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TodoWrite;
 
-/// The input of [`TodoWrite`].
+/// What [`TodoWrite`] takes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TodoWriteInput {
@@ -50,7 +50,7 @@ struct ParsedPlan {
 
 impl Tool for TodoWrite {
     const NAME: &'static str = "todo_write";
-    const DESCRIPTION: &'static str = "Writes the plan that the user sees: every step with its status. Hand over the \
+    const DESCRIPTION: &'static str = "Writes the plan that the person sees: every step with its status. Hand over the \
                                        whole list each time; it replaces the one before. Keep one step in progress.";
     const KIND: Option<Kind> = Some(Kind::Think);
     type Input = TodoWriteInput;
@@ -61,8 +61,13 @@ impl Tool for TodoWrite {
         input: &TodoWriteInput,
         _look: &PrepareContext,
     ) -> Result<Intent, ToolError> {
-        let title = match take(input).entries.len() {
-            0 if input.todos.is_empty() => "Clear the plan".to_owned(),
+        // A plan without any valid step fails; its title counts the steps as given.
+        let steps = match take(input).entries.len() {
+            0 => input.todos.len(),
+            accepted => accepted,
+        };
+        let title = match steps {
+            0 => "Clear the plan".to_owned(),
             steps => format!("Plan: {}", counted(steps as u64, "step", "steps")),
         };
         Ok(Intent::new(Kind::Think, title))

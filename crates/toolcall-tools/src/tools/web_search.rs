@@ -32,7 +32,7 @@ pub struct WebSearch {
     web: WebClient,
 }
 
-/// The input of [`WebSearch`].
+/// What [`WebSearch`] takes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebSearchInput {

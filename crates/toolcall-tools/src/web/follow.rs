@@ -31,13 +31,13 @@ pub(crate) async fn follow(
     for followed in 0..=MOST {
         let response = web.send(&target, &message).await?;
         let elsewhere = match redirect(&target, &response)? {
-            Redirect::Follow(next) => {
+            RedirectTarget::Follow(next) => {
                 message = redirected_request(message, response.status());
                 target = next;
                 continue;
             }
-            Redirect::OtherHost(next) => Some(next),
-            Redirect::None => None,
+            RedirectTarget::OtherHost(next) => Some(next),
+            RedirectTarget::None => None,
         };
         return Ok(FinalResponse {
             target,
@@ -50,7 +50,7 @@ pub(crate) async fn follow(
 }
 
 /// Where a response redirects to.
-enum Redirect {
+enum RedirectTarget {
     None,
     /// To the same host, so it is followed.
     Follow(WebTarget),
@@ -58,15 +58,15 @@ enum Redirect {
     OtherHost(WebTarget),
 }
 
-fn redirect(from: &WebTarget, response: &Response) -> Result<Redirect, WebError> {
+fn redirect(from: &WebTarget, response: &Response) -> Result<RedirectTarget, WebError> {
     let Some(location) = location(response) else {
-        return Ok(Redirect::None);
+        return Ok(RedirectTarget::None);
     };
     let next = from.join(&location)?;
     Ok(if is_same_host(from, &next) {
-        Redirect::Follow(next)
+        RedirectTarget::Follow(next)
     } else {
-        Redirect::OtherHost(next)
+        RedirectTarget::OtherHost(next)
     })
 }
 

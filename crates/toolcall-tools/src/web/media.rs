@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_told_is_guessed() {
+    fn undeclared_types_are_guessed() {
         let table: [(&[u8], MediaKind); 5] = [
             (b"\n <!DOCTYPE HTML><p>", MediaKind::Html),
             (b"plain", MediaKind::Text),

@@ -1,4 +1,4 @@
-//! The tools of the web and of thought, through a real engine, against servers of our own.
+//! The web tools, `todo_write` and `thinking` through a real engine, against local servers.
 //! Nothing here leaves this machine.
 
 #![cfg(feature = "web")]

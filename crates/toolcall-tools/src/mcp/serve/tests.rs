@@ -1,5 +1,5 @@
-//! Our tools as another agent's client meets them: listed, called, refused, asked about, stopped.
-//! The client is a real one, at the other end of a pipe.
+//! Tests of the MCP server with a real client: listing, calling, permission, progress, cancellation.
+//! The client is rmcp's, at the other end of a pipe.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,7 +23,7 @@ use toolcall::{
 use super::{ServeError, serve};
 use crate::{Toolset, ToolsetConfig};
 
-/// A client: what it answers to forms, and what which forms and progress it received.
+/// A client with a fixed answer to forms, which records the forms and the progress that it receives.
 #[derive(Clone, Default)]
 struct TestClient {
     answer: Option<ElicitResult>,
@@ -33,7 +33,7 @@ struct TestClient {
 }
 
 impl TestClient {
-    /// One that shows forms and answers every one so.
+    /// Creates a client that supports forms and gives every one this answer.
     fn answering(action: ElicitationAction, content: Value) -> Self {
         Self {
             answer: Some(ElicitResult::new(action).with_content(content)),
@@ -77,7 +77,7 @@ impl ClientHandler for TestClient {
     }
 }
 
-/// A client that is connected, and what serves it.
+/// A connected client, and the task that serves it.
 struct TestConnection {
     client: RunningService<RoleClient, TestClient>,
     serving: JoinHandle<Result<(), ServeError>>,
@@ -108,29 +108,33 @@ impl TestConnection {
     }
 }
 
-/// A folder with one file, and the built-in tools for it.
+/// A directory with one file, and the built-in tools for it.
 struct ServedProject {
-    folder: TempDir,
+    directory: TempDir,
     toolset: Toolset,
 }
 
 impl ServedProject {
     fn new() -> Self {
-        let folder = tempfile::Builder::new()
+        let directory = tempfile::Builder::new()
             .prefix("form-")
             .tempdir()
             .expect("a folder");
-        let root = folder.path().canonicalize().expect("a path").join("work");
+        let root = directory
+            .path()
+            .canonicalize()
+            .expect("a path")
+            .join("work");
         std::fs::create_dir(&root).expect("a folder");
         std::fs::write(root.join("a.txt"), "one\ntwo\n").expect("a file");
-        let settings = ToolsetConfig::new(vec![root], folder.path().join("state"));
+        let settings = ToolsetConfig::new(vec![root], directory.path().join("state"));
         let toolset = Toolset::open(settings).expect("a toolset");
-        Self { folder, toolset }
+        Self { directory, toolset }
     }
 
     fn root(&self) -> std::path::PathBuf {
-        let folder = self.folder.path().canonicalize().expect("a path");
-        folder.join("work")
+        let directory = self.directory.path().canonicalize().expect("a path");
+        directory.join("work")
     }
 
     fn engine(&self) -> EngineBuilder {
@@ -146,12 +150,12 @@ impl ServedProject {
         std::fs::read_to_string(self.root().join("a.txt")).expect("a file")
     }
 
-    /// A text without the name of the folder.
+    /// Replaces the directory in a text, because it differs from run to run.
     fn plain(&self, text: &str) -> String {
         text.replace(&self.root().display().to_string(), "/w")
     }
 
-    /// What an edit comes to, and what the person was shown before.
+    /// Runs an edit and returns its result and the form that the user was shown.
     async fn check_edit(&self, client_handler: TestClient, expected: Expect) {
         let connection = TestConnection::begin(self.engine(), client_handler.clone()).await;
         let edit = json!({"path": "a.txt", "edits": [{"type": "replace", "oldText": "two", "newText": "three"}]});
@@ -173,7 +177,7 @@ impl ServedProject {
     }
 }
 
-/// A tool that does what the closure does and touches nothing.
+/// Returns a tool that runs this closure and touches nothing.
 fn tool<F, Fut, R>(name: &'static str, run: F) -> EngineBuilder
 where
     F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
@@ -244,7 +248,7 @@ async fn a_call_that_is_allowed_gives_what_the_tool_gives() {
 }
 
 #[tokio::test]
-async fn a_client_without_forms_is_refused_and_told_what_to_do() {
+async fn a_client_without_forms_is_refused_with_advice() {
     let project = ServedProject::new();
     project.check_edit(TestClient::default(), expect![[r#"
         {"content":[{"type":"text","text":"not allowed: this MCP client shows no forms, so nobody could be asked; allow it with a rule (`toolcall policy --help`)"}],"isError":true}
@@ -252,7 +256,7 @@ async fn a_client_without_forms_is_refused_and_told_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_person_behind_the_client_sees_the_change_and_allows_it() {
+async fn the_user_of_the_client_sees_the_change_and_allows_it() {
     let project = ServedProject::new();
     let client_handler =
         TestClient::answering(ElicitationAction::Accept, json!({"answer": "allow-once"}));
@@ -344,7 +348,7 @@ async fn images_and_values_are_carried() {
 }
 
 #[tokio::test]
-async fn progress_is_told_to_whoever_gave_a_token() {
+async fn progress_is_sent_to_a_client_that_gave_a_token() {
     let (noticed, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let going = go_on.clone();
     let engine = tool("count", move |_, scope: RunContext| {
@@ -366,15 +370,15 @@ async fn progress_is_told_to_whoever_gave_a_token() {
     });
     connection.end().await;
     assert_eq!(result["isError"], false);
-    let told = client_handler.progress.lock().expect("a lock");
-    let said: Vec<_> = told
+    let received = client_handler.progress.lock().expect("a lock");
+    let values: Vec<_> = received
         .iter()
         .map(|p| (p.progress, p.total, p.message.as_deref()))
         .collect();
-    assert_eq!(said, [(1.0, Some(4.0), Some("one"))]);
+    assert_eq!(values, [(1.0, Some(4.0), Some("one"))]);
 }
 
-/// Runs until it is stopped, and says when it began and when it was.
+/// Returns an engine with a tool that runs until it is cancelled, and signals its start and its end.
 fn endless(began: &Arc<Notify>, stopped: &Arc<Notify>) -> EngineBuilder {
     let (began, stopped) = (began.clone(), stopped.clone());
     tool("wait", move |_, scope: RunContext| {
@@ -450,7 +454,7 @@ async fn too_many_calls_at_once_are_refused() {
 }
 
 #[tokio::test]
-async fn whoever_hangs_up_at_once_wanted_nothing() {
+async fn a_client_that_disconnects_at_once_is_no_error() {
     let (near, far) = tokio::io::duplex(1024);
     drop(far);
     let (reader, writer) = tokio::io::split(near);

@@ -1,5 +1,5 @@
-//! Calls: what a server says during one, what it asks back, and how one ends early.
-//! What the blocks of a result become is tested beside them.
+//! Calls: progress, input requests of the server, cancellation and timeouts.
+//! The conversion of results is tested beside it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::fake::{
     FakeConnection, FakeServer, FakeSession, result_text, session, settings, tool, with_engine,
 };
 
-/// A server with the tool `work` whose calls are played by this script, one after the other.
+/// Returns a server with the tool `work`; this script answers its calls, one after the other.
 fn working<F, Fut>(script: F) -> FakeServer
 where
     F: Fn(FakeConnection, Value) -> Fut + Send + Sync + Clone + 'static,
@@ -85,14 +85,14 @@ async fn failures_keep_their_words_and_what_was_produced() {
 }
 
 #[tokio::test]
-async fn progress_is_told_before_the_answer() {
+async fn progress_is_reported_before_the_answer() {
     let fake = working(|mut connection, call| async move {
         let token = call["params"]["_meta"]["progressToken"].clone();
         for step in 1..=3 {
             let params = json!({"progressToken": token, "progress": step, "total": 4, "message": format!("step {step}")});
             connection.notify("notifications/progress", params).await;
         }
-        // That of a call that nobody made is nobody's.
+        // Progress with an unknown token is ignored.
         connection
             .notify(
                 "notifications/progress",
@@ -104,62 +104,62 @@ async fn progress_is_told_before_the_answer() {
     });
     let session = session(&fake).await;
     assert_eq!(session.result_text("work").await, "done");
-    let told: Vec<_> = session
+    let reported: Vec<_> = session
         .progress
         .lock()
         .iter()
         .map(|progress| (progress.fraction(), progress.message().map(str::to_owned)))
         .collect();
     let last = (Some(0.75), Some("step 3".to_owned()));
-    assert_eq!(told.last(), Some(&last));
+    assert_eq!(reported.last(), Some(&last));
     assert!(
-        told.windows(2).all(|pair| pair[0].0 <= pair[1].0),
-        "{told:?}"
+        reported.windows(2).all(|pair| pair[0].0 <= pair[1].0),
+        "{reported:?}"
     );
 }
 
-/// A call that hangs until the server hears that it was cancelled, and is answered only then.
-fn hanging(heard: &mpsc::Sender<Value>) -> FakeServer {
-    let heard = heard.clone();
+/// Returns a server that answers a call only after it was cancelled.
+fn hanging(received: &mpsc::Sender<Value>) -> FakeServer {
+    let received = received.clone();
     working(move |mut connection, call| {
-        let heard = heard.clone();
+        let received = received.clone();
         async move {
             if call["params"]["arguments"]["hang"] != true {
                 connection.answer_text(&call, "prompt").await;
                 return connection;
             }
-            heard.send(call.clone()).await.unwrap();
+            received.send(call.clone()).await.unwrap();
             let cancelled = connection.expect("notifications/cancelled").await;
             assert_eq!(cancelled["params"]["requestId"], call["id"]);
             connection.answer_text(&call, "too late").await;
-            heard.send(cancelled).await.unwrap();
+            received.send(cancelled).await.unwrap();
             connection
         }
     })
 }
 
 #[tokio::test]
-async fn a_cancelled_call_is_told_and_its_late_answer_is_nobodys() {
-    let (sender, mut heard) = mpsc::channel(8);
+async fn the_server_is_notified_of_a_cancelled_call_and_its_late_answer_is_ignored() {
+    let (sender, mut received) = mpsc::channel(8);
     let session = session(&hanging(&sender)).await;
     let turn = session.engine.turn();
     let call = turn
         .call(ToolRequest::new("work", json!({"hang": true})))
         .await;
-    heard.recv().await.unwrap();
+    received.recv().await.unwrap();
     assert!(session.engine.cancel(call.id()));
     let outcome = call.await;
     assert!(
         matches!(outcome.ending(), Ending::Cancelled { .. }),
         "{outcome:?}"
     );
-    heard.recv().await.unwrap();
+    received.recv().await.unwrap();
     assert_eq!(session.result_text("work").await, "prompt");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_takes_too_long_is_cancelled() {
-    let (sender, mut heard) = mpsc::channel(8);
+    let (sender, mut received) = mpsc::channel(8);
     let mut slow = settings("fake");
     slow.timeouts.call = Duration::from_secs(3);
     let session = with_engine(vec![(slow, hanging(&sender))], |engine| {
@@ -172,8 +172,8 @@ async fn a_call_that_takes_too_long_is_cancelled() {
         .run(ToolRequest::new("work", json!({"hang": true})))
         .await;
     assert_eq!(result_text(&outcome), "timed_out: timed out after 3s");
-    heard.recv().await.unwrap();
-    heard.recv().await.unwrap();
+    received.recv().await.unwrap();
+    received.recv().await.unwrap();
     assert_eq!(session.result_text("work").await, "prompt");
 }
 
@@ -313,9 +313,9 @@ async fn calls_run_side_by_side() {
     }
 }
 
-/// One hanging server is nobody else's business.
+/// A server that hangs does not delay the others.
 #[tokio::test]
-async fn a_server_that_hangs_delays_nobody() {
+async fn a_server_that_hangs_does_not_delay_others() {
     let (sender, stuck) = oneshot::channel::<()>();
     let stuck = Arc::new(parking_lot::Mutex::new(Some(stuck)));
     let hanging = FakeServer::new(move |_, connection| {

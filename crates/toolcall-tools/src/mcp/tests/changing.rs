@@ -1,4 +1,4 @@
-//! Tools that change while they are used: listed anew, told, and never run as another than was shown.
+//! Tools that change while they are used: they are listed again, noted, and run only as they were shown.
 //! Whether a grant survives is tested with the policy.
 
 use std::sync::Arc;
@@ -59,7 +59,7 @@ async fn a_changed_list_is_honoured_while_a_call_runs() {
     .assert_eq(&session.status().notes.join("\n"));
 }
 
-/// What was shown to the person is what runs, or nothing does.
+/// Only the definition that the user was shown runs.
 #[tokio::test]
 async fn a_call_that_was_shown_with_another_definition_does_not_run() {
     let change = Arc::new(Notify::new());
@@ -78,16 +78,16 @@ async fn a_call_that_was_shown_with_another_definition_does_not_run() {
             connection.echo().await;
         }
     });
-    let (asked, mut questions) =
+    let (sender, mut questions) =
         mpsc::channel::<(Arc<Question>, tokio::sync::oneshot::Sender<()>)>(1);
     let session = with_engine(vec![(settings("fake"), fake)], |engine| {
         engine
             .policy(AskAll)
             .approver(move |question: Arc<Question>| {
-                let asked = asked.clone();
+                let sender = sender.clone();
                 async move {
                     let (go_on, wait) = tokio::sync::oneshot::channel();
-                    asked.send((question, go_on)).await.unwrap();
+                    sender.send((question, go_on)).await.unwrap();
                     wait.await.unwrap();
                     Answer::AllowOnce
                 }
@@ -110,7 +110,7 @@ async fn a_call_that_was_shown_with_another_definition_does_not_run() {
     .assert_eq(&result_text(&call.await));
 }
 
-/// A server that was away may come back as another.
+/// A server may have other tools after a restart.
 #[tokio::test]
 async fn a_server_that_comes_back_with_another_definition_is_not_called() {
     let fake = FakeServer::new(|number, mut connection| async move {
@@ -130,7 +130,7 @@ async fn a_server_that_comes_back_with_another_definition_is_not_called() {
         session.result_text("turn").await,
         "failed: the server `fake` is gone: the connection ended"
     );
-    // This call was prepared with what the server was before it went away.
+    // This call was prepared with the definition from before the restart.
     let reason = session.result_text("turn").await;
     assert!(reason.contains("has changed or removed `turn`"), "{reason}");
     assert_eq!(session.result_text("turn").await, "deleted");

@@ -1,5 +1,5 @@
-//! Servers that crash, hang, babble or flood: the call fails in words, and the others go on.
-//! Time is paused wherever a time limit is what ends it.
+//! Servers that crash, hang, or send garbage: the call fails with a reason, and other calls go on.
+//! Time is paused in all tests of a time limit.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ async fn a_server_that_never_lists_is_given_up() {
     assert_eq!(session.failure(), "it did not list its tools within 30s");
 }
 
-/// Half a line and then silence: the call ends by its time, and the server is not blamed for it.
+/// Half a line and then silence: the call times out, and the server does not count as failed.
 #[tokio::test(start_paused = true)]
 async fn half_a_line_is_no_answer() {
     let fake = FakeServer::new(|_, mut connection| async move {
@@ -58,7 +58,7 @@ async fn half_a_line_is_no_answer() {
 }
 
 #[tokio::test]
-async fn babble_is_passed_over_and_told() {
+async fn garbage_is_skipped_and_logged() {
     let fake = FakeServer::new(|_, mut connection| async move {
         connection
             .send_bytes(b"Starting up...\n\n\xef\xbb\xbf\n")
@@ -186,7 +186,7 @@ async fn a_server_that_crashes_is_started_again_less_and_less_often() {
     let (mut started, mut number) = (Vec::new(), 0);
     while started.len() < 9 {
         let before = fake.connection_count();
-        // An engine does not repeat the same failing call for ever.
+        // An engine does not repeat the same failing call forever.
         number += 1;
         session
             .engine
@@ -198,7 +198,7 @@ async fn a_server_that_crashes_is_started_again_less_and_less_often() {
             tokio::time::advance(Duration::from_millis(100)).await;
         }
     }
-    // The first call found it running; after each crash it may be started twice as late as before.
+    // The first call found it running; each crash doubles the delay before the next start.
     let waits: Vec<u64> = started.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
     let reason = session.result_text("work").await;
@@ -231,9 +231,9 @@ async fn a_call_that_goes_well_forgives_the_crashes_before() {
     assert_eq!(session.result_text("work").await, "fine");
 }
 
-/// What a server offers stays while it is away, and nothing of it before it was started.
+/// A server's tools stay registered while it is down, and are not registered before its start.
 #[tokio::test]
-async fn nothing_is_dialled_before_it_is_started_or_if_it_is_disabled() {
+async fn no_server_is_connected_before_it_is_started_or_if_it_is_disabled() {
     let (fake, disabled) = (
         FakeServer::echoing(json!([tool("work")])),
         FakeServer::echoing(json!([tool("never")])),

@@ -1,4 +1,4 @@
-//! A server that is a script, and a session that uses it.
+//! A scripted server, and a session that uses it.
 //! It asserts only what every script relies on.
 
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use super::super::status::{ServerState, ServerStatus};
 
 pub(super) const NEWEST_LEGACY: &str = "2025-11-25";
 
-/// The server's end of a wire.
+/// The server's side of a connection.
 pub(super) struct FakeConnection {
     reader: BufReader<ReadHalf<DuplexStream>>,
     writer: WriteHalf<DuplexStream>,
-    /// What came while something else was waited for.
+    /// Messages that arrived while [`expect`](Self::expect) waited for another one.
     pub(super) passed: Vec<Value>,
 }
 
@@ -40,7 +40,7 @@ impl FakeConnection {
         }
     }
 
-    /// The next message; none when the client is gone.
+    /// Receives the next message; `None` when the client is gone.
     pub(super) async fn receive(&mut self) -> Option<Value> {
         let mut line = String::new();
         match self.reader.read_line(&mut line).await {
@@ -49,7 +49,7 @@ impl FakeConnection {
         }
     }
 
-    /// The next message of this method; it waits for ever if the client is gone.
+    /// Receives the next message of this method; waits forever if the client is gone.
     pub(super) async fn expect(&mut self, method: &str) -> Value {
         loop {
             match self.receive().await {
@@ -61,7 +61,7 @@ impl FakeConnection {
     }
 
     pub(super) async fn send_bytes(&mut self, bytes: &[u8]) {
-        // A client that hung up does not hear it.
+        // The client may have disconnected.
         self.writer.write_all(bytes).await.ok();
     }
 
@@ -85,7 +85,7 @@ impl FakeConnection {
             .await;
     }
 
-    /// Greets as servers of this version do that know no other.
+    /// Performs the handshake of a server that knows only this version.
     pub(super) async fn handshake(&mut self, version: &str) {
         let discover = self.expect("server/discover").await;
         self.refuse(&discover, -32601, "Method not found").await;
@@ -108,7 +108,7 @@ impl FakeConnection {
         self.answer(&request, json!({"tools": tools})).await;
     }
 
-    /// Greets and lists.
+    /// Performs the handshake and lists these tools.
     pub(super) async fn begin(&mut self, tools: Value) {
         self.handshake(NEWEST_LEGACY).await;
         self.list(tools).await;
@@ -137,14 +137,14 @@ impl FakeConnection {
     }
 }
 
-/// A tool that takes anything.
+/// Returns a tool that accepts any object.
 pub(super) fn tool(name: &str) -> Value {
     json!({"name": name, "description": format!("Does {name}."), "inputSchema": {"type": "object"}})
 }
 
 type Script = dyn Fn(usize, FakeConnection) -> BoxFuture<'static, ()> + Send + Sync;
 
-/// A server that plays a script, anew for each connection.
+/// A server that runs a script for each connection.
 #[derive(Clone)]
 pub(super) struct FakeServer {
     pub(super) connections: Arc<AtomicUsize>,
@@ -152,7 +152,7 @@ pub(super) struct FakeServer {
 }
 
 impl FakeServer {
-    /// The script gets the number of the connection, from 0, and its wire.
+    /// Creates a server. The script gets the number of the connection, from 0, and the connection.
     pub(super) fn new<F, Fut>(script: F) -> Self
     where
         F: Fn(usize, FakeConnection) -> Fut + Send + Sync + 'static,
@@ -164,7 +164,7 @@ impl FakeServer {
         }
     }
 
-    /// A server with these tools that answers every call with the tool's name.
+    /// Creates a server with these tools that answers every call with the tool's name.
     pub(super) fn echoing(tools: Value) -> Self {
         Self::new(move |_, mut connection| {
             let tools = tools.clone();
@@ -197,7 +197,7 @@ impl Connector for FakeServer {
     }
 }
 
-/// A session with servers.
+/// A session with scripted servers.
 pub(super) struct FakeSession {
     pub(super) servers: Servers,
     pub(super) registry: SharedRegistry,
@@ -209,7 +209,7 @@ pub(super) fn settings(name: &str) -> ServerSettings {
     ServerSettings::new(name, Program::new("fake", ["--server"], []))
 }
 
-/// A session with one server, called `fake`, that is started and settled.
+/// Returns a session with one server, called `fake`, that has started.
 pub(super) async fn session(fake: &FakeServer) -> FakeSession {
     let session = unstarted(vec![(settings("fake"), fake.clone())]);
     session.servers.start();
@@ -259,7 +259,7 @@ impl FakeSession {
         self.engine.run(ToolRequest::new(tool, json!({}))).await
     }
 
-    /// What a call says in the end: its texts, or why it failed.
+    /// Calls a tool and returns the text of its result, or why it failed.
     pub(super) async fn result_text(&self, tool: &str) -> String {
         result_text(&self.call(tool).await)
     }
@@ -281,7 +281,7 @@ impl FakeSession {
         names.collect()
     }
 
-    /// Waits until the registry changed once more.
+    /// Runs `change` and waits until the registry has changed.
     pub(super) async fn changed(&self, change: impl Future<Output = ()>) {
         let mut changes = self.registry.changes();
         changes.mark_unchanged();

@@ -1,5 +1,5 @@
-//! Grants of the real policy on tools of servers: they die with the definition they were for.
-//! What else a policy says is tested in its own crate.
+//! Remembered rules of the real policy for tools of servers: they end with the definition that they were for.
+//! The rest of the policy is tested in its own crate.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn listed(extra: Value) -> Value {
     tool
 }
 
-/// The intent of a call of the tool as this server lists it, by whatever name it is called here.
+/// Returns the intent of a call of this server's tool, whatever its name in the registry.
 async fn intent(
     server: ServerSettings,
     tool: Value,
@@ -53,7 +53,7 @@ fn judge(layers: Vec<Layer>, intent: &Intent) -> Verdict {
         .judge(intent, &setting)
 }
 
-/// The first of the rules that "always" may write for this intent.
+/// Returns the first rule that "always allow" offers for this intent.
 fn granted(intent: &Intent) -> Layer {
     let Verdict::Ask { offers, .. } = judge(Vec::new(), intent) else {
         panic!("a server's tool is asked about");
@@ -91,7 +91,7 @@ async fn a_grant_dies_with_the_command_or_the_definition() {
             &intent(server, listed(json!({})), Vec::new()).await
         ));
     }
-    // Another title, or a clash that changes only its name here, is no change.
+    // Another title, or another name in the registry, does not change the definition.
     let clash = vec![(
         settings("other"),
         FakeServer::echoing(json!([listed(json!({}))])),
@@ -138,7 +138,7 @@ pub(super) async fn silence_is_asked_about() {
     assert!(matches!(judge(Vec::new(), &intent), Verdict::Ask { .. }));
 }
 
-/// A rule about a server's tool holds by whatever name the tool is called here.
+/// A rule about a server's tool applies whatever the tool's name in the registry.
 #[tokio::test]
 async fn a_denial_is_not_escaped_by_another_name() {
     let clash = || {
@@ -162,7 +162,7 @@ async fn a_denial_is_not_escaped_by_another_name() {
     }
 }
 
-/// Paths among the arguments are judged like those of any other tool.
+/// The policy judges paths in the arguments like those of any other tool.
 #[tokio::test]
 async fn protected_paths_hold_through_servers() {
     let fake =
@@ -184,7 +184,7 @@ async fn protected_paths_hold_through_servers() {
 }
 
 #[tokio::test]
-async fn whoever_is_asked_sees_the_command_the_words_and_the_claims() {
+async fn the_user_sees_the_command_the_description_and_the_claims() {
     let extra =
         json!({"annotations": {"readOnlyHint": true}, "description": "Works.\u{e0041}\u{202e}"});
     let intent = intent(settings("fake"), listed(extra), Vec::new()).await;

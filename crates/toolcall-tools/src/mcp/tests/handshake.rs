@@ -1,5 +1,5 @@
-//! Servers of every version of the protocol, and those that know only their own.
-//! What a version offers beyond the greeting is tested elsewhere.
+//! Handshakes with servers of every protocol version, including those that know only their own.
+//! What a version offers beyond the handshake is tested elsewhere.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ async fn every_version_is_spoken() {
 }
 
 #[tokio::test]
-async fn the_newest_version_is_spoken_without_a_greeting() {
+async fn the_newest_version_needs_no_initialize() {
     let fake = FakeServer::new(|_, mut connection| async move {
         let discover = connection.expect("server/discover").await;
         let result = json!({
@@ -62,9 +62,9 @@ async fn the_newest_version_is_spoken_without_a_greeting() {
     assert_eq!(session.status().protocol, "2026-07-28");
 }
 
-/// Servers made with early libraries end when the first word is not `initialize`.
+/// Servers built on early libraries exit when the first message is not `initialize`.
 #[tokio::test]
-async fn a_server_that_ends_on_an_unknown_word_is_greeted_as_it_used_to_be() {
+async fn a_server_that_exits_on_an_unknown_method_gets_initialize() {
     let fake = FakeServer::new(|_, mut connection| async move {
         let Some(first) = connection.receive().await else {
             return;
@@ -80,9 +80,9 @@ async fn a_server_that_ends_on_an_unknown_word_is_greeted_as_it_used_to_be() {
     assert_eq!(fake.connection_count(), 2);
 }
 
-/// Some servers answer anything with nothing.
+/// Some servers answer an unknown method with an empty result.
 #[tokio::test]
-async fn a_server_that_answers_an_unknown_word_with_nothing_is_greeted_as_it_used_to_be() {
+async fn a_server_that_answers_an_unknown_method_with_nothing_gets_initialize() {
     let fake = FakeServer::new(|number, mut connection| async move {
         if number == 0 {
             let discover = connection.expect("server/discover").await;
@@ -99,7 +99,7 @@ async fn a_server_that_answers_an_unknown_word_with_nothing_is_greeted_as_it_use
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_ignores_an_unknown_word_is_greeted_as_it_used_to_be() {
+async fn a_server_that_ignores_an_unknown_method_gets_initialize() {
     let fake = FakeServer::new(|_, mut connection| async move {
         let initialize = connection.expect("initialize").await;
         connection.initialized(&initialize, "2024-11-05").await;
@@ -112,9 +112,9 @@ async fn a_server_that_ignores_an_unknown_word_is_greeted_as_it_used_to_be() {
     assert!(begun.elapsed() < Duration::from_secs(20));
 }
 
-/// A cold start takes longer than anybody waits for the answer to the newer greeting.
+/// A cold start takes longer than the client waits for the answer to the newer handshake.
 #[tokio::test(start_paused = true)]
-async fn a_server_that_starts_slowly_answers_both_greetings() {
+async fn a_server_that_starts_slowly_answers_both_handshakes() {
     let fake = FakeServer::new(|_, mut connection| async move {
         tokio::time::sleep(Duration::from_secs(25)).await;
         connection.handshake("2025-06-18").await;
@@ -126,9 +126,9 @@ async fn a_server_that_starts_slowly_answers_both_greetings() {
     assert_eq!(fake.connection_count(), 1);
 }
 
-/// It hears both greetings when it is ready at last, answers the first and refuses the second.
+/// When the server is ready at last, it reads both handshakes, answers the first and refuses the second.
 #[tokio::test(start_paused = true)]
-async fn a_slow_server_of_the_newest_version_is_greeted_once_more() {
+async fn a_slow_server_of_the_newest_version_gets_another_handshake() {
     let fake = FakeServer::new(|number, mut connection| async move {
         let discover = connection.expect("server/discover").await;
         if number == 0 {
@@ -155,7 +155,7 @@ async fn a_slow_server_of_the_newest_version_is_greeted_once_more() {
 }
 
 #[tokio::test]
-async fn a_greeting_that_cannot_be_read_is_told_in_words() {
+async fn an_unreadable_handshake_is_reported() {
     let fake = FakeServer::new(|number, mut connection| async move {
         if number == 0 {
             let discover = connection.expect("server/discover").await;

@@ -1,4 +1,4 @@
-//! Hostile servers of the field, as a table: every case that is known is run.
+//! Known attacks by servers, as a table: every case is run.
 //! What a case says must hold is written beside it in `hostile.jsonl`.
 
 use std::collections::BTreeSet;
@@ -12,6 +12,7 @@ use super::super::parse_settings;
 use super::fake::{FakeServer, session, tool};
 use super::{granting, processes};
 
+/// Runs one case.
 type CaseFn = fn() -> BoxFuture<'static, ()>;
 
 /// Every case by its id.
@@ -124,7 +125,7 @@ async fn tags_in_results() {
     );
 }
 
-/// Answers the first call so.
+/// Answers the first call with this result.
 fn answering(result: Value) -> FakeServer {
     FakeServer::new(move |_, mut connection| {
         let result = result.clone();
@@ -279,7 +280,7 @@ async fn crashing_at_start() {
     let begun = fake.connection_count();
     session.servers.start();
     session.servers.settled().await;
-    // Once again at once, and then no more for a while.
+    // One more start at once, and then none until the delay has passed.
     for _ in 0..100 {
         session.servers.start();
     }

@@ -1,5 +1,5 @@
-//! A server that is reached by streamable HTTP, answered line by line from a socket of our own.
-//! What rmcp does on the wire is its own business; here only what comes of it.
+//! A server over streamable HTTP, played by a local socket.
+//! It tests only the results; the HTTP protocol itself is rmcp's.
 
 use serde_json::{Value, json};
 use toolcall::{AllowAll, Engine, SharedRegistry, ToolRequest};
@@ -11,7 +11,7 @@ use super::super::settings::{Address, ServerSettings};
 use super::super::status::ServerState;
 use super::fake::{result_text, tool};
 
-/// Answers every request as this function says: a status line with headers, and a body.
+/// Answers every request with the result of this function: a status line with headers, and a body.
 async fn site(respond: fn(&Value) -> (String, String)) -> (Url, Server) {
     let server = Server::start(move |request| {
         let (head, body) = request.split_once("\r\n\r\n").unwrap();
@@ -103,7 +103,7 @@ async fn a_server_on_the_web_is_called() {
 }
 
 #[tokio::test]
-async fn a_site_that_is_no_server_is_told_without_its_secrets() {
+async fn a_site_that_is_no_server_is_reported_without_its_secrets() {
     let refuse = |_: &Value| {
         (
             "500 Oh No\r\ncontent-type: text/html".to_owned(),

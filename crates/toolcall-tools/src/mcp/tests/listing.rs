@@ -1,12 +1,12 @@
-//! Lists of tools: pages, circles, bad items, names that others have.
-//! What a registry does with a schema is tested there.
+//! Lists of tools: pages, repeated cursors, invalid items, duplicate names.
+//! How a registry uses a schema is tested there.
 
 use expect_test::expect;
 use serde_json::{Value, json};
 
 use super::fake::{FakeServer, session, settings, tool, unstarted};
 
-/// A server that lists these pages, with `nextCursor` as it stands in them.
+/// Returns a server that lists these pages, including their `nextCursor`.
 fn paged(pages: impl Fn(usize) -> Value + Send + Sync + Clone + 'static) -> FakeServer {
     FakeServer::new(move |_, mut connection| {
         let pages = pages.clone();
@@ -83,7 +83,7 @@ async fn one_bad_tool_does_not_cost_the_others() {
         the tool `task` is left out: it runs only as a task, which is not supported
         the tool `broken` is left out: the input schema of `broken` cannot be used: it is no valid JSON schema: "nonsense" is not valid under any of the schemas listed in the 'anyOf' keyword"#]]
     .assert_eq(&session.status().notes.join("\n"));
-    // A name that was made valid is called as the server knows it.
+    // A tool whose name was made valid is called by the server's own name.
     assert_eq!(session.result_text("odd_name_").await, "odd name!");
 }
 
@@ -124,7 +124,7 @@ async fn names_that_others_have_say_whose_they_are() {
     assert_eq!(names, expected);
     assert_eq!(session.result_text("read_file").await, "built in");
     assert_eq!(session.result_text("a__read_file").await, "read_file");
-    // Rules go by the pair of server and tool, whatever the tool is called here.
+    // Rules use the pair of server and tool, whatever the tool's name in the registry.
     let outcome = session.call("b__search").await;
     let tool = &outcome.call.prepared_as().unwrap().intent.tool;
     assert_eq!(

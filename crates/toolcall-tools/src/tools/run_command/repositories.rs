@@ -16,17 +16,17 @@ pub(super) async fn between(reading: &Reading, look: &PrepareContext) -> Vec<Tou
         .flat_map(|part| toolcall_shell::unwrapped(part).parts);
     for part in programs.filter(|part| part.argv.first().is_some_and(|name| name == "git")) {
         let roots = &look.setting().roots;
-        let beneath = |folder: &&Path| !roots.iter().any(|root| root == folder);
-        for folder in part.cwd.ancestors().take_while(beneath) {
-            found.extend(config_touch(folder, look).await);
+        let beneath = |directory: &&Path| !roots.iter().any(|root| root == directory);
+        for directory in part.cwd.ancestors().take_while(beneath) {
+            found.extend(config_touch(directory, look).await);
         }
     }
     found
 }
 
 /// Returns a read of `.git/config`, or of `.git` where it is a file (worktrees and submodules).
-async fn config_touch(folder: &Path, look: &PrepareContext) -> Option<Touch> {
-    let git = folder.join(".git");
+async fn config_touch(directory: &Path, look: &PrepareContext) -> Option<Touch> {
+    let git = directory.join(".git");
     for path in [git.join("config"), git] {
         let is_file = matches!(look.read_if_there(&path).await, Ok(Some(_)));
         if is_file {

@@ -1,5 +1,5 @@
 //! `find_path`: what a model gets for a pattern.
-//! Every case is a small project and the whole answer.
+//! Every case is a small project and the complete result.
 
 use std::fs::File;
 use std::time::{Duration, SystemTime};

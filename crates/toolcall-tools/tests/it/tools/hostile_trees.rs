@@ -1,5 +1,5 @@
-//! Trees that change, hold back, go on for ever, or are made to hurt, while the tools walk them.
-//! Whatever they do, nothing outside is seen and every call ends.
+//! Directory trees that change during a walk, block it, are endless, or are built to exhaust it.
+//! In every case, nothing outside of the root is seen and every call ends.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,20 +14,20 @@ use toolcall::{
 
 use crate::tools::project::{TreeProject, run, runtime, text};
 
-/// How many calls; `TOOLCALL_RACES` asks for another number of file operations.
+/// The number of calls; `TOOLCALL_RACES` sets another number of file operations.
 const CALLS: usize = 600;
-/// Every call opens and reads about so many files and folders.
+/// How many files and directories a call opens, roughly.
 const OPERATIONS_OF_A_CALL: usize = 100;
 
 fn calls() -> usize {
-    let asked = std::env::var("TOOLCALL_RACES");
-    asked.map_or(CALLS, |number| {
+    let operations = std::env::var("TOOLCALL_RACES");
+    operations.map_or(CALLS, |number| {
         let operations: usize = number.parse().unwrap();
         operations / OPERATIONS_OF_A_CALL
     })
 }
 
-/// Folders and files are exchanged with links that lead out, while searches run.
+/// Swaps directories and files with symlinks that lead outside, while searches run.
 #[test]
 fn no_tool_sees_what_is_outside_in_a_race() {
     let project = TreeProject::new();
@@ -77,7 +77,7 @@ fn swap(project: &TreeProject, is_done: &AtomicBool, swaps: &AtomicUsize) {
     }
 }
 
-/// Asks one of the tools, and says whether it answered.
+/// Calls one of the tools, checks that it saw nothing outside, and returns 1 if it completed.
 fn ask(engine: &Engine, turn: usize) -> usize {
     let path = ["d", "d/x", ".", "d-out", "d/f"][turn / 3 % 5];
     let (tool, input) = match turn % 3 {
@@ -121,24 +121,24 @@ fn a_pipe_does_not_hold_a_search_up() {
     assert_eq!(failure, "`/w/proj/pipe` is neither a folder nor a file");
 }
 
-/// More levels with something left to do than handles are held, and more than any walk goes.
+/// More unfinished levels than the walk keeps open, and more than it descends.
 #[test]
 fn a_deep_tree_is_walked_as_far_as_walks_go() {
     let project = TreeProject::new();
-    let mut folder = String::new();
+    let mut directory = String::new();
     for _ in 0..300 {
-        folder.push_str("d/");
+        directory.push_str("d/");
         for other in ["e", "f", "g"] {
-            project.write(&format!("{folder}{other}/f"), "needle\n");
+            project.write(&format!("{directory}{other}/f"), "needle\n");
         }
     }
     let found = project.outcome("search_files", json!({"query": "needle"}));
     let said = text(&found);
     let files = 3 * 254;
-    let told = format!("{files} lines match `needle` in {files} files");
-    assert!(said.starts_with(&told), "{said}");
-    let told = "folders lie too deep and were not entered.";
-    assert!(said.contains(told), "{said}");
+    let expected_text = format!("{files} lines match `needle` in {files} files");
+    assert!(said.starts_with(&expected_text), "{said}");
+    let expected_text = "folders lie too deep and were not entered.";
+    assert!(said.contains(expected_text), "{said}");
 }
 
 #[test]
@@ -146,8 +146,8 @@ fn a_search_stops_at_a_million_matches_and_says_so() {
     let project = TreeProject::new();
     project.write("a", "needle\n".repeat(1_000_001));
     let said = project.says("search_files", json!({"query": "needle"}));
-    let told = "More than 1000000 lines in . match `needle`, so the search was stopped";
-    assert!(said.starts_with(told), "{said}");
+    let expected_text = "More than 1000000 lines in . match `needle`, so the search was stopped";
+    assert!(said.starts_with(expected_text), "{said}");
 }
 
 #[test]
@@ -157,12 +157,12 @@ fn a_line_without_end_is_given_up() {
     endless.resize(17 << 20, b'x');
     project.write("a", endless);
     let said = project.says("search_files", json!({"query": "needle"}));
-    let told = "2 lines match `needle` in 2 files (2 files searched in .). 1 file could not be read to the end.";
-    assert!(said.starts_with(told), "{said}");
+    let expected_text = "2 lines match `needle` in 2 files (2 files searched in .). 1 file could not be read to the end.";
+    assert!(said.starts_with(expected_text), "{said}");
 }
 
 #[test]
-fn a_folder_of_very_many_names_is_read_in_pieces_by_its_own_rules() {
+fn a_directory_of_very_many_names_is_read_in_pieces_by_its_own_rules() {
     let project = TreeProject::new();
     for number in 0..9000 {
         project.write(&format!("f{number}"), "");
@@ -173,7 +173,7 @@ fn a_folder_of_very_many_names_is_read_in_pieces_by_its_own_rules() {
 }
 
 #[test]
-fn what_may_not_be_read_is_told() {
+fn unreadable_files_and_directories_are_reported() {
     use std::os::unix::fs::PermissionsExt as _;
     let project = TreeProject::with(&[
         ("closed/a", "needle\n"),
@@ -189,23 +189,23 @@ fn what_may_not_be_read_is_told() {
         let path = project.root().join(path);
         fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
     }
-    let told = [
+    let expected_text = [
         "1 line matches",
         "1 file could not be read to the end.",
         "1 folder could not be read.",
     ];
-    // Nothing is closed to the administrator.
+    // Root can read everything.
     let expected = if rustix::process::geteuid().is_root() {
         &["3 lines match"][..]
     } else {
-        &told[..]
+        &expected_text[..]
     };
     for words in expected {
         assert!(said.contains(words), "{said}");
     }
 }
 
-/// Lets so many names pass and holds everybody up until the gate is opened.
+/// Lets this many names pass, and then blocks all threads until the gate is opened.
 #[derive(Default)]
 struct Gate {
     judged: AtomicUsize,
@@ -243,7 +243,7 @@ impl Policy for GatedPolicy {
     }
 }
 
-/// A second passes while the walk is held up.
+/// A second passes while the walk is blocked.
 #[test]
 fn a_long_walk_says_how_far_it_is() {
     let project = TreeProject::new();
@@ -298,7 +298,7 @@ fn a_cancelled_walk_ends_where_it_is() {
             gate.open();
             call.await.ending().clone()
         });
-        // Waits for what still runs.
+        // Waits for the threads that still run.
         drop(runtime);
         assert!(matches!(ending, Ending::Cancelled { .. }), "{ending:?}");
         let judged = gate.judged.load(Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! `list_directory`: what a model gets for a folder.
-//! Every case is a small project and the whole answer.
+//! `list_directory`: what a model gets for a directory.
+//! Every case is a small project and the complete result.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn project() -> TreeProject {
 }
 
 #[test]
-fn names_are_sorted_and_folders_marked() {
+fn names_are_sorted_and_directories_marked() {
     let project = project();
     check(
         &project,
@@ -129,7 +129,7 @@ fn a_long_list_keeps_what_lies_higher_and_says_of_how_much() {
 }
 
 #[test]
-fn what_is_no_folder_says_what_to_do() {
+fn a_path_that_is_no_directory_says_what_to_do() {
     let project = project();
     let check = |input: Value, expected: Expect| {
         expected.assert_eq(&project.fails("list_directory", input));

@@ -1,4 +1,4 @@
-//! A temporary project with an engine that has the tools which walk, and what they say.
+//! A temporary project, and an engine with the tools that walk directory trees.
 //! It asserts nothing but that a call ended as expected.
 
 use std::fs;
@@ -14,7 +14,7 @@ use toolcall::{
 use toolcall_tools::local::Files;
 use toolcall_tools::tools::{Cut, FindPath, ListDirectory, SearchFiles};
 
-/// A root, and a folder `outside` beside it that nobody may see.
+/// A root, and a directory `outside` beside it that no tool may see.
 pub(crate) struct TreeProject {
     project: crate::ground::Ground,
     cut: Option<Cut>,
@@ -27,7 +27,7 @@ impl TreeProject {
         Self { project, cut: None }
     }
 
-    /// With these files, each with its content.
+    /// Creates a project with these files and their content.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let project = Self::new();
         for (path, text) in files {
@@ -66,30 +66,30 @@ impl TreeProject {
             .build()
     }
 
-    /// What a call ends with when everything is allowed.
+    /// Runs a call with everything allowed.
     pub(crate) fn outcome(&self, tool: &str, input: Value) -> Outcome {
         run(&self.engine(AllowAll), tool, input)
     }
 
-    /// The text of a call that succeeds.
+    /// Returns the text of a call that must succeed.
     pub(crate) fn says(&self, tool: &str, input: Value) -> String {
         text(&self.outcome(tool, input))
     }
 
-    /// The text of a call that succeeds although these paths are denied.
+    /// Returns the text of a call that must succeed although these paths are denied.
     pub(crate) fn says_without(&self, denied: &[&str], tool: &str, input: Value) -> String {
         let denied = denied.iter().map(|path| self.root().join(path)).collect();
         text(&run(&self.engine(DenyPaths(denied)), tool, input))
     }
 
-    /// The result for programs of a call that succeeds.
+    /// Returns the structured result of a call that must succeed.
     pub(crate) fn structured(&self, tool: &str, input: Value) -> Value {
         let outcome = self.outcome(tool, input);
         assert!(outcome.ending().is_success(), "{:?}", outcome.ending());
         Value::clone(outcome.result().structured.as_ref().unwrap())
     }
 
-    /// Why a call fails.
+    /// Returns the reason of a call that must fail.
     pub(crate) fn fails(&self, tool: &str, input: Value) -> String {
         match self.outcome(tool, input).ending() {
             Ending::Failed { reason, .. } => self.without_root(reason),
@@ -97,7 +97,7 @@ impl TreeProject {
         }
     }
 
-    /// Temporary folders have other names each time.
+    /// Replaces the root in a text, because it differs from run to run.
     pub(crate) fn without_root(&self, text: &str) -> String {
         self.steady(text, "")
     }
@@ -111,7 +111,7 @@ impl std::ops::Deref for TreeProject {
     }
 }
 
-/// Denies these paths and what is beneath them.
+/// Denies these paths and everything beneath them.
 struct DenyPaths(Vec<PathBuf>);
 
 impl Policy for DenyPaths {
@@ -137,7 +137,7 @@ pub(crate) fn run(engine: &Engine, tool: &str, input: Value) -> Outcome {
     runtime().block_on(engine.run(ToolRequest::new(tool, input)))
 }
 
-/// The text of a success.
+/// Returns the text of a call that must have succeeded.
 pub(crate) fn text(outcome: &Outcome) -> String {
     assert!(outcome.ending().is_success(), "{:?}", outcome.ending());
     match outcome.result().content.as_slice() {

@@ -1,5 +1,5 @@
-//! On random trees with random ignore files the walk finds what the walk of ripgrep's own crate finds.
-//! Two walks that share no code but the matching of single rules.
+//! On random trees with random ignore files, the walk finds the same paths as ripgrep's own crate.
+//! The two walks share no code but the matching of single patterns.
 
 use std::collections::BTreeSet;
 
@@ -15,13 +15,13 @@ const RULES: [&str; 24] = [
     "!build/", "a*", "[ab]", "# a", "\\!a", "a b", "/b/a", "**", "é", "*/x.o", "{a",
 ];
 
-/// A path of some names.
+/// Generates a path.
 fn path() -> impl Strategy<Value = String> {
     let name = proptest::sample::select(&NAMES[..]);
     proptest::collection::vec(name, 1..5).prop_map(|names| names.join("/"))
 }
 
-/// An ignore file in some folder.
+/// Generates an ignore file in some directory.
 fn rules() -> impl Strategy<Value = (String, String)> {
     let folder = prop_oneof![Just(String::new()), path().prop_map(|path| path + "/")];
     let name = proptest::sample::select(&[".gitignore", ".ignore", ".git/info/exclude"][..]);
@@ -49,11 +49,11 @@ proptest! {
     }
 }
 
-/// What is in the way of a file stays.
+/// Creates a file, unless something else is in its place.
 fn write(project: &TreeProject, path: &str, text: &str) {
     let path = project.root().join(path);
     if std::fs::create_dir_all(path.parent().unwrap()).is_ok() {
-        let _a_folder = std::fs::write(path, text);
+        let _ignored = std::fs::write(path, text);
     }
 }
 

@@ -1,5 +1,5 @@
 //! `search_files`: what a model gets for a query.
-//! Every case is a small project and the whole answer.
+//! Every case is a small project and the complete result.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -250,7 +250,7 @@ fn hidden_and_ignored_files_are_left_out_unless_they_are_named() {
             1 line matches `needle` in 1 file (1 file searched in .hidden).
             .hidden/x:1: needle"#]],
     );
-    // The rules of the folders above hold beneath it.
+    // The ignore files of the directories above apply here, too.
     project.write("deep/er/x.log", "needle\n");
     check(
         &project,
@@ -274,7 +274,7 @@ fn links_are_not_followed() {
         1 line matches `needle` in 1 file (1 file searched in .).
         real/a:1: needle"#]],
     );
-    // Who names a link means where it leads, if that is beneath the root.
+    // A symlink as `path` means its target, if that is beneath the root.
     check(
         &project,
         json!({"query": "needle", "path": "inside"}),

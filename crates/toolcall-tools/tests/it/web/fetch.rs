@@ -1,5 +1,5 @@
-//! Fetching: what is stated, sent, refused and shown.
-//! Redirects and odd bodies are told elsewhere.
+//! `fetch`: what it states, sends, refuses and shows.
+//! Redirects and unusual bodies are tested elsewhere.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -52,7 +52,7 @@ async fn a_page_is_fetched_as_text() {
 }
 
 #[tokio::test]
-async fn a_person_sees_all_that_leaves() {
+async fn the_user_sees_the_whole_request() {
     let server = Server::start(|request| ok("text/plain", request)).await;
     let input = json!({
         "url": at(&server, "/form"),
@@ -219,7 +219,7 @@ async fn the_name_of_this_machine_is_refused_unless_the_settings_name_it() {
     }
 }
 
-/// A name that leads elsewhere when it is asked for again is not asked for again.
+/// A host is looked up once, so that a second, different answer cannot matter.
 // Other systems have no second loopback address.
 #[cfg(target_os = "linux")]
 #[tokio::test]
@@ -230,7 +230,7 @@ async fn the_address_that_was_checked_is_the_one_that_is_connected_to() {
     })
     .await;
     let lookup = ScriptedLookup::new(&[&["127.0.0.1"], &["127.0.0.2"]]);
-    let asked = lookup.counter();
+    let lookups = lookup.counter();
     let settings = FetchSettings {
         private: vec!["site.example".to_owned()],
         ..FetchSettings::default()
@@ -242,11 +242,11 @@ async fn the_address_that_was_checked_is_the_one_that_is_connected_to() {
         "{}",
         shown(&outcome)
     );
-    assert_eq!(asked.load(Ordering::Relaxed), 1);
+    assert_eq!(lookups.load(Ordering::Relaxed), 1);
     assert!(second.requests().is_empty());
 }
 
-/// Run again as a process of its own, because the environment belongs to all tests.
+/// Runs in a process of its own, because all tests share the environment.
 #[tokio::test]
 async fn no_proxy_of_the_environment_is_used() {
     if role().is_none() {
@@ -277,7 +277,7 @@ async fn a_policy_that_denies_the_host_is_asked_first() {
         ..FetchSettings::default()
     };
     let lookup = ScriptedLookup::new(&[&["127.0.0.1"]]);
-    let asked = lookup.counter();
+    let lookups = lookup.counter();
     let engine = TestEngine::under(Fetch::with_lookup(settings, lookup), DenyAll);
     let story = engine
         .transcript("fetch", json!({"url": at(&server, "/")}))
@@ -289,11 +289,11 @@ async fn a_policy_that_denies_the_host_is_asked_first() {
         denied: not allowed: this policy denies everything"#]]
     .assert_eq(&steady(&story, &server));
     assert!(server.requests().is_empty());
-    assert_eq!(asked.load(Ordering::Relaxed), 0);
+    assert_eq!(lookups.load(Ordering::Relaxed), 0);
 }
 
 #[tokio::test]
-async fn nobody_there() {
+async fn a_closed_port_is_reported() {
     let server = Server::start(|_| ok("text/plain", "x")).await;
     let port = server.port();
     drop(server);
@@ -313,7 +313,7 @@ async fn nobody_there() {
     assert!(!reason.contains("http://"), "{reason}");
 }
 
-/// A server that does not speak TLS is not talked to in the clear.
+/// There is no fallback to plain text for a server that does not speak TLS.
 #[tokio::test]
 async fn https_is_not_given_up() {
     let server = Server::start(|_| ok("text/plain", "clear")).await;

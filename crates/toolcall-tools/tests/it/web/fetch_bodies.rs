@@ -1,5 +1,5 @@
-//! Bodies of every sort: long, slow, broken, compressed, wrongly named.
-//! Whatever comes, there is one ending, and it says what came.
+//! Response bodies of every kind: long, slow, broken, compressed, wrongly declared.
+//! Every call ends, and its result says what was received.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn small() -> FetchSettings {
     }
 }
 
-/// Bounds of time that are up at once, for answers that never end.
+/// Time limits that pass at once, for responses that never end.
 fn impatient() -> FetchSettings {
     FetchSettings {
         time: Duration::from_millis(300),

@@ -1,4 +1,4 @@
-//! One call of one tool through an engine, told as text.
+//! Runs one call of one tool through an engine and renders it as text.
 //! It asserts nothing itself.
 
 use std::io;
@@ -42,7 +42,7 @@ impl TestEngine {
         self.engine.run(ToolRequest::new(tool, input)).await
     }
 
-    /// Everything that a person, a model or a program gets to see of one call.
+    /// Runs a call and returns everything that the user, the model or a program sees of it.
     pub(crate) async fn transcript(&self, tool: &str, input: Value) -> String {
         let outcome = self.call(tool, input).await;
         let call = &outcome.call;
@@ -72,7 +72,7 @@ impl TestEngine {
     }
 }
 
-/// How a call ended and what it shows.
+/// Returns how a call ended, and its content.
 pub(crate) fn shown(outcome: &Outcome) -> String {
     let content = outcome.result().content.iter().map(content_text);
     let lines: Vec<String> = [ending(outcome)].into_iter().chain(content).collect();
@@ -98,15 +98,15 @@ fn content_text(content: &Content) -> String {
     }
 }
 
-/// Takes the server's port out of a text, for it differs from run to run.
+/// Replaces the server's port in a text, because it differs from run to run.
 pub(crate) fn steady(text: &str, server: &Server) -> String {
     text.replace(&format!(":{}", server.port()), ":PORT")
 }
 
-/// Answers with one list after the other, and with the last for ever.
+/// A lookup that returns one list after the other, and the last one from then on.
 pub(crate) struct ScriptedLookup {
     answers: Vec<Vec<IpAddr>>,
-    asked: Arc<AtomicUsize>,
+    lookups: Arc<AtomicUsize>,
 }
 
 impl ScriptedLookup {
@@ -114,19 +114,19 @@ impl ScriptedLookup {
         let parse = |list: &&[&str]| list.iter().map(|text| text.parse().unwrap()).collect();
         Self {
             answers: answers.iter().map(parse).collect(),
-            asked: Arc::default(),
+            lookups: Arc::default(),
         }
     }
 
     pub(crate) fn counter(&self) -> Arc<AtomicUsize> {
-        self.asked.clone()
+        self.lookups.clone()
     }
 }
 
 impl Lookup for ScriptedLookup {
     fn lookup<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         let at = self
-            .asked
+            .lookups
             .fetch_add(1, Ordering::Relaxed)
             .min(self.answers.len() - 1);
         Box::pin(std::future::ready(Ok(self.answers[at].clone())))
@@ -145,7 +145,7 @@ pub(crate) fn site(server: &Server, settings: FetchSettings) -> TestEngine {
     ))
 }
 
-/// The address of a path at `site.example`.
+/// Returns the URL of a path at `site.example`.
 pub(crate) fn at(server: &Server, path: &str) -> String {
     format!("http://site.example:{}{path}", server.port())
 }

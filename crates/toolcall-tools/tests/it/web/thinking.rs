@@ -1,5 +1,5 @@
-//! The thinking tool.
-//! It only keeps and shows.
+//! `thinking`: shows a thought.
+//! It touches nothing else.
 
 use expect_test::expect;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! The tool that writes the plan.
-//! What it cannot take it must report.
+//! `todo_write`: replaces the plan.
+//! It must report every step that it cannot accept.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};

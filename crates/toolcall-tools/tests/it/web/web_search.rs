@@ -1,5 +1,5 @@
-//! Searching the web, with services of our own that answer as the real ones do.
-//! No key may be seen anywhere but in the request.
+//! `web_search` with local services that answer like the real ones.
+//! The key must appear nowhere but in the request.
 
 use expect_test::{Expect, expect};
 use serde_json::json;
