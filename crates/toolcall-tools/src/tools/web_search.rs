@@ -77,7 +77,7 @@ impl WebSearch {
         if !status.is_success() {
             // The body is not shown, because it may repeat the key.
             return Err(ToolError::new(format!(
-                "the search at `{host}` answered {status}; whoever runs this should check its address and key"
+                "the search at `{host}` answered {status}; the user should check its address and key"
             )));
         }
         let body = read(
@@ -96,7 +96,7 @@ impl WebSearch {
         let hits = answer.and_then(|answer| self.provider.hits(&answer));
         hits.ok_or_else(|| {
             ToolError::new(format!(
-                "the search at `{host}` gave no list of results in JSON; whoever runs this should check that it answers in JSON"
+                "the search at `{host}` gave no list of results in JSON; the user should check that it answers in JSON"
             ))
         })
     }

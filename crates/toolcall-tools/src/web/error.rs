@@ -25,7 +25,7 @@ pub enum WebError {
     Credentials,
     /// The host has an address that is not public.
     #[error(
-        "`{host}` leads to {address}, which is {what}, so it is not reached; whoever runs this may allow `{host}` in the settings"
+        "`{host}` leads to {address}, which is {what}, so it is not reached; the user can allow `{host}` in the settings"
     )]
     Closed {
         /// The host, with its port if it is not the default.

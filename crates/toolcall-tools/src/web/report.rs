@@ -249,8 +249,8 @@ enum Truncated {
     No,
 }
 
-/// Returns at most `most` bytes of the text with hidden characters escaped. Escaping makes it longer, so it is cut both before and
-/// after.
+/// Returns at most `most` bytes of the text, with hidden characters escaped. Escaping makes it longer, so it is cut both
+/// before and after.
 fn fitted(mut text: String, most: usize) -> (String, Truncated) {
     let before = text.len();
     text.truncate(text.floor_char_boundary(most));

@@ -50,8 +50,8 @@ fn annotations(kind: Kind) -> Option<ToolAnnotations> {
 /// Returns the instructions for the client: where the tools work, and how permission is asked.
 pub(super) fn instructions(setting: &SessionContext) -> String {
     format!(
-        "These tools work in `{}`. Each call is judged by the person's rules; what no rule allows is \
-         asked for through a form of yours, or refused if you show none.",
+        "These tools work in `{}`. The user's rules decide about each call; for a call that no rule covers, the user \
+         is asked with a form, or it is refused if your client shows no forms.",
         setting.cwd.display()
     )
 }

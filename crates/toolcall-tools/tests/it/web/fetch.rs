@@ -145,13 +145,13 @@ async fn what_is_refused_before_anybody_is_asked() {
     check_refused(json!({"url": "http://2130706433/"}), expect![[r#"
         announced, finished
         fetch: Fetch http://127.0.0.1/
-        failed: `127.0.0.1` leads to 127.0.0.1, which is loopback, so it is not reached; whoever runs this may allow `127.0.0.1` in the settings"#]]).await;
+        failed: `127.0.0.1` leads to 127.0.0.1, which is loopback, so it is not reached; the user can allow `127.0.0.1` in the settings"#]]).await;
     check_refused(
         json!({"url": "http://[::ffff:169.254.169.254]/meta"}),
         expect![[r#"
             announced, finished
             fetch: Fetch http://[::ffff:a9fe:a9fe]/meta
-            failed: `[::ffff:a9fe:a9fe]` leads to ::ffff:169.254.169.254, which is link-local, so it is not reached; whoever runs this may allow `[::ffff:a9fe:a9fe]` in the settings"#]],
+            failed: `[::ffff:a9fe:a9fe]` leads to ::ffff:169.254.169.254, which is link-local, so it is not reached; the user can allow `[::ffff:a9fe:a9fe]` in the settings"#]],
     )
     .await;
     check_refused(
@@ -195,7 +195,7 @@ async fn a_name_that_leads_to_a_private_address_is_refused() {
         announced, prepared, decided, started, finished
         fetch: Fetch http://example.com:8080/
         touches [Reaches("example.com:8080")]
-        failed: `example.com:8080` leads to 10.0.0.7, which is private, so it is not reached; whoever runs this may allow `example.com:8080` in the settings"#]]).await;
+        failed: `example.com:8080` leads to 10.0.0.7, which is private, so it is not reached; the user can allow `example.com:8080` in the settings"#]]).await;
 }
 
 #[tokio::test]

@@ -166,16 +166,16 @@ async fn check(reply: impl Fn() -> Reply + Send + Sync + 'static, expected: Expe
 async fn a_key_is_seen_nowhere() {
     check(
         || answer("401 Unauthorized", "", format!("bad key {KEY}")),
-        expect!["failed: the search at `127.0.0.1:PORT` answered 401 Unauthorized; whoever runs this should check its address and key"],
+        expect!["failed: the search at `127.0.0.1:PORT` answered 401 Unauthorized; the user should check its address and key"],
     )
     .await;
-    check(|| answer(&format!("403 {KEY}"), "", ""), expect!["failed: the search at `127.0.0.1:PORT` answered 403 Forbidden; whoever runs this should check its address and key"]).await;
+    check(|| answer(&format!("403 {KEY}"), "", ""), expect!["failed: the search at `127.0.0.1:PORT` answered 403 Forbidden; the user should check its address and key"]).await;
     check(
         || redirect(302, &format!("https://other.example/?{KEY}")),
-        expect!["failed: the search at `127.0.0.1:PORT` answered 302 Found; whoever runs this should check its address and key"],
+        expect!["failed: the search at `127.0.0.1:PORT` answered 302 Found; the user should check its address and key"],
     )
     .await;
-    check(|| ok("text/html", format!("<p>{KEY}")), expect!["failed: the search at `127.0.0.1:PORT` gave no list of results in JSON; whoever runs this should check that it answers in JSON"]).await;
+    check(|| ok("text/html", format!("<p>{KEY}")), expect!["failed: the search at `127.0.0.1:PORT` gave no list of results in JSON; the user should check that it answers in JSON"]).await;
     check(
         || ok("application/json", "{\"query\": {}, \"results\": []}"),
         expect![[r#"
