@@ -1,16 +1,31 @@
-//! The built-in tools, each in a file of its own and written as a guest's would be.
-//! A tool states what it will do and does it; it decides no permission and sets no status.
+//! The built-in tools, one file each. They use the same public API as your own tools.
+//! A tool states its intent and then does exactly that; it decides no permission and sets no status.
+//!
+//! The description of a tool and the doc comments of its input are its schema: the model reads them, and they are part of
+//! the digest that remembered rules pin.
+//!
+//! [`Toolset`](crate::Toolset) creates them all for a session. A single one can be registered like any tool:
+//!
+//! ```
+//! use toolcall::Registry;
+//! use toolcall_tools::tools::WriteFile;
+//!
+//! let mut registry = Registry::new();
+//! registry.add(WriteFile)?;
+//! assert!(registry.definition("write_file").is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[cfg(unix)]
 mod command_output;
-#[cfg(unix)]
-mod cut;
 mod delete_file;
 mod edit_file;
 #[cfg(feature = "web")]
 mod fetch;
 #[cfg(unix)]
 mod find_path;
+#[cfg(unix)]
+mod limit;
 #[cfg(unix)]
 mod list_directory;
 mod move_file;
@@ -35,14 +50,14 @@ mod write_file;
 
 #[cfg(unix)]
 pub use command_output::CommandOutput;
-#[cfg(unix)]
-pub use cut::Cut;
 pub use delete_file::DeleteFile;
 pub use edit_file::EditFile;
 #[cfg(feature = "web")]
 pub use fetch::Fetch;
 #[cfg(unix)]
 pub use find_path::FindPath;
+#[cfg(unix)]
+pub use limit::Cut;
 #[cfg(unix)]
 pub use list_directory::ListDirectory;
 pub use move_file::MoveFile;

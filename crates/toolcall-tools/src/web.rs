@@ -1,12 +1,12 @@
-//! The web, as tools reach it: checked addresses, bounded answers, text that can be read.
-//! It knows no tool, and follows nothing to a host that was not stated.
+//! The HTTP client of the web tools: checks addresses, limits responses, converts pages to text.
+//! It knows no tool, and never follows a redirect to another host.
 
 mod address;
 mod body;
 mod charset;
-mod failure;
+mod client;
+mod error;
 mod follow;
-mod hop;
 mod media;
 mod readable;
 mod report;
@@ -14,18 +14,18 @@ mod search;
 mod settings;
 mod target;
 
-pub use failure::WebError;
-pub use hop::{Lookup, SystemLookup};
+pub use client::{Lookup, SystemLookup};
+pub use error::WebError;
 pub use search::{SearchSettings, Secret};
 pub use settings::FetchSettings;
 
-pub(crate) use body::{Extent, Watch, read};
-pub(crate) use follow::follow;
+pub(crate) use body::{BodyExtent, DownloadProgress, read};
 #[cfg(feature = "mcp")]
-pub(crate) use hop::tls;
-pub(crate) use hop::{Message, Web};
+pub(crate) use client::tls;
+pub(crate) use client::{WebClient, WebRequest};
+pub(crate) use follow::follow;
 pub(crate) use readable::readable;
-pub(crate) use report::{Format, Report};
-pub(crate) use search::{Finding, Provider};
+pub(crate) use report::{FetchReport, TextFormat};
+pub(crate) use search::{SearchHit, SearchService};
 pub(crate) use settings::PrivateHosts;
-pub(crate) use target::Target;
+pub(crate) use target::WebTarget;

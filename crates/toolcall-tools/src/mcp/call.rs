@@ -1,5 +1,5 @@
-//! One call of a tool on a connection: asked, answered in rounds if the server has questions, cancelled.
-//! A call that nobody waits for is told to the server, and its answer is dropped.
+//! Calls a tool over a connection, and answers the server's questions about the call in further rounds.
+//! It never leaves a server working on an abandoned call: it sends a cancellation and ignores the answer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,73 +19,73 @@ use super::connection::{Connection, causes, value_of};
 use super::form::elicit;
 use super::notifications::token_of;
 
-/// A server may ask back so often before it answers.
+/// How often a server may ask for more input before it answers.
 const MOST_ROUNDS: usize = 10;
 
-/// Why there is no answer.
+/// Why a call has no result.
 #[derive(Debug, PartialEq)]
-pub(super) enum CallFault {
+pub(super) enum McpCallError {
     /// The connection is gone.
-    Gone,
-    /// The server says why.
-    Said(String),
+    ConnectionClosed,
+    /// The call failed for this reason.
+    Failed(String),
 }
 
-/// What is asked.
-pub(super) struct Asked<'a> {
-    /// The tool, as its server calls it.
+/// A call to send to a server.
+pub(super) struct ToolCallRequest<'a> {
+    /// The name that the server gives the tool.
     pub(super) tool: &'a Arc<str>,
     pub(super) input: Arc<Value>,
     pub(super) scope: &'a RunContext,
 }
 
 impl Connection {
-    /// Calls a tool and waits for its answer.
-    pub(super) async fn call(&self, asked: Asked<'_>) -> Result<Value, CallFault> {
+    /// Calls a tool and returns the server's result.
+    pub(super) async fn call(&self, request: ToolCallRequest<'_>) -> Result<Value, McpCallError> {
         let (mut responses, mut state) = (None, None);
         for _ in 0..MOST_ROUNDS {
-            let mut params = CallToolRequestParams::new(asked.tool.to_string());
-            params.arguments = Some(arguments(&asked.input));
+            let mut params = CallToolRequestParams::new(request.tool.to_string());
+            params.arguments = Some(arguments(&request.input));
             (params.input_responses, params.request_state) = (responses, state);
-            params.meta = trace(asked.scope);
-            let answer = self.round(params, asked.scope).await?;
+            params.meta = trace(request.scope);
+            let answer = self.round(params, request.scope).await?;
             if answer.get("resultType").and_then(Value::as_str) != Some("input_required") {
                 return Ok(answer);
             }
-            responses = Some(self.respond(&answer, asked.scope).await?);
+            responses = Some(self.respond(&answer, request.scope).await?);
             state = answer["requestState"].as_str().map(str::to_owned);
         }
         let why = format!("it asked back over {MOST_ROUNDS} times");
-        Err(CallFault::Said(why))
+        Err(McpCallError::Failed(why))
     }
 
     async fn round(
         &self,
         params: CallToolRequestParams,
         scope: &RunContext,
-    ) -> Result<Value, CallFault> {
+    ) -> Result<Value, McpCallError> {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let options = PeerRequestOptions::no_options();
         let sent = self.peer.send_request_with_option(request, options).await;
-        let handle = sent.map_err(fault)?;
+        let handle = sent.map_err(call_error)?;
         let token = serde_json::to_value(&handle.progress_token).unwrap_or_default();
         let token = token_of(&token).unwrap_or_default();
-        let _listening = self.ears().listen(token, scope);
-        let mut waiting = Waiting::new(&handle);
+        let _subscription = self.notifications().subscribe(token, scope);
+        let mut guard = CancelOnDrop::new(&handle);
         let answer = tokio::select! {
             answer = handle.await_response() => answer,
-            () = scope.cancelled() => return Err(CallFault::Said("the call was stopped".to_owned())),
+            () = scope.cancelled() => return Err(McpCallError::Failed("the call was stopped".to_owned())),
         };
-        waiting.is_over();
-        answer.map(value_of).map_err(fault)
+        guard.disarm();
+        answer.map(value_of).map_err(call_error)
     }
 
-    /// Answers what a server wants to know first.
+    /// Answers the input requests in a server's response.
     async fn respond(
         &self,
         answer: &Value,
         scope: &RunContext,
-    ) -> Result<BTreeMap<String, Value>, CallFault> {
+    ) -> Result<BTreeMap<String, Value>, McpCallError> {
         let mut responses = BTreeMap::new();
         let requests = answer.get("inputRequests").and_then(Value::as_object);
         for (key, request) in requests.into_iter().flatten() {
@@ -94,9 +94,9 @@ impl Connection {
         Ok(responses)
     }
 
-    async fn respond_to(&self, request: &Value, scope: &RunContext) -> Result<Value, CallFault> {
-        let said = |why: &str| CallFault::Said(why.to_owned());
-        let unread = |_| said("it asked something that cannot be read");
+    async fn respond_to(&self, request: &Value, scope: &RunContext) -> Result<Value, McpCallError> {
+        let failed = |why: &str| McpCallError::Failed(why.to_owned());
+        let unread = |_| failed("it asked something that cannot be read");
         match request.get("method").and_then(Value::as_str) {
             Some("elicitation/create") => {
                 let params = request.get("params").cloned().unwrap_or_default();
@@ -106,26 +106,27 @@ impl Connection {
             }
             Some("roots/list") => serde_json::to_value(self.client.roots()).map_err(unread),
             Some("sampling/createMessage") => {
-                Err(said("it wanted to use the model, which is refused"))
+                Err(failed("it wanted to use the model, which is refused"))
             }
-            Some(_) | None => Err(said("it asked something that is not known")),
+            Some(_) | None => Err(failed("it asked something that is not known")),
         }
     }
 }
 
-/// The trace context of the turn, for the server to go on with.
+/// Returns the turn's trace context as request metadata, so that the server can continue the trace.
 fn trace(scope: &RunContext) -> Option<RequestMetaObject> {
     let entries = scope.trace().iter();
     let entries: Map<String, Value> = entries
         .map(|(name, value)| (name.to_string(), Value::from(&**value)))
         .collect();
-    match entries.is_empty() {
-        true => None,
-        false => serde_json::from_value(Value::Object(entries)).ok(),
+    if entries.is_empty() {
+        None
+    } else {
+        serde_json::from_value(Value::Object(entries)).ok()
     }
 }
 
-/// Arguments of tools are objects; an engine has checked them against the tool's schema.
+/// Returns the input as an object. The engine has already validated it against the tool's schema.
 fn arguments(input: &Value) -> Map<String, Value> {
     match input {
         Value::Object(map) => map.clone(),
@@ -135,21 +136,23 @@ fn arguments(input: &Value) -> Map<String, Value> {
     }
 }
 
-fn fault(error: ServiceError) -> CallFault {
+fn call_error(error: ServiceError) -> McpCallError {
     match error {
-        ServiceError::TransportClosed | ServiceError::TransportSend(_) => CallFault::Gone,
-        ServiceError::McpError(error) => CallFault::Said(clean_line(&error.message, 600)),
-        other => CallFault::Said(causes(&other)),
+        ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
+            McpCallError::ConnectionClosed
+        }
+        ServiceError::McpError(error) => McpCallError::Failed(clean_line(&error.message, 600)),
+        other => McpCallError::Failed(causes(&other)),
     }
 }
 
-/// A request that is waited for. Dropped before it is over, the server is told.
-struct Waiting {
+/// Sends a cancellation to the server if it is dropped before [`disarm`](Self::disarm).
+struct CancelOnDrop {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,
 }
 
-impl Waiting {
+impl CancelOnDrop {
     fn new(handle: &RequestHandle<RoleClient>) -> Self {
         Self {
             peer: handle.peer.clone(),
@@ -157,12 +160,12 @@ impl Waiting {
         }
     }
 
-    fn is_over(&mut self) {
+    fn disarm(&mut self) {
         self.id = None;
     }
 }
 
-impl Drop for Waiting {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         let (Some(id), Ok(runtime)) = (self.id.take(), Handle::try_current()) else {
             return;
@@ -172,7 +175,7 @@ impl Drop for Waiting {
             CancelledNotificationParam::new(Some(id), Some("the call was stopped".to_owned()));
         let cancelled = CancelledNotification::new(params);
         runtime.spawn(async move {
-            // A server that is gone need not be told.
+            // If the server is gone there is nothing to cancel.
             peer.send_notification(cancelled.into()).await.ok();
         });
     }

@@ -1,7 +1,7 @@
-//! What we are to a server: its client, which tells the roots and declines what it does not do.
-//! It never lets a server use a model, and never answers for the person.
+//! Our side of a connection as rmcp sees it: lists the roots, carries forms to the user, declines everything else.
+//! It never lets a server use a model, and never answers for the user.
 
-// Roots and logging are going out of the protocol; servers of today still use them.
+// The protocol deprecates roots and logging, but current servers still use them.
 #![allow(deprecated)]
 
 use std::path::PathBuf;
@@ -23,16 +23,16 @@ use super::form::elicit;
 use super::notifications::Notifications;
 
 /// The client of one connection.
-pub(super) struct Client {
-    /// What people know the server by.
+pub(super) struct McpClient {
+    /// The name of the server in the settings.
     pub(super) server: Arc<str>,
-    pub(super) ears: Arc<Notifications>,
+    pub(super) notifications: Arc<Notifications>,
     pub(super) roots: Arc<[PathBuf]>,
 }
 
-impl Client {
-    pub(super) fn ears(&self) -> &Arc<Notifications> {
-        &self.ears
+impl McpClient {
+    pub(super) fn notifications(&self) -> &Arc<Notifications> {
+        &self.notifications
     }
 
     pub(super) fn roots(&self) -> ListRootsResult {
@@ -46,14 +46,14 @@ impl Client {
         ListRootsResult::new(self.roots.iter().filter_map(root).collect())
     }
 
-    /// What comes by a transport that is not ours is put back into the words it came in.
-    fn hear(&self, method: &str, params: &impl Serialize) {
+    /// Passes on a notification that rmcp's HTTP transport has already decoded, as JSON.
+    fn forward(&self, method: &str, params: &impl Serialize) {
         let params = serde_json::to_value(params).unwrap_or(Value::Null);
-        self.ears.hear(method, &params);
+        self.notifications.receive(method, &params);
     }
 }
 
-impl ClientHandler for Client {
+impl ClientHandler for McpClient {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
         capabilities.roots = Some(RootsCapabilities::default());
@@ -84,8 +84,8 @@ impl ClientHandler for Client {
         request: ElicitRequestParams,
         _context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        // It does not say for which of its calls it asks; without any there is nobody to ask.
-        Ok(match self.ears.latest() {
+        // The request does not name a call, so the latest one asks; without a call nobody can answer.
+        Ok(match self.notifications.latest() {
             Some(scope) => elicit(&self.server, request, &scope).await,
             None => ElicitResult::new(ElicitationAction::Decline),
         })
@@ -96,7 +96,7 @@ impl ClientHandler for Client {
         params: ProgressNotificationParam,
         _context: NotificationContext<RoleClient>,
     ) {
-        self.hear("notifications/progress", &params);
+        self.forward("notifications/progress", &params);
     }
 
     async fn on_logging_message(
@@ -104,10 +104,10 @@ impl ClientHandler for Client {
         params: LoggingMessageNotificationParam,
         _context: NotificationContext<RoleClient>,
     ) {
-        self.hear("notifications/message", &params);
+        self.forward("notifications/message", &params);
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.ears.hear_change();
+        self.notifications.notify_tools_changed();
     }
 }

@@ -1,5 +1,5 @@
-//! One connection to a server: the handshake, the list of its tools, and its end.
-//! Every step has its time; nothing here starts a server again.
+//! One connection to a server: the handshake, listing the tools, and notifications of changed tools.
+//! It never restarts a server.
 
 use std::sync::Arc;
 
@@ -16,117 +16,120 @@ use serde_json::Value;
 use tokio::time::timeout;
 use toolcall::text::clean_line;
 
-use super::client::Client;
-use super::dial::{Dial, Wire};
-use super::listing::Listing;
+use super::client::McpClient;
+use super::connector::{Connector, RawTransport};
+use super::listing::ToolListing;
 use super::notifications::Notifications;
-use super::process::Process;
+use super::process::ServerProcess;
 use super::settings::ServerSettings;
 use super::transport::LineTransport;
 
 const LONGEST_REASON: usize = 600;
 
-/// A server that is there.
+/// A connection to a server after the handshake.
 pub(super) struct Connection {
     pub(super) peer: Peer<RoleClient>,
-    pub(super) client: Arc<Client>,
-    /// The version of the protocol that is spoken, and what the server calls itself.
-    pub(super) greeting: Greeting,
+    pub(super) client: Arc<McpClient>,
+    pub(super) server_info: ServerInfo,
 }
 
-/// What a server says of itself.
+/// The protocol version of a connection, and the server's own name and version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Greeting {
+pub(super) struct ServerInfo {
     pub(super) protocol: String,
     pub(super) server: String,
 }
 
-/// How a server is greeted.
+/// Which handshake to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Handshake {
-    /// By the newest version, or as it used to be if the server does not know that.
+    /// The newest protocol version, with `initialize` as the fallback.
     Newest,
-    /// By the newest version alone.
+    /// The newest protocol version only.
     Modern,
-    /// As it used to be: there are servers that end when they are greeted otherwise.
+    /// `initialize` only: some servers exit on anything else.
     Legacy,
 }
 
-/// A connection, and what to hold for as long as it lives.
-pub(super) struct Opened {
+/// A new connection, with the service and the process that keep it alive.
+pub(super) struct OpenConnection {
     pub(super) connection: Arc<Connection>,
-    pub(super) service: RunningService<RoleClient, Arc<Client>>,
-    pub(super) process: Option<Process>,
+    pub(super) service: RunningService<RoleClient, Arc<McpClient>>,
+    pub(super) process: Option<ServerProcess>,
 }
 
-/// Why there is no connection.
-pub(super) struct Failure {
+/// A failed attempt to connect.
+pub(super) struct McpConnectionError {
     pub(super) why: String,
-    pub(super) breakdown: Breakdown,
-    pub(super) process: Option<Process>,
+    pub(super) failure_kind: HandshakeFailure,
+    pub(super) process: Option<ServerProcess>,
 }
 
-/// Where a greeting broke off.
+/// How a handshake failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Breakdown {
-    /// The server went away on the first word.
-    HungUp,
-    /// The server answered something else.
-    Misunderstood,
-    /// The server refused it.
-    Refused,
-    /// Anywhere else.
-    Elsewhere,
+pub(super) enum HandshakeFailure {
+    /// The server closed the connection.
+    Closed,
+    /// The server sent something other than an answer to the handshake.
+    UnexpectedResponse,
+    /// The server answered with an error.
+    Rejected,
+    /// Anything else.
+    Other,
 }
 
-impl Breakdown {
+impl HandshakeFailure {
     fn of(error: &ClientInitializeError) -> Self {
         match error {
-            ClientInitializeError::ConnectionClosed(_) => Breakdown::HungUp,
+            ClientInitializeError::ConnectionClosed(_) => HandshakeFailure::Closed,
             ClientInitializeError::ExpectedInitResult(_)
-            | ClientInitializeError::ExpectedInitResponse(_) => Breakdown::Misunderstood,
-            ClientInitializeError::JsonRpcError(_) => Breakdown::Refused,
-            _ => Breakdown::Elsewhere,
+            | ClientInitializeError::ExpectedInitResponse(_) => {
+                HandshakeFailure::UnexpectedResponse
+            }
+            ClientInitializeError::JsonRpcError(_) => HandshakeFailure::Rejected,
+            _ => HandshakeFailure::Other,
         }
     }
 
-    /// How the server may be greeted instead. One that answers late has been greeted twice by
-    /// then, and refuses the second greeting: it knows the newest.
-    pub(super) fn instead(self) -> Option<Handshake> {
+    /// Returns the handshake to try next. A slow server has received both handshakes by the time it
+    /// answers, and rejects the second one: it supports the newest version.
+    pub(super) fn fallback(self) -> Option<Handshake> {
         match self {
-            Breakdown::HungUp | Breakdown::Misunderstood => Some(Handshake::Legacy),
-            Breakdown::Refused => Some(Handshake::Modern),
-            Breakdown::Elsewhere => None,
+            HandshakeFailure::Closed | HandshakeFailure::UnexpectedResponse => {
+                Some(Handshake::Legacy)
+            }
+            HandshakeFailure::Rejected => Some(Handshake::Modern),
+            HandshakeFailure::Other => None,
         }
     }
 }
 
-/// Connects and greets.
+/// Connects to a server and performs the handshake.
 pub(super) async fn open(
-    dial: &dyn Dial,
-    client: Client,
+    connector: &dyn Connector,
+    client: McpClient,
     handshake: Handshake,
-) -> Result<Opened, Failure> {
+) -> Result<OpenConnection, McpConnectionError> {
     let client = Arc::new(client);
-    let wire = dial.dial(client.ears().clone()).await;
-    let wire = wire.map_err(|why| Failure {
+    let transport = connector.connect(client.notifications().clone()).await;
+    let transport = transport.map_err(|why| McpConnectionError {
         why,
-        breakdown: Breakdown::Elsewhere,
+        failure_kind: HandshakeFailure::Other,
         process: None,
     })?;
-    let (served, process) = match wire {
-        Wire::Lines {
+    let (served, process) = match transport {
+        RawTransport::Lines {
             reader,
             writer,
             process,
         } => {
-            let transport = LineTransport::new(reader, writer, client.ears().clone());
+            let transport = LineTransport::new(reader, writer, client.notifications().clone());
             let serving = client
                 .clone()
                 .serve_with_lifecycle(transport, mode(handshake));
             (serving.await, process.map(|process| *process))
         }
-        Wire::Http(transport) => {
+        RawTransport::Http(transport) => {
             let serving = client
                 .clone()
                 .serve_with_lifecycle(transport, mode(handshake));
@@ -134,18 +137,18 @@ pub(super) async fn open(
         }
     };
     match served {
-        Ok(service) => Ok(Opened {
+        Ok(service) => Ok(OpenConnection {
             connection: Arc::new(Connection {
                 peer: service.peer().clone(),
                 client,
-                greeting: greeting(service.peer()),
+                server_info: server_info(service.peer()),
             }),
             service,
             process,
         }),
-        Err(error) => Err(Failure {
+        Err(error) => Err(McpConnectionError {
             why: why_not(&error),
-            breakdown: Breakdown::of(&error),
+            failure_kind: HandshakeFailure::of(&error),
             process,
         }),
     }
@@ -164,30 +167,30 @@ fn mode(handshake: Handshake) -> ClientLifecycleMode {
     }
 }
 
-fn greeting(peer: &Peer<RoleClient>) -> Greeting {
+fn server_info(peer: &Peer<RoleClient>) -> ServerInfo {
     let Some(info) = peer.peer_info() else {
-        return Greeting::default();
+        return ServerInfo::default();
     };
     let server = info.server_info.as_ref();
     let server = server.map(|own| format!("{} {}", own.name, own.version));
-    Greeting {
+    ServerInfo {
         protocol: clean_line(info.protocol_version.as_str(), 40),
         server: clean_line(&server.unwrap_or_default(), 120),
     }
 }
 
-/// The reason in words, without what a server sent instead of an answer.
+/// Returns the reason as text, without the unexpected message of the server.
 fn why_not(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
         ClientInitializeError::ExpectedInitResult(_)
         | ClientInitializeError::ExpectedInitResponse(_) => {
-            "its answer to the greeting cannot be read".to_owned()
+            "its answer to the handshake cannot be read".to_owned()
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => why_not(fallback),
         ClientInitializeError::JsonRpcError(error) => {
             let said = clean_line(&error.message, LONGEST_REASON);
-            format!("it refused the greeting: {said}")
+            format!("it refused the handshake: {said}")
         }
         error if error.is_authorization_required() => {
             "it wants a sign-in; put a token into `headers`".to_owned()
@@ -196,7 +199,7 @@ fn why_not(error: &ClientInitializeError) -> String {
     }
 }
 
-/// An error with all its causes, in one line.
+/// Returns an error and all its sources as one line.
 pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -211,19 +214,19 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
 }
 
 impl Connection {
-    pub(super) fn ears(&self) -> &Arc<Notifications> {
-        self.client.ears()
+    pub(super) fn notifications(&self) -> &Arc<Notifications> {
+        self.client.notifications()
     }
 
-    /// Every tool of the server, page by page.
-    pub(super) async fn list(&self, server: &ServerSettings) -> Result<Listing, String> {
+    /// Lists all tools of the server, page by page, within the time limit for listing.
+    pub(super) async fn list(&self, server: &ServerSettings) -> Result<ToolListing, String> {
         let limit = server.timeouts.list;
         let slow = |_| format!("it did not list its tools within {limit:?}");
         timeout(limit, self.list_all(server)).await.map_err(slow)?
     }
 
-    async fn list_all(&self, server: &ServerSettings) -> Result<Listing, String> {
-        let mut listing = Listing::default();
+    async fn list_all(&self, server: &ServerSettings) -> Result<ToolListing, String> {
+        let mut listing = ToolListing::default();
         let mut cursor = None;
         loop {
             let page = match self.page(cursor).await {
@@ -249,8 +252,8 @@ impl Connection {
         handle.await_response().await.map(value_of)
     }
 
-    /// Hears of changed tools for as long as it is waited for. Before there were subscriptions,
-    /// servers just said so.
+    /// Receives notifications of changed tools until it is dropped. Protocol versions without
+    /// subscriptions send them unasked, so there it only waits.
     pub(super) async fn subscribe(&self) {
         let has_subscriptions = self
             .peer
@@ -260,17 +263,17 @@ impl Connection {
             return std::future::pending().await;
         }
         let filter = SubscriptionFilter::builder().tools_list_changed().build();
-        // A server that takes no subscription is listed again when it is started again.
+        // If the server refuses the subscription, its tools are listed again at its next start.
         if let Ok(mut subscription) = self.peer.listen(filter).await {
             while let Ok(Some(_)) = subscription.next().await {
-                self.ears().hear_change();
+                self.notifications().notify_tools_changed();
             }
         }
         std::future::pending().await
     }
 }
 
-/// The answer as it came. Over HTTP it passed a typed reader, which leaves what it cannot read.
+/// Returns a result as JSON: as received over stdio, decoded and encoded again over HTTP.
 pub(super) fn value_of(result: ServerResult) -> Value {
     match result {
         ServerResult::CustomResult(custom) => custom.0,

@@ -1,10 +1,10 @@
-//! Small pieces of what servers send, read without trust in their types.
-//! Nothing fails as a whole because of one member, and nothing hidden passes unseen.
+//! Cleans text and JSON that servers send: removes invisible tag characters and limits lengths.
+//! It never rejects a value.
 
 use serde_json::Value;
 use toolcall::text::clean_block;
 
-/// Text for models with the characters taken out that only models see, and how many those were.
+/// Removes Unicode tag characters, which models read but users cannot see; returns how many there were.
 pub(super) fn without_tags(text: &str) -> (String, usize) {
     let is_tag = |c: &char| ('\u{e0000}'..='\u{e007f}').contains(c);
     let hidden = text.chars().filter(is_tag).count();
@@ -14,7 +14,7 @@ pub(super) fn without_tags(text: &str) -> (String, usize) {
     }
 }
 
-/// The same for every text of a value.
+/// Removes Unicode tag characters from all strings and keys of a value; returns how many there were.
 pub(super) fn value_without_tags(value: Value) -> (Value, usize) {
     let mut hidden = 0;
     let mut clean = |text: &str| {
@@ -41,7 +41,7 @@ fn map_texts(value: Value, clean: &mut impl FnMut(&str) -> String) -> Value {
     }
 }
 
-/// A schema whose words for models hide nothing. What it asks for stays as it is.
+/// Makes hidden characters in the titles and descriptions of a schema visible. Its constraints stay as they are.
 pub(super) fn clean_schema(schema: Value) -> Value {
     match schema {
         Value::Object(map) => map
@@ -58,10 +58,11 @@ pub(super) fn clean_schema(schema: Value) -> Value {
     }
 }
 
-/// A text of at most so many bytes, cut between characters.
+/// Returns at most `most` bytes of a text, cut between characters.
 pub(super) fn capped(text: &str, most: usize) -> String {
-    match text.len() > most {
-        true => format!("{}…", &text[..text.floor_char_boundary(most)]),
-        false => text.to_owned(),
+    if text.len() > most {
+        format!("{}…", &text[..text.floor_char_boundary(most)])
+    } else {
+        text.to_owned()
     }
 }

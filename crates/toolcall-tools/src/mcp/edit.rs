@@ -1,17 +1,26 @@
-//! Settings with a server more or less; everything else in them stays as it is.
-//! A text that cannot be read is never written over.
+//! Adds servers to and removes them from the text of a settings file, and keeps everything else in it.
+//! It refuses to change settings that it cannot parse.
 
 use serde_json::{Map, Value, json};
 
-use super::parse::{SettingsError, parse_settings};
+use super::parse::{ServerSettingsError, parse_settings};
 use super::settings::{Launch, ServerSettings};
 use crate::web::Secret;
 
 const LIST: &str = "mcpServers";
 
-/// The settings with one server more. One of the same name is replaced. An empty text is that of a
-/// file which is not there yet.
-pub fn add_server(text: &str, server: &ServerSettings) -> Result<String, SettingsError> {
+/// Returns the settings with this server added, or replaced if one of its name exists. Pass an empty text for
+/// a file that does not exist yet.
+///
+/// ```
+/// use toolcall_tools::mcp::{Program, ServerSettings, add_server, parse_settings};
+///
+/// let time = ServerSettings::new("time", Program::new("uvx", ["mcp-server-time"], []));
+/// let text = add_server("", &time)?;
+/// assert_eq!(parse_settings(&text)?, [time]);
+/// # Ok::<(), toolcall_tools::mcp::ServerSettingsError>(())
+/// ```
+pub fn add_server(text: &str, server: &ServerSettings) -> Result<String, ServerSettingsError> {
     let mut whole = read(text)?;
     let (name, entry) = (server.name.to_string(), entry(&server.launch));
     match servers(&mut whole)? {
@@ -25,14 +34,14 @@ pub fn add_server(text: &str, server: &ServerSettings) -> Result<String, Setting
             list.push(named);
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            return Err(SettingsError::NoServers);
+            return Err(ServerSettingsError::NoServers);
         }
     }
     written(&whole)
 }
 
-/// The settings without the server of this name; none if it is not there.
-pub fn remove_server(text: &str, name: &str) -> Result<Option<String>, SettingsError> {
+/// Returns the settings without the server of this name; `None` if there is no such server.
+pub fn remove_server(text: &str, name: &str) -> Result<Option<String>, ServerSettingsError> {
     let mut whole = read(text)?;
     let was_there = match servers(&mut whole)? {
         Value::Object(map) => map.shift_remove(name).is_some(),
@@ -43,28 +52,29 @@ pub fn remove_server(text: &str, name: &str) -> Result<Option<String>, SettingsE
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     };
-    match was_there {
-        true => written(&whole).map(Some),
-        false => Ok(None),
+    if was_there {
+        written(&whole).map(Some)
+    } else {
+        Ok(None)
     }
 }
 
-fn read(text: &str) -> Result<Value, SettingsError> {
+fn read(text: &str) -> Result<Value, ServerSettingsError> {
     if text.trim().is_empty() {
         return Ok(json!({LIST: {}}));
     }
     parse_settings(text)?;
-    serde_json::from_str(text).map_err(|error| SettingsError::Json(error.to_string()))
+    serde_json::from_str(text).map_err(|error| ServerSettingsError::Json(error.to_string()))
 }
 
-fn servers(whole: &mut Value) -> Result<&mut Value, SettingsError> {
+fn servers(whole: &mut Value) -> Result<&mut Value, ServerSettingsError> {
     let key = match whole {
         Value::Object(map) => super::parse::list_key(map),
         Value::Array(_) => return Ok(whole),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     };
     let list = key.and_then(|key| whole.get_mut(key));
-    list.ok_or(SettingsError::NoServers)
+    list.ok_or(ServerSettingsError::NoServers)
 }
 
 fn entry(launch: &Launch) -> Value {
@@ -92,8 +102,8 @@ fn entry(launch: &Launch) -> Value {
     entry
 }
 
-/// What was written must read back: nobody is left with settings that say less than before.
-fn written(whole: &Value) -> Result<String, SettingsError> {
+/// Writes the settings as text, and checks that they parse, so that no change leaves a broken file.
+fn written(whole: &Value) -> Result<String, ServerSettingsError> {
     let text = format!("{whole:#}\n");
     parse_settings(&text)?;
     Ok(text)

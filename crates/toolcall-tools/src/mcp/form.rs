@@ -1,11 +1,11 @@
-//! A server's question to the person, carried by the call that it is about.
-//! Only plain forms are carried; an address is never opened, and nothing is answered for the person.
+//! Passes a server's elicitation form to the user, as part of the call that is running.
+//! It opens no URL and answers nothing for the user.
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::Value;
 use toolcall::{Form, FormAnswer, RunContext};
 
-/// Asks, and gives the answer as the protocol wants it.
+/// Asks the user and returns the answer as an MCP result.
 pub(super) async fn elicit(
     server: &str,
     request: ElicitRequestParams,

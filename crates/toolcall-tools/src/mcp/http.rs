@@ -1,5 +1,5 @@
-//! Servers that are reached by streamable HTTP.
-//! It follows a redirect only to the same place, uses no proxy, and shows no header.
+//! The streamable HTTP transport to a server.
+//! It follows redirects within the same origin only, uses no proxy, and shows no header.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -17,17 +17,17 @@ pub(super) type HttpTransport = StreamableHttpClientTransport<reqwest::Client>;
 
 const TO_CONNECT: Duration = Duration::from_secs(20);
 const MOST_REDIRECTS: usize = 3;
-/// As many as an engine runs at once.
+/// An engine runs at most this many calls at once.
 const MOST_REQUESTS: usize = 64;
 
-/// Makes ready to speak to this address; the first word connects.
+/// Creates the transport for this address. It connects with the first message.
 pub(super) fn open(address: &Address) -> Result<HttpTransport, String> {
     let tls = tls(address.url.scheme()).map_err(|error| error.to_string())?;
     let client = reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
-        .redirect(Policy::custom(same_place))
+        .redirect(Policy::custom(same_origin))
         .no_proxy()
-        // What is small on the wire stays small here.
+        // Without decompression, a small response cannot become a large one.
         .no_gzip()
         .no_deflate()
         .referer(false)
@@ -42,15 +42,16 @@ pub(super) fn open(address: &Address) -> Result<HttpTransport, String> {
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// Headers hold keys, which are for this place and no other. Other redirects than these two would
-/// make another request of it.
-fn same_place(attempt: Attempt<'_>) -> reqwest::redirect::Action {
+/// Follows redirects to the same origin only, because the headers hold keys for it, and only 307 and 308, because
+/// the others change the request.
+fn same_origin(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let is_same = |from: &reqwest::Url| from.origin() == attempt.url().origin();
-    let is_meant = attempt.previous().iter().all(is_same);
+    let is_same_origin = attempt.previous().iter().all(is_same);
     let keeps_method = matches!(attempt.status().as_u16(), 307 | 308);
-    match is_meant && keeps_method && attempt.previous().len() <= MOST_REDIRECTS {
-        true => attempt.follow(),
-        false => attempt.stop(),
+    if is_same_origin && keeps_method && attempt.previous().len() <= MOST_REDIRECTS {
+        attempt.follow()
+    } else {
+        attempt.stop()
     }
 }
 

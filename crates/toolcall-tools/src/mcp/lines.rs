@@ -1,38 +1,38 @@
-//! Lines of a server, read within a bound; of one that is too long, at least whom it answers.
-//! What was read of a line is kept when reading is broken off, and a line is never held twice.
+//! Reads the lines of a server up to a maximum length; of a longer line it only finds the `id`.
+//! It loses nothing when a read is cancelled, and never copies a line.
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
-/// A longer line is passed over.
+/// A longer line is skipped.
 pub(super) const LONGEST_LINE: usize = 16 * 1024 * 1024;
 const BUFFER: usize = 64 * 1024;
-/// More than this is not held between lines.
+/// The buffer is shrunk to this size between lines.
 const KEPT: usize = 1024 * 1024;
 
-/// What was read.
+/// The result of reading a line.
 #[derive(Debug, PartialEq)]
-pub(super) enum Read {
-    /// A line; it is in [`Lines::line`].
+pub(super) enum LineRead {
+    /// A line; it is in [`LineReader::line`].
     Line,
-    /// A line that was too long, with the `id` that it had.
+    /// A line that was too long, with the `id` of the request it answers.
     TooLong(Option<Value>),
-    /// There is nothing more.
+    /// The end of the stream.
     End,
 }
 
-/// A stream, line by line.
-pub(super) struct Lines<R> {
+/// Reads a stream line by line.
+pub(super) struct LineReader<R> {
     reader: BufReader<R>,
     longest: usize,
     line: Vec<u8>,
-    /// Whether `line` was given out and is to be forgotten.
+    /// Whether `line` was returned and the next read clears it.
     is_used: bool,
-    /// What is known of a line that is passed over.
+    /// The scan of the line that is being skipped.
     skipped: Option<IdScan>,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(super) fn new(reader: R, longest: usize) -> Self {
         Self {
             reader: BufReader::with_capacity(BUFFER, reader),
@@ -43,21 +43,21 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// The line that was read last, without its end.
+    /// Returns the line that was read last, without its line ending.
     pub(super) fn line(&self) -> &[u8] {
         self.line.trim_ascii_end()
     }
 
-    /// Reads the next line. It may be dropped and called again.
-    pub(super) async fn next(&mut self) -> Read {
+    /// Reads the next line. Cancel safe: a dropped call loses nothing.
+    pub(super) async fn next(&mut self) -> LineRead {
         if std::mem::take(&mut self.is_used) {
             self.line.clear();
             self.line.shrink_to(KEPT);
         }
         loop {
-            // A stream that breaks is one that ends: there is nothing else to do about it.
+            // A read error ends the stream like an end of file; nothing else can be done about it.
             let (taken, is_whole) = match self.reader.fill_buf().await {
-                Ok([]) | Err(_) => return Read::End,
+                Ok([]) | Err(_) => return LineRead::End,
                 Ok(available) => {
                     let end = memchr::memchr(b'\n', available);
                     let piece = &available[..end.map_or(available.len(), |end| end + 1)];
@@ -66,19 +66,19 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 }
             };
             self.reader.consume(taken);
-            match (is_whole, self.skipped.take()) {
-                (false, skipped) => self.skipped = skipped,
-                (true, Some(scan)) => return Read::TooLong(scan.id()),
-                (true, None) => {
-                    self.is_used = true;
-                    return Read::Line;
-                }
+            if !is_whole {
+                continue;
             }
+            if let Some(scan) = self.skipped.take() {
+                return LineRead::TooLong(scan.id());
+            }
+            self.is_used = true;
+            return LineRead::Line;
         }
     }
 }
 
-/// Adds a piece to the line, or only looks at it if the line is too long.
+/// Appends a piece to the line, or only scans it for the `id` if the line is too long.
 fn take(piece: &[u8], line: &mut Vec<u8>, skipped: &mut Option<IdScan>, longest: usize) {
     if skipped.is_none() && line.len() + piece.len() > longest {
         let mut scan = IdScan::default();
@@ -92,14 +92,14 @@ fn take(piece: &[u8], line: &mut Vec<u8>, skipped: &mut Option<IdScan>, longest:
     }
 }
 
-/// The `id` of an answer, without holding more than a few bytes of it.
+/// Finds the `id` of a response in a stream of bytes, with constant memory.
 #[derive(Debug, Default)]
 pub(super) struct IdScan {
     depth: usize,
     text: Option<Escape>,
-    /// The last text or word on the first level, as it was written.
+    /// The last JSON token on the top level, as written.
     token: Vec<u8>,
-    /// Which member of the first level is being read.
+    /// The member of the top level that is being read.
     member: Member,
     id: Option<Vec<u8>>,
     is_request: bool,
@@ -122,7 +122,7 @@ enum Member {
 const LONGEST_TOKEN: usize = 64;
 
 impl IdScan {
-    /// The `id` of one whole line.
+    /// Returns the `id` of a complete line, if it is a response.
     pub(super) fn of(line: &[u8]) -> Option<Value> {
         let mut scan = Self::default();
         scan.see(line);
@@ -206,16 +206,16 @@ mod tests {
 
     use super::*;
 
-    async fn read_all(bytes: &[u8], longest: usize) -> Vec<(Read, String)> {
-        let mut lines = Lines::new(bytes, longest);
+    async fn read_all(bytes: &[u8], longest: usize) -> Vec<(LineRead, String)> {
+        let mut lines = LineReader::new(bytes, longest);
         let mut all = Vec::new();
         loop {
             match lines.next().await {
-                Read::End => return all,
-                read @ Read::TooLong(_) => all.push((read, String::new())),
-                Read::Line => {
+                LineRead::End => return all,
+                read @ LineRead::TooLong(_) => all.push((read, String::new())),
+                LineRead::Line => {
                     let line = String::from_utf8_lossy(lines.line()).into_owned();
-                    all.push((Read::Line, line));
+                    all.push((LineRead::Line, line));
                 }
             }
         }
@@ -226,9 +226,9 @@ mod tests {
         let long = format!("{{\"result\":\"{}\",\"id\":7}}", "x".repeat(200_000));
         let text = format!("one\n{long}\r\ntwo\r\nrest");
         let expected = [
-            (Read::Line, "one".to_owned()),
-            (Read::TooLong(Some(json!(7))), String::new()),
-            (Read::Line, "two".to_owned()),
+            (LineRead::Line, "one".to_owned()),
+            (LineRead::TooLong(Some(json!(7))), String::new()),
+            (LineRead::Line, "two".to_owned()),
         ];
         assert_eq!(read_all(text.as_bytes(), 1000).await, expected);
     }

@@ -1,5 +1,5 @@
-//! The tools that a server lists, read one by one within bounds.
-//! A tool that cannot be read is told and left out; the others stay.
+//! Decodes the tools that a server lists, within limits on their number and size.
+//! It trusts nothing about them: a tool that cannot be decoded is left out with a note, and the others stay.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,26 +19,26 @@ const MOST_NOTES: usize = 20;
 const LONGEST_DESCRIPTION: usize = 16 * 1024;
 const LARGEST_SCHEMA: usize = 1024 * 1024;
 
-/// A tool as its server offers it.
+/// A tool as its server lists it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Offered {
-    /// Its definition, by the name that its server gives it.
+pub(super) struct OfferedTool {
+    /// The definition, under the name that the server gives the tool.
     pub(super) definition: Definition,
     pub(super) display: ToolDisplay,
-    /// Which tool this is, to the letter.
+    /// The digest of the definition: it changes with any part of it.
     pub(super) digest: Arc<str>,
 }
 
-impl Offered {
+impl OfferedTool {
     pub(super) fn native(&self) -> &Arc<str> {
         &self.definition.name
     }
 }
 
-/// The pages of one list, as they come.
+/// A list of tools, built up page by page.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
-    pub(super) tools: Vec<Offered>,
+pub(super) struct ToolListing {
+    pub(super) tools: Vec<OfferedTool>,
     pub(super) notes: Vec<String>,
     seen: BTreeSet<Arc<str>>,
     cursors: BTreeSet<String>,
@@ -46,8 +46,8 @@ pub(super) struct Listing {
     pages: usize,
 }
 
-impl Listing {
-    /// Adds a page, and says where the next one begins if there is one worth asking for.
+impl ToolListing {
+    /// Adds a page and returns the cursor of the next one, unless the list is complete or a limit is reached.
     pub(super) fn add(&mut self, page: Value, server: &ServerSettings) -> Option<String> {
         self.pages += 1;
         let Value::Object(mut page) = page else {
@@ -61,7 +61,7 @@ impl Listing {
         let Some(Value::String(cursor)) = page.remove("nextCursor") else {
             return None;
         };
-        self.go_on(cursor)
+        self.next_cursor(cursor)
     }
 
     fn add_all(&mut self, items: Vec<Value>, server: &ServerSettings) {
@@ -97,7 +97,7 @@ impl Listing {
         }
     }
 
-    fn go_on(&mut self, cursor: String) -> Option<String> {
+    fn next_cursor(&mut self, cursor: String) -> Option<String> {
         let is_full = self.tools.len() == MOST_TOOLS || self.bytes > MOST_BYTES;
         if is_full || self.pages == MOST_PAGES {
             self.note("its list goes on; the rest is left out".to_owned());
@@ -117,7 +117,7 @@ impl Listing {
     }
 }
 
-fn offered(item: Value, server: &ServerSettings) -> Result<Offered, String> {
+fn offered(item: Value, server: &ServerSettings) -> Result<OfferedTool, String> {
     let Value::Object(mut item) = item else {
         return Err("it is no object".to_owned());
     };
@@ -145,14 +145,14 @@ fn offered(item: Value, server: &ServerSettings) -> Result<Offered, String> {
     definition.provider = server.launch.provider();
     definition.timeout = Some(server.timeouts.call);
     let digest = definition.identity().digest;
-    Ok(Offered {
+    Ok(OfferedTool {
         definition,
         display,
         digest,
     })
 }
 
-/// Some servers leave out the schema of a tool that takes nothing.
+/// Returns the input schema. Some servers omit it for tools without parameters.
 fn schema_of(schema: Option<Value>) -> Result<Value, String> {
     match schema {
         None | Some(Value::Null) => Ok(json!({"type": "object"})),
@@ -173,7 +173,7 @@ fn annotations(claims: Option<&Value>) -> Annotations {
     }
 }
 
-/// About how many bytes a value takes as text.
+/// Returns roughly how many bytes a value takes as JSON text.
 fn size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,

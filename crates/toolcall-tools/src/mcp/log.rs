@@ -1,5 +1,5 @@
-//! What a server printed and logged, kept within a bound for people.
-//! The oldest goes first; nothing here is shown to a model unless a call failed.
+//! The last lines that a server printed or logged, for the user.
+//! A model sees none of them unless a call failed.
 
 use std::collections::VecDeque;
 
@@ -8,15 +8,15 @@ use toolcall::text::clean_line;
 const MOST_LINES: usize = 200;
 const LONGEST_LINE: usize = 400;
 
-/// The last lines, oldest first.
+/// A bounded list of lines, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(super) struct LogLines {
     lines: VecDeque<String>,
-    /// How many of them are of the life that the server lives now.
+    /// How many of the lines are from the current run of the server.
     recent: usize,
 }
 
-impl Log {
+impl LogLines {
     pub(super) fn push(&mut self, line: &str) {
         let line = clean_line(line, LONGEST_LINE);
         if line.is_empty() {
@@ -29,17 +29,17 @@ impl Log {
         self.recent = (self.recent + 1).min(MOST_LINES);
     }
 
-    /// A new life begins.
-    pub(super) fn begin(&mut self) {
+    /// Marks the start of a new run of the server.
+    pub(super) fn start_run(&mut self) {
         self.recent = 0;
     }
 
-    /// The last few of this life.
-    pub(super) fn last_words(&self, most: usize) -> Vec<String> {
+    /// Returns up to `most` of the last lines of the current run.
+    pub(super) fn recent(&self, most: usize) -> Vec<String> {
         self.tail(most.min(self.recent))
     }
 
-    /// The last few of them.
+    /// Returns up to `most` of the last lines.
     pub(super) fn tail(&self, most: usize) -> Vec<String> {
         let skipped = self.lines.len().saturating_sub(most);
         self.lines.iter().skip(skipped).cloned().collect()

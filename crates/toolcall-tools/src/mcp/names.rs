@@ -1,16 +1,16 @@
-//! Names of tools: made valid, and told apart where two servers or a built-in tool share one.
-//! A name is only what a model calls; rules and servers go by the name that the server gave.
+//! Assigns each tool of a server a valid and unique name in the registry.
+//! Only the model uses this name; rules and servers use the name that the server gave.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use toolcall::text::is_hidden;
 
-/// What a registry takes.
+/// The longest name that a registry accepts.
 const LONGEST: usize = 128;
-/// What a server may call a tool; nobody means well with a longer one.
+/// The longest name that a server may give a tool; a longer one is an attack or a bug.
 const LONGEST_NATIVE: usize = 256;
 
-/// Why a tool of this name is not offered at all.
+/// Returns why a tool of this name is not offered, if it is not.
 pub(super) fn refusal(native: &str) -> Option<&'static str> {
     if native.trim().is_empty() {
         Some("its name is empty")
@@ -23,15 +23,15 @@ pub(super) fn refusal(native: &str) -> Option<&'static str> {
     }
 }
 
-/// The names by which tools are registered, in the order of `tools`: their own where nobody else
-/// has it, else `server__tool`.
+/// Returns the registry names of these tools (server and native name), in the same order: the native name where
+/// it is unique, else `server__tool`.
 pub(super) fn assign(tools: &[(&str, &str)], is_taken: impl Fn(&str) -> bool) -> Vec<String> {
     let mut wanted = BTreeMap::<String, usize>::new();
     for (_, native) in tools {
         *wanted.entry(plain(native)).or_default() += 1;
     }
     let is_free = |name: &String| wanted[name] == 1 && !is_taken(name);
-    // Own names first, so that none of them is met by a longer one of another server.
+    // Native names are taken first, so that no `server__tool` name can collide with one.
     let mut used: BTreeSet<String> = tools
         .iter()
         .map(|(_, native)| plain(native))
@@ -40,11 +40,12 @@ pub(super) fn assign(tools: &[(&str, &str)], is_taken: impl Fn(&str) -> bool) ->
     let mut names = Vec::with_capacity(tools.len());
     for (server, native) in tools {
         let own = plain(native);
-        let name = match is_free(&own) {
-            true => own,
-            false => unused(&plain(&format!("{server}__{native}")), |name| {
+        let name = if is_free(&own) {
+            own
+        } else {
+            unused(&plain(&format!("{server}__{native}")), |name| {
                 used.contains(name) || is_taken(name)
-            }),
+            })
         };
         used.insert(name.clone());
         names.push(name);
@@ -52,7 +53,7 @@ pub(super) fn assign(tools: &[(&str, &str)], is_taken: impl Fn(&str) -> bool) ->
     names
 }
 
-/// What a registry takes as a name, as close to the original as possible.
+/// Replaces characters that a registry does not accept with `_`, and cuts the name to the longest one.
 fn plain(native: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
     let name = native.chars().map(|c| if is_plain(c) { c } else { '_' });
@@ -65,12 +66,13 @@ fn unused(name: &str, is_used: impl Fn(&str) -> bool) -> String {
         let kept: String = name.chars().take(LONGEST - suffix.len()).collect();
         kept + &suffix
     };
-    match is_used(name) {
-        false => name.to_owned(),
-        true => (2..)
+    if is_used(name) {
+        (2..)
             .map(numbered)
             .find(|name| !is_used(name))
-            .unwrap_or_default(),
+            .unwrap_or_default()
+    } else {
+        name.to_owned()
     }
 }
 

@@ -1,5 +1,5 @@
-//! What a server says unasked: progress, logs, that its tools changed.
-//! It is handed to whoever it concerns, bounded, and never answered.
+//! Receives a server's notifications: progress, log messages, changed tools.
+//! It sends nothing back, and buffers a bounded amount.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -9,34 +9,34 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use toolcall::{Progress, RunContext};
 
-use super::log::Log;
+use super::log::LogLines;
 
-/// Progress may be told before it is known whose it is.
+/// How many progress notifications to keep for calls that have not subscribed yet.
 const MOST_EARLY: usize = 64;
 
-/// Who listens to one connection.
+/// Passes the notifications of one connection to its calls, its log and the task that lists its tools.
 pub(super) struct Notifications {
     log: Arc<ServerLog>,
-    listeners: Mutex<Listeners>,
+    listeners: Mutex<ProgressListeners>,
     changed: Notify,
 }
 
-/// The log of a server, over all its connections. Values that are secret are not in it.
+/// The log of a server, across all its connections, with secrets redacted.
 #[derive(Default)]
 pub(super) struct ServerLog {
-    lines: Mutex<Log>,
+    lines: Mutex<LogLines>,
     secrets: Vec<Arc<str>>,
 }
 
 #[derive(Default)]
-struct Listeners {
+struct ProgressListeners {
     scopes: HashMap<String, RunContext>,
     early: VecDeque<(String, Progress)>,
 }
 
-/// A call that listens; it stops when this is dropped.
-pub(super) struct Listening {
-    ears: Arc<Notifications>,
+/// A call's subscription to its progress. Ends when dropped.
+pub(super) struct ProgressSubscription {
+    notifications: Arc<Notifications>,
     token: String,
 }
 
@@ -53,27 +53,31 @@ impl Notifications {
         &self.log
     }
 
-    /// From now on the progress of this token is told to this call.
-    pub(super) fn listen(self: &Arc<Self>, token: String, scope: &RunContext) -> Listening {
+    /// Reports the progress of this token to this call from now on.
+    pub(super) fn subscribe(
+        self: &Arc<Self>,
+        token: String,
+        scope: &RunContext,
+    ) -> ProgressSubscription {
         let early = {
             let mut listeners = self.listeners.lock();
             listeners.scopes.insert(token.clone(), scope.clone());
             let found = listeners
                 .early
                 .iter()
-                .rposition(|(whose, _)| *whose == token);
-            found.and_then(|place| listeners.early.remove(place))
+                .rposition(|(other, _)| *other == token);
+            found.and_then(|index| listeners.early.remove(index))
         };
         if let Some((_, progress)) = early {
             scope.progress(progress);
         }
-        Listening {
-            ears: self.clone(),
+        ProgressSubscription {
+            notifications: self.clone(),
             token,
         }
     }
 
-    /// The call that began last.
+    /// Returns the call that subscribed last.
     pub(super) fn latest(&self) -> Option<RunContext> {
         let listeners = self.listeners.lock();
         let latest = listeners
@@ -83,7 +87,7 @@ impl Notifications {
         latest.map(|(_, scope)| scope.clone())
     }
 
-    pub(super) fn hear_progress(&self, token: String, progress: Progress) {
+    pub(super) fn receive_progress(&self, token: String, progress: Progress) {
         let mut listeners = self.listeners.lock();
         if let Some(scope) = listeners.scopes.get(&token).cloned() {
             drop(listeners);
@@ -96,40 +100,44 @@ impl Notifications {
         listeners.early.push_back((token, progress));
     }
 
-    /// A notification, if it is one that is heard here.
-    pub(super) fn hear(&self, method: &str, params: &Value) {
+    /// Handles a notification; ignores methods it does not know.
+    pub(super) fn receive(&self, method: &str, params: &Value) {
         match method {
             "notifications/progress" => {
                 if let Some((token, progress)) = progress_of(params) {
-                    self.hear_progress(token, progress);
+                    self.receive_progress(token, progress);
                 }
             }
             "notifications/message" => self.log.push(&logged(params)),
-            "notifications/tools/list_changed" => self.hear_change(),
+            "notifications/tools/list_changed" => self.notify_tools_changed(),
             _ => {}
         }
     }
 
-    pub(super) fn hear_change(&self) {
+    pub(super) fn notify_tools_changed(&self) {
         self.changed.notify_one();
     }
 
-    /// Waits until the server says that its tools changed.
+    /// Waits until the server reports that its tools changed.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }
 }
 
-impl Drop for Listening {
+impl Drop for ProgressSubscription {
     fn drop(&mut self) {
-        self.ears.listeners.lock().scopes.remove(&self.token);
+        self.notifications
+            .listeners
+            .lock()
+            .scopes
+            .remove(&self.token);
     }
 }
 
 impl ServerLog {
-    /// A log that hides these values.
-    pub(super) fn hiding(secrets: impl Iterator<Item = Arc<str>>) -> Self {
-        // A short value is in every other word, and no secret.
+    /// Creates a log that redacts these values.
+    pub(super) fn with_secrets(secrets: impl Iterator<Item = Arc<str>>) -> Self {
+        // Redacting a short value would garble ordinary words, and it is unlikely to be a secret.
         Self {
             lines: Mutex::default(),
             secrets: secrets.filter(|secret| secret.len() >= 6).collect(),
@@ -137,25 +145,25 @@ impl ServerLog {
     }
 
     pub(super) fn push(&self, line: &str) {
-        self.lines.lock().push(&self.hidden(line));
+        self.lines.lock().push(&self.redacted(line));
     }
 
-    /// A new life of the server begins.
-    pub(super) fn begin(&self) {
-        self.lines.lock().begin();
+    /// Marks the start of a new run of the server.
+    pub(super) fn start_run(&self) {
+        self.lines.lock().start_run();
     }
 
-    /// The last lines of this life.
-    pub(super) fn last_words(&self, most: usize) -> Vec<String> {
-        self.lines.lock().last_words(most)
+    /// Returns up to `most` of the last lines of the current run.
+    pub(super) fn recent(&self, most: usize) -> Vec<String> {
+        self.lines.lock().recent(most)
     }
 
     pub(super) fn tail(&self, most: usize) -> Vec<String> {
         self.lines.lock().tail(most)
     }
 
-    /// A text without the secrets.
-    pub(super) fn hidden(&self, text: &str) -> String {
+    /// Replaces each secret in a text with `…`.
+    pub(super) fn redacted(&self, text: &str) -> String {
         let hide = |text: String, secret: &Arc<str>| text.replace(&**secret, "…");
         self.secrets.iter().fold(text.to_owned(), hide)
     }
@@ -174,7 +182,7 @@ fn progress_of(params: &Value) -> Option<(String, Progress)> {
     Some((token, progress))
 }
 
-/// Servers give a number back as a text now and then.
+/// Returns a progress token as text, because some servers return a number as a string.
 pub(super) fn token_of(token: &Value) -> Option<String> {
     match token {
         Value::Number(number) => Some(number.to_string()),

@@ -1,5 +1,5 @@
-//! Settings of servers as editors write them, read into values.
-//! Unknown keys are told and passed over; what has a wrong type is refused with what to write instead.
+//! Parses server settings in the formats that editors use.
+//! It notes unknown keys and ignores them; a value of the wrong type is an error that says what to write instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,39 +13,48 @@ use url::Url;
 use super::settings::{Address, Launch, Program, ServerSettings, ToolDisplay};
 use crate::web::Secret;
 
-/// Why settings cannot be read.
+/// Why server settings cannot be parsed.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum SettingsError {
-    /// The text is no JSON.
-    #[error("the settings are no JSON: {0}")]
+pub enum ServerSettingsError {
+    /// The text is not JSON.
+    #[error("the settings are not JSON: {0}")]
     Json(String),
-    /// There is no list of servers in it.
+    /// The settings contain no list of servers.
     #[error(
         "there are no servers in it; write {{\"mcpServers\": {{\"NAME\": {{\"command\": \"…\"}}}}}}"
     )]
     NoServers,
-    /// A server that cannot be understood.
+    /// The settings of one server are wrong.
     #[error("the server `{server}`: {problem}")]
     Server {
-        /// Its name, or its place.
+        /// The name of the server, or its position in the list.
         server: String,
-        /// What is wrong and what to write.
+        /// What is wrong, and what to write instead.
         problem: String,
     },
-    /// Two servers of one name.
+    /// Two servers have the same name.
     #[error("two servers are named `{0}`; give one of them another name")]
     Duplicate(String),
 }
 
-/// Reads servers from the usual shapes: `mcpServers` as a list or as an object by name.
-pub fn parse_settings(text: &str) -> Result<Vec<ServerSettings>, SettingsError> {
+/// Parses the servers of a settings file: `mcpServers` (or `servers`, `context_servers`, `mcp_servers`) as an object by
+/// name or as a list.
+///
+/// ```
+/// use toolcall_tools::mcp::parse_settings;
+///
+/// let servers = parse_settings(r#"{"mcpServers": {"docs": {"url": "https://example.com/mcp"}}}"#)?;
+/// assert_eq!(&*servers[0].name, "docs");
+/// # Ok::<(), toolcall_tools::mcp::ServerSettingsError>(())
+/// ```
+pub fn parse_settings(text: &str) -> Result<Vec<ServerSettings>, ServerSettingsError> {
     let whole: Value =
-        serde_json::from_str(text).map_err(|error| SettingsError::Json(error.to_string()))?;
+        serde_json::from_str(text).map_err(|error| ServerSettingsError::Json(error.to_string()))?;
     let named = match list_of(whole)? {
         Value::Array(items) => items.into_iter().enumerate().map(from_list).collect(),
         Value::Object(map) => map.into_iter().map(Ok).collect::<Result<Vec<_>, _>>(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            Err(SettingsError::NoServers)
+            Err(ServerSettingsError::NoServers)
         }
     }?;
     let servers = named.into_iter().map(|(name, entry)| server(&name, entry));
@@ -54,48 +63,48 @@ pub fn parse_settings(text: &str) -> Result<Vec<ServerSettings>, SettingsError> 
     Ok(servers)
 }
 
-fn refuse_duplicates(servers: &[ServerSettings]) -> Result<(), SettingsError> {
+fn refuse_duplicates(servers: &[ServerSettings]) -> Result<(), ServerSettingsError> {
     let mut names = BTreeSet::new();
     match servers.iter().find(|server| !names.insert(&server.name)) {
-        Some(twice) => Err(SettingsError::Duplicate(twice.name.to_string())),
+        Some(twice) => Err(ServerSettingsError::Duplicate(twice.name.to_string())),
         None => Ok(()),
     }
 }
 
-/// Keys under which editors keep their servers.
+/// The keys under which editors list their servers.
 const LISTS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_servers"];
 
-/// The key under which the servers are.
+/// Returns the key under which these settings list the servers.
 pub(super) fn list_key(map: &Map<String, Value>) -> Option<&'static str> {
     LISTS.into_iter().find(|key| map.contains_key(*key))
 }
 
-fn list_of(whole: Value) -> Result<Value, SettingsError> {
+fn list_of(whole: Value) -> Result<Value, ServerSettingsError> {
     match whole {
         Value::Object(mut map) => list_key(&map)
             .and_then(|key| map.remove(key))
-            .ok_or(SettingsError::NoServers),
+            .ok_or(ServerSettingsError::NoServers),
         list @ Value::Array(_) => Ok(list),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            Err(SettingsError::NoServers)
+            Err(ServerSettingsError::NoServers)
         }
     }
 }
 
-fn from_list((place, entry): (usize, Value)) -> Result<(String, Value), SettingsError> {
+fn from_list((place, entry): (usize, Value)) -> Result<(String, Value), ServerSettingsError> {
     let name = ["name", "id"]
         .iter()
         .find_map(|key| entry.get(key)?.as_str());
     match name {
         Some(name) => Ok((name.to_owned(), entry)),
-        None => Err(SettingsError::Server {
+        None => Err(ServerSettingsError::Server {
             server: format!("number {}", place + 1),
             problem: "it has no name; write \"name\": \"…\"".to_owned(),
         }),
     }
 }
 
-/// Keys that mean something here, and those that only say again what the place of an entry says.
+/// The keys of a server's entry that are used here or can be ignored without a note.
 const KNOWN: [&str; 13] = [
     "id",
     "name",
@@ -112,8 +121,8 @@ const KNOWN: [&str; 13] = [
     "timeout",
 ];
 
-fn server(name: &str, entry: Value) -> Result<ServerSettings, SettingsError> {
-    let refuse = |problem: String| SettingsError::Server {
+fn server(name: &str, entry: Value) -> Result<ServerSettings, ServerSettingsError> {
+    let refuse = |problem: String| ServerSettingsError::Server {
         server: clean_line(name, 80),
         problem,
     };
@@ -122,7 +131,7 @@ fn server(name: &str, entry: Value) -> Result<ServerSettings, SettingsError> {
             "write an object such as {\"command\": \"…\"}".to_owned(),
         ));
     };
-    let fields = Fields(&map);
+    let fields = JsonFields(&map);
     let launch = launch(&fields).map_err(refuse)?;
     let mut server = ServerSettings::new(name, launch);
     if server.name.is_empty() {
@@ -169,7 +178,7 @@ fn has_placeholder(value: &Value) -> bool {
     }
 }
 
-fn launch(fields: &Fields<'_>) -> Result<Launch, String> {
+fn launch(fields: &JsonFields<'_>) -> Result<Launch, String> {
     let kind = fields.text("type")?.or(fields.text("transport")?);
     match (kind, fields.text("command")?, fields.text("url")?) {
         (Some("sse"), _, _) => Err(
@@ -195,7 +204,7 @@ fn launch(fields: &Fields<'_>) -> Result<Launch, String> {
     }
 }
 
-fn program(command: &str, fields: &Fields<'_>) -> Result<Program, String> {
+fn program(command: &str, fields: &JsonFields<'_>) -> Result<Program, String> {
     if command.trim().is_empty() {
         return Err("`command` is empty; write the program to start".to_owned());
     }
@@ -207,7 +216,7 @@ fn program(command: &str, fields: &Fields<'_>) -> Result<Program, String> {
     })
 }
 
-fn address(url: &str, fields: &Fields<'_>) -> Result<Address, String> {
+fn address(url: &str, fields: &JsonFields<'_>) -> Result<Address, String> {
     let wrong = || "`url` is no http address; write \"url\": \"https://…\"".to_owned();
     let url = Url::parse(url).map_err(|_| wrong())?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
@@ -217,7 +226,7 @@ fn address(url: &str, fields: &Fields<'_>) -> Result<Address, String> {
     Ok(Address { url, headers })
 }
 
-fn displays(fields: &Fields<'_>) -> Result<BTreeMap<String, ToolDisplay>, String> {
+fn displays(fields: &JsonFields<'_>) -> Result<BTreeMap<String, ToolDisplay>, String> {
     let wrong = || {
         "`tools` holds an object for each tool; write \"tools\": {\"NAME\": {\"title\": \"…\"}}"
             .to_owned()
@@ -226,10 +235,11 @@ fn displays(fields: &Fields<'_>) -> Result<BTreeMap<String, ToolDisplay>, String
         return Ok(BTreeMap::new());
     };
     let Value::Object(tools) = tools else {
-        // Some editors list the tools that may be used here; that is no display.
-        return match tools.is_array() {
-            true => Ok(BTreeMap::new()),
-            false => Err(wrong()),
+        // Some editors list the allowed tools under this key; that is not about display.
+        return if tools.is_array() {
+            Ok(BTreeMap::new())
+        } else {
+            Err(wrong())
         };
     };
     let mut displays = BTreeMap::new();
@@ -237,12 +247,12 @@ fn displays(fields: &Fields<'_>) -> Result<BTreeMap<String, ToolDisplay>, String
         let Value::Object(display) = display else {
             return Err(wrong());
         };
-        displays.insert(name.clone(), display_of(&Fields(display))?);
+        displays.insert(name.clone(), display_of(&JsonFields(display))?);
     }
     Ok(displays)
 }
 
-fn display_of(fields: &Fields<'_>) -> Result<ToolDisplay, String> {
+fn display_of(fields: &JsonFields<'_>) -> Result<ToolDisplay, String> {
     let kind = match fields.text("kind")? {
         None => None,
         Some(text) => Some(kind_of(text)?),
@@ -262,10 +272,10 @@ fn kind_of(text: &str) -> Result<Kind, String> {
     })
 }
 
-/// The members of an object, by type. A value is never repeated in an error: it may be secret.
-struct Fields<'a>(&'a Map<String, Value>);
+/// Reads typed members of a JSON object. Errors never repeat a value, because it may be secret.
+struct JsonFields<'a>(&'a Map<String, Value>);
 
-impl<'a> Fields<'a> {
+impl<'a> JsonFields<'a> {
     fn get(&self, key: &str) -> Option<&'a Value> {
         self.0.get(key).filter(|value| !value.is_null())
     }
@@ -311,7 +321,7 @@ impl<'a> Fields<'a> {
             .collect()
     }
 
-    /// An object of texts, or a list of `{name, value}`.
+    /// Reads an object of strings, or a list of `{name, value}`.
     fn secrets(&self, key: &str) -> Result<BTreeMap<String, Secret>, String> {
         let wrong =
             || format!("`{key}` is no object of texts; write \"{key}\": {{\"NAME\": \"…\"}}");
@@ -339,7 +349,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Whether a variable or a header can be called so.
+/// Whether this can be the name of a variable or a header.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_graphic() && c != '=')
 }

@@ -1,5 +1,5 @@
-//! The process of a server: started in a group of its own, drained, and ended with all it started.
-//! It reads nothing of the protocol and never lets a server's chatter block it.
+//! Runs the process of a server in its own process group, logs its stderr, and ends it with its descendants.
+//! It knows nothing of the protocol, and a full stderr pipe never blocks the server.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,33 +20,33 @@ use super::notifications::Notifications;
 use super::settings::Program;
 use crate::command::Mark;
 
-/// How long a server has to end once it was told to, and again once it was asked to.
+/// How long to wait for a server to exit after closing its input, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
-/// A line of its errors that is longer is told in pieces.
+/// A longer line of stderr is logged in pieces.
 const LONGEST_LINE: usize = 4 * 1024;
 
-/// A server's process. Dropped, it is killed with all it started.
-pub(super) struct Process {
+/// A server's process. Dropping it kills the process and its descendants.
+pub(super) struct ServerProcess {
     child: Option<Child>,
     mark: Mark,
-    /// What reads its errors.
+    /// The task that reads stderr.
     draining: Option<JoinHandle<()>>,
 }
 
-/// A process and both ends of its wire.
-pub(super) struct Started {
-    pub(super) process: Process,
+/// A process with its standard input and output.
+pub(super) struct StartedProcess {
+    pub(super) process: ServerProcess,
     pub(super) input: ChildStdin,
     pub(super) output: ChildStdout,
 }
 
-/// Starts a server in this folder, with these variables and its own.
+/// Starts a server in this directory, with these variables and those of its settings.
 pub(super) fn start(
     program: &Program,
     cwd: &Path,
     env: &BTreeMap<OsString, OsString>,
-    ears: Arc<Notifications>,
-) -> Result<Started, String> {
+    notifications: Arc<Notifications>,
+) -> Result<StartedProcess, String> {
     let mark = Mark::new();
     let cwd = program
         .cwd
@@ -70,7 +70,7 @@ pub(super) fn start(
         .spawn();
     let mut child = spawned.map_err(|error| cannot_start(&program.command, &cwd, &error))?;
     let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let mut process = Process {
+    let mut process = ServerProcess {
         child: Some(child),
         mark,
         draining: None,
@@ -78,19 +78,20 @@ pub(super) fn start(
     let (Some(input), Some(output), Some(errors)) = streams else {
         return Err("it has no streams".to_owned());
     };
-    process.draining = Some(tokio::spawn(drain(errors, ears)));
-    Ok(Started {
+    process.draining = Some(tokio::spawn(drain(errors, notifications)));
+    Ok(StartedProcess {
         process,
         input,
         output,
     })
 }
 
-/// A path is relative to the folder that the server runs in; a name is looked for on `PATH`.
+/// Resolves a command: a path is relative to the server's directory, a name is looked up on `PATH`.
 fn path_of(command: &str, cwd: &Path) -> PathBuf {
-    match command.contains('/') {
-        true => cwd.join(command),
-        false => command.into(),
+    if command.contains('/') {
+        cwd.join(command)
+    } else {
+        command.into()
     }
 }
 
@@ -109,18 +110,18 @@ fn cannot_start(command: &str, cwd: &Path, error: &io::Error) -> String {
     }
 }
 
-impl Process {
-    /// Waits until the process itself ended. What it started may go on, and hold its streams open.
+impl ServerProcess {
+    /// Waits until the process exits. Its descendants may go on and keep its streams open.
     pub(super) async fn exited(&mut self) {
         match &mut self.child {
-            // If it cannot be waited for, it is not there either.
+            // If waiting fails, the process does not exist any more.
             Some(child) => drop(child.wait().await),
             None => std::future::pending().await,
         }
     }
 
-    /// Ends the process and all it started, and says how it ended. Its input is closed by now, which
-    /// tells a server to end.
+    /// Ends the process and its descendants, and returns the exit status. The caller has closed the
+    /// process's input by now, which asks a server to exit.
     pub(super) async fn end(mut self) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
         let mut status = timeout(GRACE, child.wait()).await.ok();
@@ -133,26 +134,26 @@ impl Process {
             status = Some(child.wait().await);
         }
         let mark = self.mark.clone();
-        // It only fails while the program ends, and the processes with it.
+        // This fails only while our own process shuts down.
         drop(spawn_blocking(move || mark.sweep()).await);
         if let Some(draining) = self.draining.take() {
-            // Nobody holds its errors open any more; what it said last is heard.
+            // No process holds stderr open any more, so the last lines can be read.
             drop(timeout(GRACE, draining).await);
         }
         status.and_then(Result::ok)
     }
 }
 
-/// Signals the group. Until its first process is waited for, no other group can have its number.
+/// Signals the process group. Its id cannot be reused before the first process is waited for.
 fn signal(child: &Child, signal: Signal) {
     let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     if let Some(group) = group {
-        // It fails only if nobody is in it any more.
+        // This fails only if the group has no process left.
         kill_process_group(group, signal).ok();
     }
 }
 
-impl Drop for Process {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else {
             return;
@@ -168,18 +169,18 @@ impl Drop for Process {
     }
 }
 
-/// Reads what a server prints as errors for as long as it does, and keeps the last of it.
-async fn drain(mut errors: impl AsyncRead + Unpin, ears: Arc<Notifications>) {
+/// Copies a server's stderr to its log until the end of the stream.
+async fn drain(mut errors: impl AsyncRead + Unpin, notifications: Arc<Notifications>) {
     let mut piece = vec![0; 16 * 1024];
     let mut line = Vec::new();
     while let Ok(read @ 1..) = errors.read(&mut piece).await {
         for part in piece[..read].split_inclusive(|byte| *byte == b'\n') {
             line.extend_from_slice(part);
             if part.ends_with(b"\n") || line.len() > LONGEST_LINE {
-                ears.log().push(&String::from_utf8_lossy(&line));
+                notifications.log().push(&String::from_utf8_lossy(&line));
                 line.clear();
             }
         }
     }
-    ears.log().push(&String::from_utf8_lossy(&line));
+    notifications.log().push(&String::from_utf8_lossy(&line));
 }

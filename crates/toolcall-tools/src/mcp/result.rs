@@ -1,5 +1,5 @@
-//! What a tool of a server gave, block by block, as content of ours.
-//! A block that nobody knows is shown as what it is; no link is followed.
+//! Converts the result of a server's tool to our content, block by block.
+//! An unknown block is shown as JSON; no link is followed.
 
 use serde_json::{Map, Value};
 use toolcall::text::clean_line;
@@ -7,46 +7,48 @@ use toolcall::{Blob, Content, Link, Resource, ResourceBody, ToolError, ToolResul
 
 use super::decode::{capped, value_without_tags, without_tags};
 
-/// An unknown block is shown up to here.
+/// How many bytes of an unknown block are shown.
 const LONGEST_UNKNOWN: usize = 2_000;
 const LONGEST_REASON: usize = 600;
 
-/// The result of a call, or its failure if the tool says that it failed.
+/// Converts a `tools/call` result. It is an error if the server marks it as one.
 pub(super) fn result_of(answer: Value) -> Result<ToolResult, ToolError> {
     let Value::Object(mut answer) = answer else {
         return Err(ToolError::new("the server's answer is no object"));
     };
     let is_error = answer.get("isError").and_then(Value::as_bool) == Some(true);
-    let mut reading = Reading::default();
+    let mut builder = ResultBuilder::default();
     match answer.remove("content") {
-        Some(Value::Array(blocks)) => blocks.into_iter().for_each(|block| reading.block(block)),
+        Some(Value::Array(blocks)) => blocks.into_iter().for_each(|block| builder.block(block)),
         Some(Value::Null) | None => {}
-        Some(other) => reading.block(other),
+        Some(other) => builder.block(other),
     }
     if let Some(structured) = answer
         .remove("structuredContent")
         .filter(|value| !value.is_null())
     {
-        reading.structured(structured);
+        builder.structured(structured);
     }
-    // What the first version of the protocol called it.
+    // The name of structured content in the first version of the protocol.
     if let Some(legacy) = answer.remove("toolResult") {
-        reading.structured(legacy);
+        builder.structured(legacy);
     }
-    let result = reading.end();
-    match is_error {
-        true => Err(ToolError::new(reason(&result)).with(result)),
-        false => Ok(result),
+    let result = builder.finish();
+    if is_error {
+        Err(ToolError::new(reason(&result)).with(result))
+    } else {
+        Ok(result)
     }
 }
 
+/// Collects the content of a result.
 #[derive(Default)]
-struct Reading {
+struct ResultBuilder {
     result: ToolResult,
     hidden: usize,
 }
 
-impl Reading {
+impl ResultBuilder {
     fn block(&mut self, block: Value) {
         let (block, hidden) = value_without_tags(block);
         self.hidden += hidden;
@@ -58,7 +60,7 @@ impl Reading {
         self.result.content.push(content);
     }
 
-    /// People are shown it if nothing else is there to be shown.
+    /// Adds structured content. It is also shown as text if there is nothing else to show.
     fn structured(&mut self, value: Value) {
         let (value, hidden) = value_without_tags(value);
         self.hidden += hidden;
@@ -70,16 +72,19 @@ impl Reading {
         self.result.structured = Some(value.into());
     }
 
-    fn end(mut self) -> ToolResult {
+    fn finish(mut self) -> ToolResult {
         if self.hidden > 0 {
-            let said = format!("({} hidden characters were left out)", self.hidden);
+            let said = match self.hidden {
+                1 => "(1 hidden character was left out)".to_owned(),
+                hidden => format!("({hidden} hidden characters were left out)"),
+            };
             self.result.content.push(Content::text(said));
         }
         self.result
     }
 }
 
-/// A block of a type that is known and as it should be.
+/// Converts a block of a known type that has the expected members.
 fn known(block: &Map<String, Value>) -> Option<Content> {
     let text = |key: &str| block.get(key).and_then(Value::as_str);
     match text("type")? {
@@ -124,7 +129,7 @@ fn resource(resource: &Map<String, Value>) -> Option<Content> {
     }))
 }
 
-/// Whoever shows it decodes it; here it only must not be something else altogether.
+/// Whether this contains base64 characters only. It is not decoded here.
 fn is_base64(data: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
     data.bytes().all(is_digit)
@@ -234,7 +239,7 @@ mod tests {
                         },
                     ),
                     Text(
-                        "(1 hidden characters were left out)",
+                        "(1 hidden character was left out)",
                     ),
                 ],
                 structured: Some(

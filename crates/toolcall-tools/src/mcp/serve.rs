@@ -1,9 +1,9 @@
 //! Serves the tools of an engine to another agent, over the Model Context Protocol.
-//! Every call goes through the engine's gate; whoever connects can neither lower a verdict nor pass it.
+//! Every call goes through the engine's permission check; the client can neither lower a verdict nor avoid it.
 
-mod ask;
+mod approver;
+mod eof;
 mod listing;
-mod reading;
 mod result;
 mod subject;
 #[cfg(test)]
@@ -29,64 +29,64 @@ use toolcall::{
     CallHandle, Engine, EngineBuilder, Event, JournalEntry, Outcome, ToolRequest, Turn,
 };
 
-use ask::Asker;
-use reading::Watched;
+use approver::FormApprover;
+use eof::EofReader;
 
-/// Calls of one client at once. The protocol knows no other way to say that it is too much.
+/// How many calls a client may run at once. The next one fails; the protocol has no other backpressure.
 const MOST_CALLS: usize = 64;
-/// How far a client's progress may fall behind before some is left out.
+/// How many events a client's progress may lag behind before some are skipped.
 const MOST_BEHIND: usize = 256;
-/// Progress is not told more often.
+/// The shortest time between two progress notifications of a call.
 const PACE: Duration = Duration::from_millis(100);
-/// Later versions let no server ask anything while a call is open, and permission is asked so.
+/// Later versions do not let a server send requests during a call, which is how it asks for permission.
 const LATEST: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 
-/// Why nothing could be served.
+/// Why [`serve`] failed.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// The client did not begin as the protocol says.
+    /// The client did not follow the handshake of the protocol.
     #[error("the MCP client did not begin as it should: {0}")]
     Beginning(String),
-    /// What served it broke down.
+    /// The task that served the client failed.
     #[error("serving broke off: {0}")]
     Broken(String),
 }
 
-/// Serves the tools of this engine until the client hangs up; then every call has ended.
+/// Serves the tools of this engine until the client disconnects. Every call has ended when this returns.
 ///
-/// The client is asked for permission, if it can be; the approver of the engine is not. It is told
-/// to use the tools for this folder.
+/// Permission questions go to the client as forms, if it supports them, and not to the approver of the engine. The
+/// instructions for the client name the directory in which the tools work.
 pub async fn serve<R, W>(engine: EngineBuilder, reader: R, writer: W) -> Result<(), ServeError>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let asker = Asker::default();
-    let engine = Arc::new(engine.approver(asker.clone()).build());
+    let approver = FormApprover::default();
+    let engine = Arc::new(engine.approver(approver.clone()).build());
     let turn = Arc::new(engine.turn());
-    let desk = Desk {
+    let server = EngineServer {
         engine: engine.clone(),
         turn: turn.clone(),
-        asker,
-        places: Arc::new(Semaphore::new(MOST_CALLS)),
+        approver,
+        permits: Arc::new(Semaphore::new(MOST_CALLS)),
     };
-    let (reader, ended) = Watched::new(reader);
+    let (reader, ended) = EofReader::new(reader);
     let served = tokio::select! {
-        served = converse(desk, reader, writer) => served,
+        served = converse(server, reader, writer) => served,
         never = stop_at(ended.wait(), &turn) => match never {},
     };
     turn.close().await;
     served
 }
 
-async fn converse<R, W>(desk: Desk, reader: R, writer: W) -> Result<(), ServeError>
+async fn converse<R, W>(server: EngineServer, reader: R, writer: W) -> Result<(), ServeError>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let running = match serve_server(desk, (reader, writer)).await {
+    let running = match serve_server(server, (reader, writer)).await {
         Ok(running) => running,
-        // Whoever hangs up before it began wanted nothing.
+        // A client that disconnects before the handshake is no error.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(ServeError::Beginning(error.to_string())),
     };
@@ -96,46 +96,49 @@ where
     }
 }
 
-/// A client that hangs up takes its calls along, and does not wait for what they would say.
+/// Cancels all calls once the client has disconnected: nobody waits for their results.
 async fn stop_at(ended: impl Future<Output = ()>, turn: &Turn) -> std::convert::Infallible {
     ended.await;
     turn.cancel();
     std::future::pending().await
 }
 
-/// What answers one client.
-struct Desk {
+/// Handles the requests of one client.
+struct EngineServer {
     engine: Arc<Engine>,
     turn: Arc<Turn>,
-    asker: Asker,
-    places: Arc<Semaphore>,
+    approver: FormApprover,
+    permits: Arc<Semaphore>,
 }
 
-impl Desk {
+impl EngineServer {
     async fn call(
         &self,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Outcome {
-        let following = context.meta.get_progress_token().map(|token| Following {
-            token,
-            peer: context.peer.clone(),
-            events: self.engine.journal().follow(MOST_BEHIND),
-            told: None,
-        });
+        let reporter = context
+            .meta
+            .get_progress_token()
+            .map(|token| ProgressReporter {
+                token,
+                peer: context.peer.clone(),
+                events: self.engine.journal().follow(MOST_BEHIND),
+                last_sent: None,
+            });
         let input = request.arguments.map_or(Value::Null, Value::Object);
         let request = ToolRequest::new(&*request.name, input).model_id(context.id.to_string());
         let mut call = self.turn.call(request).await;
-        let telling = tell(following, call.id().clone());
+        let reporting = report_progress(reporter, call.id().clone());
         let stopping = self.stop_with(context, &call);
         tokio::select! {
             outcome = &mut call => outcome,
-            never = telling => match never {},
+            never = reporting => match never {},
             never = stopping => match never {},
         }
     }
 
-    /// Stops the call when the client says so. It ends in its own way.
+    /// Cancels the call when the client cancels its request. The call then ends by itself.
     fn stop_with(
         &self,
         context: &RequestContext<RoleServer>,
@@ -150,7 +153,7 @@ impl Desk {
     }
 }
 
-impl ServerHandler for Desk {
+impl ServerHandler for EngineServer {
     fn get_info(&self) -> ServerConfig {
         let tools = ServerCapabilities::builder().enable_tools().build();
         let mut info = ServerConfig::new(tools);
@@ -177,56 +180,59 @@ impl ServerHandler for Desk {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Ok(_place) = self.places.clone().try_acquire_owned() else {
+        let Ok(_place) = self.permits.clone().try_acquire_owned() else {
             let refused = format!("there are {MOST_CALLS} calls open; wait for one to end");
             return Ok(result::failed(refused).into());
         };
-        self.asker.meet(&context.peer);
+        self.approver.set_client(&context.peer);
         let outcome = self.call(request, &context).await;
         Ok(result::of(&outcome).into())
     }
 }
 
-/// Who is told how far a call is.
-struct Following {
+/// Sends the progress of a call to the client.
+struct ProgressReporter {
     token: ProgressToken,
     peer: Peer<RoleServer>,
     events: broadcast::Receiver<JournalEntry>,
-    told: Option<(f64, Instant)>,
+    last_sent: Option<(f64, Instant)>,
 }
 
-/// Tells of one call for as long as it is awaited.
-async fn tell(following: Option<Following>, call: toolcall::CallId) -> std::convert::Infallible {
-    let Some(mut following) = following else {
+/// Reports the progress of one call until it is dropped.
+async fn report_progress(
+    reporter: Option<ProgressReporter>,
+    call: toolcall::CallId,
+) -> std::convert::Infallible {
+    let Some(mut reporter) = reporter else {
         return std::future::pending().await;
     };
     loop {
-        match following.events.recv().await {
-            Ok(shown) if *shown.call.id() == call => following.tell(&shown).await,
-            // What was missed is told by what comes next.
+        match reporter.events.recv().await {
+            Ok(shown) if *shown.call.id() == call => reporter.report(&shown).await,
+            // The next event carries the current progress, so a missed one does not matter.
             Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
             Err(broadcast::error::RecvError::Closed) => return std::future::pending().await,
         }
     }
 }
 
-impl Following {
-    async fn tell(&mut self, shown: &JournalEntry) {
+impl ProgressReporter {
+    async fn report(&mut self, shown: &JournalEntry) {
         let Some(progress) = self.progress(shown) else {
             return;
         };
         let now = Instant::now();
-        // The protocol wants it to grow with every word.
+        // The protocol requires the value to increase with every notification.
         let is_news = self
-            .told
+            .last_sent
             .is_none_or(|(value, at)| progress.progress > value && now.duration_since(at) >= PACE);
         if is_news {
-            self.told = Some((progress.progress, now));
+            self.last_sent = Some((progress.progress, now));
             let _hung_up = self.peer.notify_progress(progress).await;
         }
     }
 
-    /// How far the tool says it is; else, that it is alive, in seconds.
+    /// Returns the progress that the tool reports; without any, the elapsed seconds of a heartbeat.
     fn progress(&self, shown: &JournalEntry) -> Option<ProgressNotificationParam> {
         let of = |value| ProgressNotificationParam::new(self.token.clone(), value);
         if let Event::Heartbeat(beat) = &shown.event {
@@ -237,9 +243,9 @@ impl Following {
             return None;
         };
         let progress = shown.call.progress()?;
-        let mut told = of(progress.current());
-        told.total = progress.total();
-        told.message = progress.message().map(str::to_owned);
-        Some(told)
+        let mut notification = of(progress.current());
+        notification.total = progress.total();
+        notification.message = progress.message().map(str::to_owned);
+        Some(notification)
     }
 }

@@ -1,5 +1,5 @@
-//! One server: started when it is needed, again after it failed, and not more often than makes sense.
-//! A call waits for a start and never for another server; what a server offers is kept while it is away.
+//! One server: starts it when needed, restarts it after a failure with a growing delay, and tracks its state.
+//! A call never waits for another server. The tools of a server that is down stay registered.
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -12,44 +12,46 @@ use rmcp::service::RunningService;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::client::Client;
-use super::connection::{Breakdown, Connection, Failure, Greeting, Handshake, Opened, open};
-use super::dial::Dial;
-use super::listing::{Listing, Offered};
+use super::client::McpClient;
+use super::connection::{
+    Connection, Handshake, HandshakeFailure, McpConnectionError, OpenConnection, ServerInfo, open,
+};
+use super::connector::Connector;
+use super::listing::{OfferedTool, ToolListing};
 use super::notifications::{Notifications, ServerLog};
-use super::process::Process;
+use super::process::ServerProcess;
 use super::settings::{Launch, ServerSettings};
 use super::status::{ServerState, ServerStatus};
 use super::tool_cache::ToolCache;
 
 const MOST_NOTES: usize = 100;
-/// Between two lists of tools, whatever a server says.
+/// The shortest time between two listings of a server's tools.
 const BETWEEN_LISTS: Duration = Duration::from_millis(200);
 const LONGEST_DELAY: Duration = Duration::from_secs(60);
-/// How many of its last lines are told when a server fails.
-const LINES_TOLD: usize = 5;
+/// How many log lines the error of a failed server includes.
+const LINES_REPORTED: usize = 5;
 const LINES_KEPT: usize = 50;
-/// What a server said before it ended is still read, unless something that it left behind holds
-/// the streams open.
-const LAST_WORDS: Duration = Duration::from_millis(500);
-/// A connection that broke is over soon; its end tells why.
+/// How long to read the output of a process that has exited. Its descendants may hold the streams
+/// open.
+const DRAIN_TIME: Duration = Duration::from_millis(500);
+/// How long to wait for the reason of a broken connection.
 const TO_END: Duration = Duration::from_secs(10);
 
-/// One server.
-pub(super) struct Server {
+/// One configured server.
+pub(super) struct McpServer {
     pub(super) settings: ServerSettings,
     pub(super) provider: Arc<str>,
-    dial: Box<dyn Dial>,
+    connector: Box<dyn Connector>,
     roots: Arc<[PathBuf]>,
     phase: watch::Sender<Phase>,
     log: Arc<ServerLog>,
-    memory: Mutex<Memory>,
-    shelf: Arc<ToolCache>,
-    /// Its place among the servers.
+    retained: Mutex<RetainedState>,
+    tool_cache: Arc<ToolCache>,
+    /// The position of the server in the settings.
     order: usize,
 }
 
-/// Where a server is in its life.
+/// The state of a server.
 enum Phase {
     Idle,
     Starting,
@@ -58,39 +60,39 @@ enum Phase {
     Closed,
 }
 
-/// What outlives a connection.
-struct Memory {
+/// State that outlives a connection.
+struct RetainedState {
     failures: u32,
     handshake: Handshake,
-    greeting: Greeting,
+    server_info: ServerInfo,
     notes: Vec<String>,
-    keeper: Option<tokio::task::JoinHandle<()>>,
+    connection_task: Option<tokio::task::JoinHandle<()>>,
 }
 
-impl Server {
+impl McpServer {
     pub(super) fn new(
         settings: ServerSettings,
-        dial: Box<dyn Dial>,
+        connector: Box<dyn Connector>,
         roots: Arc<[PathBuf]>,
-        shelf: Arc<ToolCache>,
+        tool_cache: Arc<ToolCache>,
         order: usize,
     ) -> Self {
-        let memory = Memory {
+        let retained = RetainedState {
             failures: 0,
             handshake: Handshake::Newest,
-            greeting: Greeting::default(),
+            server_info: ServerInfo::default(),
             notes: settings.notes.clone(),
-            keeper: None,
+            connection_task: None,
         };
         Self {
             provider: settings.launch.provider(),
-            log: Arc::new(ServerLog::hiding(secrets(&settings.launch))),
+            log: Arc::new(ServerLog::with_secrets(secrets(&settings.launch))),
             settings,
-            dial,
+            connector,
             roots,
             phase: watch::Sender::new(Phase::Idle),
-            memory: Mutex::new(memory),
-            shelf,
+            retained: Mutex::new(retained),
+            tool_cache,
             order,
         }
     }
@@ -103,10 +105,10 @@ impl Server {
         self.order
     }
 
-    /// The connection, once there is one; or why there is none.
+    /// Starts the server if needed and returns the connection; or why there is none.
     pub(super) async fn connected(self: &Arc<Self>) -> Result<Arc<Connection>, String> {
         let mut phases = self.phase.subscribe();
-        self.set_off();
+        self.start_if_due();
         loop {
             match &*phases.borrow_and_update() {
                 Phase::Ready(connection) => return Ok(connection.clone()),
@@ -120,21 +122,21 @@ impl Server {
         }
     }
 
-    /// Starts it, if it is not started and may be.
-    pub(super) fn set_off(self: &Arc<Self>) {
+    /// Starts the server if it is idle, or has failed and its delay has passed.
+    pub(super) fn start_if_due(self: &Arc<Self>) {
         let is_due = |phase: &Phase| match phase {
             Phase::Idle => true,
             Phase::Failed { again, .. } => Instant::now() >= *again,
             Phase::Starting | Phase::Ready(_) | Phase::Closed => false,
         };
-        let sets_off = self.phase.send_if_modified(|phase| {
+        let is_starting = self.phase.send_if_modified(|phase| {
             let is_due = is_due(phase);
             if is_due {
                 *phase = Phase::Starting;
             }
             is_due
         });
-        if sets_off {
+        if is_starting {
             tokio::spawn(self.clone().start());
         }
     }
@@ -157,7 +159,7 @@ impl Server {
         let slow = || format!("it was not ready within {limit:?}");
         let mut phases = self.phase.subscribe();
         let begun = tokio::select! {
-            begun = timeout(limit, self.begin()) => begun,
+            begun = timeout(limit, self.connect_and_list()) => begun,
             () = closed(&mut phases) => return,
         };
         match begun {
@@ -167,8 +169,8 @@ impl Server {
         }
     }
 
-    async fn begin(&self) -> Result<(Opened, Listing), String> {
-        let opened = match self.greet().await {
+    async fn connect_and_list(&self) -> Result<(OpenConnection, ToolListing), String> {
+        let opened = match self.handshake().await {
             Ok(opened) => opened,
             Err(failure) => return Err(self.explain(failure).await),
         };
@@ -178,47 +180,47 @@ impl Server {
         }
     }
 
-    /// Not every server takes the usual greeting; how it took another one is remembered.
-    async fn greet(&self) -> Result<Opened, Failure> {
-        let usual = self.memory.lock().handshake;
-        let failure = match open(&*self.dial, self.client(), usual).await {
+    /// Performs the handshake, with a fallback. The fallback that worked is used from then on.
+    async fn handshake(&self) -> Result<OpenConnection, McpConnectionError> {
+        let usual = self.retained.lock().handshake;
+        let failure = match open(&*self.connector, self.client(), usual).await {
             Err(failure) if usual == Handshake::Newest => failure,
             other => return other,
         };
-        let Some(instead) = failure.breakdown.instead() else {
+        let Some(fallback) = failure.failure_kind.fallback() else {
             return Err(failure);
         };
-        // Its last words come before the first of its next life.
+        // End the process first, so that its last log lines come before those of the next run.
         if let Some(process) = failure.process {
             process.end().await;
         }
-        let opened = open(&*self.dial, self.client(), instead).await?;
-        self.memory.lock().handshake = instead;
+        let opened = open(&*self.connector, self.client(), fallback).await?;
+        self.retained.lock().handshake = fallback;
         Ok(opened)
     }
 
-    fn client(&self) -> Client {
-        self.log.begin();
-        let ears = Arc::new(Notifications::new(self.log.clone()));
-        Client {
+    fn client(&self) -> McpClient {
+        self.log.start_run();
+        let notifications = Arc::new(Notifications::new(self.log.clone()));
+        McpClient {
             server: self.settings.name.clone(),
-            ears,
+            notifications,
             roots: self.roots.clone(),
         }
     }
 
-    async fn explain(&self, failure: Failure) -> String {
+    async fn explain(&self, failure: McpConnectionError) -> String {
         match failure.process {
-            Some(process) if failure.breakdown == Breakdown::HungUp => {
+            Some(process) if failure.failure_kind == HandshakeFailure::Closed => {
                 how_it_ended(process.end().await)
             }
             Some(_) | None => failure.why,
         }
     }
 
-    fn ready(self: &Arc<Self>, opened: Opened, listing: Listing) {
+    fn ready(self: &Arc<Self>, opened: OpenConnection, listing: ToolListing) {
         let connection = opened.connection;
-        self.memory.lock().greeting = connection.greeting.clone();
+        self.retained.lock().server_info = connection.server_info.clone();
         self.offer(listing);
         let is_ready = self.phase.send_if_modified(|phase| {
             let is_open = matches!(phase, Phase::Starting);
@@ -228,51 +230,51 @@ impl Server {
             is_open
         });
         if !is_ready {
-            // It was closed meanwhile.
-            return self.shelf.withdraw(self.order);
+            // The server was closed in the meantime.
+            return self.tool_cache.withdraw(self.order);
         }
-        let keeper = Keeper {
+        let connection_task = ConnectionTask {
             server: Arc::downgrade(self),
             connection,
             phases: self.phase.subscribe(),
         };
-        let keeping = tokio::spawn(keeper.keep(opened.service, opened.process));
-        self.memory.lock().keeper = Some(keeping);
+        let running = tokio::spawn(connection_task.run(opened.service, opened.process));
+        self.retained.lock().connection_task = Some(running);
     }
 
-    /// Puts what it lists where calls find it, and tells what is new about it.
-    fn offer(self: &Arc<Self>, listing: Listing) {
+    /// Puts the listed tools into the cache and notes what changed.
+    fn offer(self: &Arc<Self>, listing: ToolListing) {
         if matches!(*self.phase.borrow(), Phase::Closed) {
             return;
         }
-        let notes = self.shelf.put(self, listing.tools);
+        let notes = self.tool_cache.put(self, listing.tools);
         self.note(listing.notes.into_iter().chain(notes));
     }
 
     fn note(&self, notes: impl IntoIterator<Item = String>) {
-        let mut memory = self.memory.lock();
+        let mut retained = self.retained.lock();
         for note in notes {
-            let note = self.log.hidden(&note);
-            if memory.notes.last() != Some(&note) {
-                memory.notes.push(note);
+            let note = self.log.redacted(&note);
+            if retained.notes.last() != Some(&note) {
+                retained.notes.push(note);
             }
         }
-        let more = memory.notes.len().saturating_sub(MOST_NOTES);
-        memory.notes.drain(..more);
+        let more = retained.notes.len().saturating_sub(MOST_NOTES);
+        retained.notes.drain(..more);
     }
 
-    /// It is tried again at its next use: at once after the first failure, later and later after
-    /// each that follows.
+    /// Records a failure. The next use starts the server again: at once after the first failure, after a
+    /// growing delay from the second on.
     fn failed(&self, why: &str) {
         if matches!(*self.phase.borrow(), Phase::Closed) {
             return;
         }
         let failures = {
-            let mut memory = self.memory.lock();
-            memory.failures = memory.failures.saturating_add(1);
-            memory.failures
+            let mut retained = self.retained.lock();
+            retained.failures = retained.failures.saturating_add(1);
+            retained.failures
         };
-        let why: Arc<str> = self.log.hidden(&self.with_last_words(why)).into();
+        let why: Arc<str> = self.log.redacted(&self.with_recent_log(why)).into();
         self.note([why.to_string()]);
         let again = Instant::now() + delay(failures);
         self.phase.send_if_modified(|phase| {
@@ -284,25 +286,26 @@ impl Server {
         });
     }
 
-    fn with_last_words(&self, why: &str) -> String {
+    fn with_recent_log(&self, why: &str) -> String {
         let why = match &self.settings.launch {
             Launch::Stdio(_) => why.to_owned(),
-            // Errors of connections name the whole address.
+            // Connection errors contain the full URL, which may hold secrets.
             Launch::Http(address) => why.replace(address.url.as_str(), &self.provider),
         };
-        let words = self.log.last_words(LINES_TOLD);
-        match words.is_empty() {
-            true => why,
-            false => format!("{why}; the last it said: {}", words.join(" | ")),
+        let words = self.log.recent(LINES_REPORTED);
+        if words.is_empty() {
+            why
+        } else {
+            format!("{why}; the last it said: {}", words.join(" | "))
         }
     }
 
-    /// A call went well: it works.
+    /// Resets the failure count after a successful call.
     pub(super) fn worked(&self) {
-        self.memory.lock().failures = 0;
+        self.retained.lock().failures = 0;
     }
 
-    /// Why a connection that broke did so.
+    /// Returns why a connection broke, once that is known.
     pub(super) async fn why_gone(&self, connection: &Arc<Connection>) -> String {
         let mut phases = self.phase.subscribe();
         let is_over = |phase: &Phase| match phase {
@@ -318,9 +321,9 @@ impl Server {
         }
     }
 
-    /// Whether it still offers exactly this tool.
-    pub(super) fn offers(&self, offered: &Offered) -> bool {
-        self.shelf.offers(self.order, offered)
+    /// Whether the server still offers exactly this tool.
+    pub(super) fn offers(&self, offered: &OfferedTool) -> bool {
+        self.tool_cache.offers(self.order, offered)
     }
 
     pub(super) fn status(&self) -> ServerStatus {
@@ -334,62 +337,62 @@ impl Server {
             },
             Phase::Closed => ServerState::Closed,
         };
-        let memory = self.memory.lock();
+        let retained = self.retained.lock();
         ServerStatus {
             name: self.name().clone(),
             provider: self.provider.clone(),
             state,
-            protocol: memory.greeting.protocol.clone(),
-            server: memory.greeting.server.clone(),
-            tools: self.shelf.names(self.order),
-            notes: memory.notes.clone(),
+            protocol: retained.server_info.protocol.clone(),
+            server: retained.server_info.server.clone(),
+            tools: self.tool_cache.names(self.order),
+            notes: retained.notes.clone(),
             log: self.log.tail(LINES_KEPT),
         }
     }
 
-    /// Waits until it is ready or failed.
+    /// Waits until the server is not starting any more.
     pub(super) async fn settled(&self) {
         let mut phases = self.phase.subscribe();
         let is_settled = |phase: &Phase| !matches!(phase, Phase::Starting);
-        // There is always somebody who could change it: this server.
+        // Cannot fail: this server holds the sender.
         drop(phases.wait_for(is_settled).await);
     }
 
-    /// Tells it to end.
-    pub(super) fn hang_up(&self) {
+    /// Asks the server to end.
+    pub(super) fn request_close(&self) {
         self.phase.send_replace(Phase::Closed);
     }
 
-    /// Tells it to end, and waits until it did.
+    /// Asks the server to end, and waits until it has.
     pub(super) async fn close(&self) {
-        self.hang_up();
-        let keeper = self.memory.lock().keeper.take();
-        if let Some(keeper) = keeper {
-            // One that panicked is over, too.
-            drop(keeper.await);
+        self.request_close();
+        let connection_task = self.retained.lock().connection_task.take();
+        if let Some(connection_task) = connection_task {
+            // A task that panicked has ended, too.
+            drop(connection_task.await);
         }
     }
 }
 
-/// What keeps a connection for as long as it lives. It does not hold the server: one that nobody
-/// uses any more is ended by its drop.
-struct Keeper {
-    server: Weak<Server>,
+/// The task that runs a connection until it ends. It holds the server weakly, so that dropping the last
+/// user ends the server.
+struct ConnectionTask {
+    server: Weak<McpServer>,
     connection: Arc<Connection>,
     phases: watch::Receiver<Phase>,
 }
 
-impl Keeper {
-    async fn keep(
+impl ConnectionTask {
+    async fn run(
         mut self,
-        service: RunningService<RoleClient, Arc<Client>>,
-        mut process: Option<Process>,
+        service: RunningService<RoleClient, Arc<McpClient>>,
+        mut process: Option<ServerProcess>,
     ) {
         let token = service.cancellation_token();
         let mut serving = std::pin::pin!(service.waiting());
         let is_over = tokio::select! {
             _ = &mut serving => true,
-            () = exited(&mut process) => timeout(LAST_WORDS, &mut serving).await.is_ok(),
+            () = exited(&mut process) => timeout(DRAIN_TIME, &mut serving).await.is_ok(),
             () = closed(&mut self.phases) => false,
             () = self.connection.subscribe() => false,
             () = refresh(&self.server, &self.connection) => false,
@@ -408,24 +411,24 @@ impl Keeper {
     }
 }
 
-async fn exited(process: &mut Option<Process>) {
+async fn exited(process: &mut Option<ServerProcess>) {
     match process {
         Some(process) => process.exited().await,
         None => std::future::pending().await,
     }
 }
 
-/// Waits until the server is to end.
+/// Waits until the server is closed.
 async fn closed(phases: &mut watch::Receiver<Phase>) {
     let is_closed = |phase: &Phase| matches!(phase, Phase::Closed);
-    // Where there is no server any more, it is to end, too.
+    // An error means that the server was dropped, which closes it as well.
     drop(phases.wait_for(is_closed).await);
 }
 
-/// Lists the tools again whenever the server says that they changed.
-async fn refresh(server: &Weak<Server>, connection: &Arc<Connection>) {
+/// Lists the tools again whenever the server reports a change.
+async fn refresh(server: &Weak<McpServer>, connection: &Arc<Connection>) {
     loop {
-        connection.ears().changed().await;
+        connection.notifications().changed().await;
         let Some(server) = server.upgrade() else {
             return;
         };
@@ -445,7 +448,7 @@ fn how_it_ended(status: Option<ExitStatus>) -> String {
     }
 }
 
-/// How long a server is left alone after so many failures in a row.
+/// Returns how long to wait before the next start, after this many failures in a row.
 fn delay(failures: u32) -> Duration {
     match failures {
         0 | 1 => Duration::ZERO,

@@ -1,5 +1,5 @@
-//! The servers of a session: nothing runs before `start`, and each lives and fails on its own.
-//! Which of them may start is for the caller to say; here they are only carried.
+//! The MCP servers of a session. Each one starts and fails independently of the others.
+//! It does not decide which servers to trust: the caller passes in only those that may start.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -9,21 +9,21 @@ use std::sync::Arc;
 use thiserror::Error;
 use toolcall::SharedRegistry;
 
-use super::dial::{Dial, ProgramDial};
-use super::server::Server;
+use super::connector::{Connector, ProgramConnector};
+use super::server::McpServer;
 use super::settings::{Launch, ServerSettings};
 use super::status::ServerStatus;
 use super::tool_cache::ToolCache;
 
-/// Where servers live.
+/// The roots and the environment variables that servers get.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     roots: Arc<[PathBuf]>,
     env: Arc<BTreeMap<OsString, OsString>>,
 }
 
-/// Variables that are handed on: what programs need to run, and nothing that could be a key.
-const HANDED_ON: [&str; 22] = [
+/// The variables that servers inherit: what programs need to run, and none that could hold a key.
+const INHERITED: [&str; 22] = [
     "HOME",
     "LANG",
     "LANGUAGE",
@@ -47,16 +47,16 @@ const HANDED_ON: [&str; 22] = [
     "UV_CACHE_DIR",
     "VOLTA_HOME",
 ];
-const HANDED_ON_BY_PREFIX: [&str; 2] = ["LC_", "XDG_"];
+const INHERITED_PREFIXES: [&str; 2] = ["LC_", "XDG_"];
 
 impl Surroundings {
-    /// These roots, the first of which servers run in, and those of these variables that any
-    /// program needs. What else a server needs is in its settings.
+    /// Creates the surroundings from the session's roots and its environment. Servers run in the first root and
+    /// inherit only the variables that most programs need; others go into the settings of a server.
     pub fn new(roots: Vec<PathBuf>, env: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        let is_handed_on = |name: &OsString| {
+        let is_inherited = |name: &OsString| {
             let name = name.to_string_lossy();
-            HANDED_ON.contains(&&*name)
-                || HANDED_ON_BY_PREFIX
+            INHERITED.contains(&&*name)
+                || INHERITED_PREFIXES
                     .iter()
                     .any(|prefix| name.starts_with(prefix))
         };
@@ -64,97 +64,103 @@ impl Surroundings {
             roots: roots.into(),
             env: Arc::new(
                 env.into_iter()
-                    .filter(|(name, _)| is_handed_on(name))
+                    .filter(|(name, _)| is_inherited(name))
                     .collect(),
             ),
         }
     }
 }
 
-/// Why servers cannot live together.
+/// Why [`Servers::new`] failed.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ServersError {
-    /// Two of one name.
+    /// Two servers have the same name.
     #[error("two servers are named `{0}`; give one of them another name")]
     Duplicate(Arc<str>),
 }
 
-/// The servers of a session. Dropped, they are told to end.
+/// The MCP servers of a session. Dropping it asks them to end.
 pub struct Servers {
-    servers: Vec<Arc<Server>>,
-    shelf: Arc<ToolCache>,
+    servers: Vec<Arc<McpServer>>,
+    tool_cache: Arc<ToolCache>,
 }
 
 impl Servers {
-    /// These servers, whose tools come into this registry once they are started.
+    /// Creates the servers without starting them. Their tools are added to this registry once they are ready.
     pub fn new(
         settings: Vec<ServerSettings>,
         surroundings: &Surroundings,
         registry: SharedRegistry,
     ) -> Result<Self, ServersError> {
-        let dialled = settings.into_iter().map(|settings| {
-            let dial = dial(&settings.launch, surroundings);
-            (settings, dial)
+        let connected = settings.into_iter().map(|settings| {
+            let connector = connector(&settings.launch, surroundings);
+            (settings, connector)
         });
-        Self::dialled(dialled.collect(), surroundings, registry)
+        Self::with_connectors(connected.collect(), surroundings, registry)
     }
 
-    pub(super) fn dialled(
-        settings: Vec<(ServerSettings, Box<dyn Dial>)>,
+    pub(super) fn with_connectors(
+        settings: Vec<(ServerSettings, Box<dyn Connector>)>,
         surroundings: &Surroundings,
         registry: SharedRegistry,
     ) -> Result<Self, ServersError> {
         let mut names = BTreeSet::new();
-        let shelf = Arc::new(ToolCache::new(registry));
+        let tool_cache = Arc::new(ToolCache::new(registry));
         let mut servers = Vec::new();
-        for (order, (settings, dial)) in settings.into_iter().enumerate() {
+        for (order, (settings, connector)) in settings.into_iter().enumerate() {
             if !names.insert(settings.name.clone()) {
                 return Err(ServersError::Duplicate(settings.name));
             }
             let roots = surroundings.roots.clone();
-            servers.push(Arc::new(Server::new(
+            servers.push(Arc::new(McpServer::new(
                 settings,
-                dial,
+                connector,
                 roots,
-                shelf.clone(),
+                tool_cache.clone(),
                 order,
             )));
         }
-        Ok(Self { servers, shelf })
+        Ok(Self {
+            servers,
+            tool_cache,
+        })
     }
 
-    /// Starts those that are not disabled, side by side, and waits for none of them. Their tools
-    /// come into the registry as they are ready. Needs a tokio runtime.
+    /// Starts all enabled servers concurrently, without waiting. The tools of each server are added to the
+    /// registry when it is ready.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
     pub fn start(&self) {
         for server in self.enabled() {
-            server.set_off();
+            server.start_if_due();
         }
     }
 
-    /// Waits until each server that was started is ready or failed.
+    /// Waits until every started server is ready or has failed.
     pub async fn settled(&self) {
         for server in self.enabled() {
             server.settled().await;
         }
     }
 
-    /// How each server is, in the order of the settings.
+    /// Returns the status of each server, in the order of the settings.
     pub fn status(&self) -> Vec<ServerStatus> {
         self.servers.iter().map(|server| server.status()).collect()
     }
 
-    /// Ends them all, with everything they started, and takes their tools away.
+    /// Ends all servers with their processes, and removes their tools from the registry.
     pub async fn close(&self) {
         for server in &self.servers {
-            server.hang_up();
+            server.request_close();
         }
         for server in &self.servers {
             server.close().await;
         }
-        self.shelf.clear();
+        self.tool_cache.clear();
     }
 
-    fn enabled(&self) -> impl Iterator<Item = &Arc<Server>> {
+    fn enabled(&self) -> impl Iterator<Item = &Arc<McpServer>> {
         let servers = self.servers.iter();
         servers.filter(|server| !server.settings.is_disabled)
     }
@@ -162,11 +168,11 @@ impl Servers {
 
 impl Drop for Servers {
     fn drop(&mut self) {
-        // The registry holds the tools and those their servers; without this they would go on.
+        // The registry holds the tools, which hold their servers; without this they would go on.
         for server in &self.servers {
-            server.hang_up();
+            server.request_close();
         }
-        self.shelf.clear();
+        self.tool_cache.clear();
     }
 }
 
@@ -177,12 +183,12 @@ impl std::fmt::Debug for Servers {
     }
 }
 
-fn dial(launch: &Launch, surroundings: &Surroundings) -> Box<dyn Dial> {
+fn connector(launch: &Launch, surroundings: &Surroundings) -> Box<dyn Connector> {
     match launch {
         Launch::Http(address) => Box::new(address.clone()),
         Launch::Stdio(program) => {
             let cwd = surroundings.roots.first().cloned();
-            Box::new(ProgramDial {
+            Box::new(ProgramConnector {
                 program: program.clone(),
                 cwd: cwd.unwrap_or_else(|| "/".into()),
                 env: surroundings.env.clone(),

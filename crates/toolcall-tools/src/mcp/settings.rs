@@ -1,5 +1,5 @@
-//! Which servers there are and how they are reached, as plain values.
-//! What may be secret (values of variables and headers) is never shown.
+//! The settings of servers, as plain values: name, program or address, timeouts.
+//! Values of variables and headers may be secret, and no `Debug` output shows them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,47 +16,55 @@ use crate::web::Secret;
 
 const LONGEST_PROVIDER: usize = 2_000;
 
-/// One server, as somebody set it up.
+/// The settings of one server.
+///
+/// ```
+/// use toolcall_tools::mcp::{Program, ServerSettings};
+///
+/// let server = ServerSettings::new("time", Program::new("uvx", ["mcp-server-time"], [("TZ", "UTC")]));
+/// assert_eq!(&*server.provider(), "uvx mcp-server-time (with TZ)");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerSettings {
-    /// Its name: 1 to 64 letters, digits, `_`, `-` or `.`.
+    /// The name: 1 to 64 letters, digits, `_`, `-` or `.`.
     pub name: Arc<str>,
-    /// How it is reached.
+    /// How to reach the server.
     pub launch: Launch,
-    /// Whether it is to be left alone.
+    /// Whether the server must not be started.
     pub is_disabled: bool,
-    /// How its tools are shown, by their names. Display data, never authority.
+    /// How to show the server's tools, by name. It affects display only, never permission.
     pub tools: BTreeMap<String, ToolDisplay>,
-    /// How long it may take.
-    pub timeouts: Timeouts,
-    /// What was odd about its settings, for people.
+    /// Time limits.
+    pub timeouts: ServerTimeouts,
+    /// Remarks about the settings, for the user.
     pub notes: Vec<String>,
 }
 
 impl ServerSettings {
-    /// A server of this name; what no name may have in it becomes `-`.
+    /// Creates the settings of a server. Characters that a name cannot contain become `-`.
     pub fn new(name: &str, launch: impl Into<Launch>) -> Self {
         let cleaned = clean_name(name);
-        let notes = match cleaned == name {
-            true => Vec::new(),
-            false => vec![format!(
+        let notes = if cleaned == name {
+            Vec::new()
+        } else {
+            vec![format!(
                 "the name `{}` is written `{cleaned}`",
                 clean_line(name, 80)
-            )],
+            )]
         };
         Self {
             name: cleaned.into(),
             launch: launch.into(),
             is_disabled: false,
             tools: BTreeMap::new(),
-            timeouts: Timeouts::default(),
+            timeouts: ServerTimeouts::default(),
             notes,
         }
     }
 }
 
 impl ServerSettings {
-    /// Its command line or its address, without secrets.
+    /// Returns the command line or the address, without secrets.
     pub fn provider(&self) -> Arc<str> {
         self.launch.provider()
     }
@@ -64,19 +72,19 @@ impl ServerSettings {
 
 const LONGEST_NAME: usize = 64;
 
-/// Rules write `mcp:server/tool`, so a server's name holds no `/`.
+/// Makes a name valid. Rules write `mcp:server/tool`, so a server's name cannot contain `/`.
 fn clean_name(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let name = name.trim().chars().take(LONGEST_NAME);
     name.map(|c| if is_plain(c) { c } else { '-' }).collect()
 }
 
-/// How a server is reached.
+/// How to reach a server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Launch {
-    /// It is started, and spoken to through its standard input and output.
+    /// Start this program, and use its standard input and output.
     Stdio(Program),
-    /// It is there already, and spoken to by streamable HTTP.
+    /// Connect to this address by streamable HTTP.
     Http(Address),
 }
 
@@ -93,7 +101,7 @@ impl From<Address> for Launch {
 }
 
 impl Launch {
-    /// What the server is, to the letter, without secrets.
+    /// Returns the command line or the address, without secrets.
     pub(super) fn provider(&self) -> Arc<str> {
         let text = match self {
             Launch::Stdio(program) => program.provider(),
@@ -103,21 +111,21 @@ impl Launch {
     }
 }
 
-/// A program that is a server.
+/// The program of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
-    /// A path, or a name that is looked for on `PATH`.
+    /// A path, or a name to look up on `PATH`.
     pub command: String,
-    /// Its arguments.
+    /// The arguments.
     pub args: Vec<String>,
-    /// Variables that are set for it, besides those of the surroundings.
+    /// Variables to set, in addition to those of the [`Surroundings`](super::Surroundings).
     pub env: BTreeMap<String, Secret>,
-    /// The folder it runs in; without one, the session's.
+    /// The working directory; the session's if `None`.
     pub cwd: Option<PathBuf>,
 }
 
 impl Program {
-    /// This command with these arguments and variables.
+    /// Creates a program from a command, arguments and variables.
     pub fn new<'a>(
         command: impl Into<String>,
         args: impl IntoIterator<Item = &'a str>,
@@ -148,17 +156,17 @@ impl Program {
     }
 }
 
-/// Where a server is.
+/// The address of a server.
 #[derive(Clone, PartialEq)]
 pub struct Address {
-    /// Its http or https address.
+    /// The http or https URL.
     pub url: Url,
-    /// Headers that are sent with every request.
+    /// Headers to send with every request.
     pub headers: BTreeMap<String, Secret>,
 }
 
 impl Address {
-    /// This address and these headers.
+    /// Creates an address from a URL and headers.
     pub fn new<'a>(url: Url, headers: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let headers = headers
             .into_iter()
@@ -169,21 +177,22 @@ impl Address {
         }
     }
 
-    /// Passwords and values of queries may be secret. A changed one is still another provider: a
-    /// short hash stands in for them.
+    /// Returns the URL without its password and query, which may be secret. A short hash replaces them, so
+    /// that another secret is still another provider.
     fn provider(&self) -> String {
         let mut shown = self.url.clone();
         shown.set_query(None);
         shown.set_fragment(None);
-        // It fails for addresses without a host, which have no password either.
+        // This fails for URLs without a host, which have no password either.
         let _ = shown.set_password(None);
         let _ = shown.set_username("");
-        match shown == self.url {
-            true => bounded(shown.to_string()),
-            false => bounded(format!(
+        if shown == self.url {
+            bounded(shown.to_string())
+        } else {
+            bounded(format!(
                 "{shown} (and a part not shown, {})",
                 short_hash(self.url.as_str())
-            )),
+            ))
         }
     }
 }
@@ -197,15 +206,16 @@ impl fmt::Debug for Address {
     }
 }
 
-/// What is too long to show is told apart by a hash.
+/// Shortens a long text, with a hash to distinguish it from others that begin alike.
 fn bounded(text: String) -> String {
-    match text.len() > LONGEST_PROVIDER {
-        true => format!(
+    if text.len() > LONGEST_PROVIDER {
+        format!(
             "{} ({})",
             clean_line(&text, LONGEST_PROVIDER),
             short_hash(&text)
-        ),
-        false => text,
+        )
+    } else {
+        text
     }
 }
 
@@ -213,19 +223,19 @@ fn short_hash(text: &str) -> String {
     Digest::of(text).to_string()[..8].to_owned()
 }
 
-/// How a tool is shown.
+/// How to show a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolDisplay {
-    /// Its category.
+    /// The kind of the tool.
     pub kind: Option<Kind>,
-    /// The beginning of its titles.
+    /// The title of its calls.
     pub title: Option<String>,
 }
 
-/// How long a server may take.
+/// Time limits of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timeouts {
-    /// From its start until it can be used.
+pub struct ServerTimeouts {
+    /// From the start until it is ready.
     pub start: Duration,
     /// To list its tools.
     pub list: Duration,
@@ -233,7 +243,7 @@ pub struct Timeouts {
     pub call: Duration,
 }
 
-impl Default for Timeouts {
+impl Default for ServerTimeouts {
     fn default() -> Self {
         Self {
             start: Duration::from_secs(60),

@@ -1,45 +1,45 @@
-//! How a server is, for people: what it runs, what it offers, what went wrong.
-//! Plain values; no secret is among them.
+//! The status of a server, for the user: its state, its tools, its log.
+//! It contains no secret.
 
 use std::sync::Arc;
 
-/// How a server is.
+/// The status of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerStatus {
-    /// Its name.
+    /// The name of the server in the settings.
     pub name: Arc<str>,
-    /// Its command line or its address.
+    /// The command line or the address.
     pub provider: Arc<str>,
-    /// Whether it can be used.
+    /// The state.
     pub state: ServerState,
-    /// The version of the protocol that it speaks; empty before it was reached.
+    /// The negotiated protocol version; empty before the first connection.
     pub protocol: String,
-    /// What it calls itself; empty before it was reached.
+    /// The server's own name and version; empty before the first connection.
     pub server: String,
-    /// The names by which its tools are called.
+    /// The names of its tools in the registry.
     pub tools: Vec<Arc<str>>,
-    /// What was odd about it, oldest first.
+    /// Remarks about the server, oldest first.
     pub notes: Vec<String>,
-    /// The last that it printed or logged, oldest first.
+    /// The last lines that it printed or logged, oldest first.
     pub log: Vec<String>,
 }
 
-/// Whether a server can be used.
+/// The state of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerState {
-    /// Its settings say to leave it alone.
+    /// Disabled in the settings.
     Disabled,
-    /// Nobody has started it.
+    /// Not started yet.
     Idle,
-    /// It is being started.
+    /// Starting.
     Starting,
-    /// It can be used.
+    /// Ready for calls.
     Ready,
-    /// It cannot; the next call starts it again, when some time has passed.
+    /// Failed. A later call starts it again, after a delay.
     Failed {
         /// Why.
         reason: Arc<str>,
     },
-    /// It was closed.
+    /// Closed.
     Closed,
 }

@@ -1,5 +1,5 @@
-//! Servers as scripts: what they do to us, and what comes of it.
-//! No network and no foreign program; a few servers are real processes made of the shell.
+//! Tests of the MCP client, with scripted servers.
+//! They use no network and no foreign program; a few servers are shell processes.
 
 mod asking;
 mod calling;
@@ -7,7 +7,7 @@ mod changing;
 mod failing;
 mod fake;
 mod granting;
-mod greeting;
+mod handshake;
 mod hostile;
 mod http;
 mod listing;

@@ -1,5 +1,5 @@
-//! A tool of a server as a tool of ours: it states what it reaches and hands the call on.
-//! Nothing its server claims makes it look safer, and it runs only as it was shown.
+//! A tool of an MCP server, as a tool of the registry: it states its intent and sends the call to the server.
+//! It ignores the server's claims about safety, and runs only the definition that the user was shown.
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use toolcall::{
     Touch,
 };
 
-use super::call::{Asked, CallFault};
+use super::call::{McpCallError, ToolCallRequest};
 use super::decode::capped;
-use super::listing::Offered;
+use super::listing::OfferedTool;
 use super::result::result_of;
-use super::server::Server;
+use super::server::McpServer;
 
-/// A description is shown to people up to here.
+/// How many bytes of a description or provider the user is shown.
 const LONGEST_SHOWN: usize = 1_500;
 
 /// A tool of a server.
 pub(super) struct McpTool {
     definition: Definition,
-    server: Arc<Server>,
-    offered: Arc<Offered>,
+    server: Arc<McpServer>,
+    offered: Arc<OfferedTool>,
 }
 
 impl McpTool {
-    /// Registered by this name.
-    pub(super) fn new(name: Arc<str>, server: Arc<Server>, offered: Arc<Offered>) -> Self {
+    /// Creates a tool with this name in the registry.
+    pub(super) fn new(name: Arc<str>, server: Arc<McpServer>, offered: Arc<OfferedTool>) -> Self {
         let mut definition = offered.definition.clone();
         definition.native_name = Some(definition.name);
         definition.name = name;
@@ -52,7 +52,7 @@ impl McpTool {
         intent.showing(self.introduction())
     }
 
-    /// Which tool this is, whose, and what is said about it by whom.
+    /// Returns the text for the user: the tool, its server, and what the server says about it.
     fn introduction(&self) -> String {
         let native = clean_line(self.offered.native(), 100);
         let provider = clean_line(&self.server.provider, LONGEST_SHOWN);
@@ -98,31 +98,34 @@ impl McpTool {
             () = scope.cancelled() => return Err(ToolError::new("the call was stopped")),
         };
         self.require_unchanged()?;
-        let asked = Asked {
+        let request = ToolCallRequest {
             tool: self.offered.native(),
             input,
             scope,
         };
-        match connection.call(asked).await {
+        match connection.call(request).await {
             Ok(answer) => {
                 self.server.worked();
                 result_of(answer)
             }
-            Err(CallFault::Said(why)) => Err(ToolError::new(why)),
-            Err(CallFault::Gone) => Err(ToolError::new(self.server.why_gone(&connection).await)),
+            Err(McpCallError::Failed(why)) => Err(ToolError::new(why)),
+            Err(McpCallError::ConnectionClosed) => {
+                Err(ToolError::new(self.server.why_gone(&connection).await))
+            }
         }
     }
 
-    /// A server may have been started again, or have changed its mind, since the call was shown.
+    /// Fails if the server changed or removed the tool after the call was prepared.
     fn require_unchanged(&self) -> Result<(), ToolError> {
-        match self.server.offers(&self.offered) {
-            true => Ok(()),
-            false => Err(ToolError::new(format!(
+        if self.server.offers(&self.offered) {
+            Ok(())
+        } else {
+            Err(ToolError::new(format!(
                 "the server `{}` has changed or removed `{}` since this call was prepared; call it \
                  again to see what it is now",
                 self.server.name(),
                 self.offered.native()
-            ))),
+            )))
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Where the tools of all servers stand together: named apart, and put into the registry.
-//! It changes no built-in tool, and a tool that changed is another tool from then on.
+//! The tools of all servers: gives them unique names and keeps the registry in step with them.
+//! It never changes a built-in tool. A tool whose definition changes is registered anew.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,29 +7,29 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use toolcall::{Registry, SharedRegistry};
 
-use super::listing::Offered;
+use super::listing::OfferedTool;
 use super::names;
-use super::server::Server;
+use super::server::McpServer;
 use super::tool::McpTool;
 
 /// The tools of all servers.
 pub(super) struct ToolCache {
     registry: SharedRegistry,
-    state: Mutex<State>,
+    state: Mutex<ToolCacheState>,
 }
 
 #[derive(Default)]
-struct State {
-    /// What each server offers, in the order of the servers.
-    offered: BTreeMap<usize, (Arc<Server>, Vec<Arc<Offered>>)>,
-    /// What is registered, by name.
-    placed: BTreeMap<Arc<str>, Placed>,
+struct ToolCacheState {
+    /// The tools of each server, in the order of the servers.
+    offered: BTreeMap<usize, (Arc<McpServer>, Vec<Arc<OfferedTool>>)>,
+    /// The registered tools, by name.
+    registered: BTreeMap<Arc<str>, RegisteredTool>,
 }
 
-/// A tool in the registry.
-struct Placed {
+/// A tool that is in the registry.
+struct RegisteredTool {
     server: usize,
-    offered: Arc<Offered>,
+    offered: Arc<OfferedTool>,
 }
 
 impl ToolCache {
@@ -40,9 +40,8 @@ impl ToolCache {
         }
     }
 
-    /// Puts all that a server offers in the place of what it offered before, and says what is
-    /// worth knowing about that.
-    pub(super) fn put(&self, server: &Arc<Server>, tools: Vec<Offered>) -> Vec<String> {
+    /// Replaces the tools of a server and updates the registry. Returns notes about what changed.
+    pub(super) fn put(&self, server: &Arc<McpServer>, tools: Vec<OfferedTool>) -> Vec<String> {
         let tools: Vec<_> = tools.into_iter().map(Arc::new).collect();
         let mut state = self.state.lock();
         let before = state
@@ -52,49 +51,55 @@ impl ToolCache {
             Some((_, before)) => differences(&before, &tools),
             None => Vec::new(),
         };
-        notes.extend(self.registry.change(|registry| state.place(registry)));
+        notes.extend(
+            self.registry
+                .change(|registry| state.update_registry(registry)),
+        );
         notes
     }
 
     /// Whether a server still offers exactly this tool.
-    pub(super) fn offers(&self, server: usize, tool: &Offered) -> bool {
+    pub(super) fn offers(&self, server: usize, tool: &OfferedTool) -> bool {
         let state = self.state.lock();
         let offered = state.offered.get(&server).map(|(_, offered)| offered);
-        let is_same =
-            |other: &Arc<Offered>| other.native() == tool.native() && other.digest == tool.digest;
+        let is_same = |other: &Arc<OfferedTool>| {
+            other.native() == tool.native() && other.digest == tool.digest
+        };
         offered.into_iter().flatten().any(is_same)
     }
 
-    /// The names by which a server's tools are called.
+    /// Returns the names of a server's tools in the registry.
     pub(super) fn names(&self, server: usize) -> Vec<Arc<str>> {
         let state = self.state.lock();
-        let placed = state.placed.iter();
-        placed
-            .filter(|(_, placed)| placed.server == server)
+        let registered = state.registered.iter();
+        registered
+            .filter(|(_, registered)| registered.server == server)
             .map(|(name, _)| name.clone())
             .collect()
     }
 
-    /// Takes all that a server offered away.
+    /// Removes the tools of a server.
     pub(super) fn withdraw(&self, server: usize) {
         let mut state = self.state.lock();
         state.offered.remove(&server);
-        self.registry.change(|registry| state.place(registry));
+        self.registry
+            .change(|registry| state.update_registry(registry));
     }
 
-    /// Takes everything away.
+    /// Removes the tools of all servers.
     pub(super) fn clear(&self) {
         let mut state = self.state.lock();
         state.offered.clear();
-        self.registry.change(|registry| state.place(registry));
+        self.registry
+            .change(|registry| state.update_registry(registry));
     }
 }
 
-impl State {
-    /// Makes the registry hold exactly what is offered, by names that nobody else has.
-    fn place(&mut self, registry: &mut Registry) -> Vec<String> {
+impl ToolCacheState {
+    /// Makes the registry contain exactly the offered tools, under unique names.
+    fn update_registry(&mut self, registry: &mut Registry) -> Vec<String> {
         let offered = self.offered.values();
-        let all: Vec<(Arc<Server>, Arc<Offered>)> = offered
+        let all: Vec<(Arc<McpServer>, Arc<OfferedTool>)> = offered
             .flat_map(|(server, tools)| tools.iter().map(|tool| (server.clone(), tool.clone())))
             .collect();
         let pairs: Vec<(&str, &str)> = all
@@ -102,7 +107,7 @@ impl State {
             .map(|(server, tool)| (&**server.name(), &**tool.native()))
             .collect();
         let is_built_in =
-            |name: &str| registry.definition(name).is_some() && !self.placed.contains_key(name);
+            |name: &str| registry.definition(name).is_some() && !self.registered.contains_key(name);
         let wanted: BTreeMap<Arc<str>, _> = names::assign(&pairs, is_built_in)
             .into_iter()
             .map(Arc::from)
@@ -115,11 +120,11 @@ impl State {
     fn remove_others(
         &mut self,
         registry: &mut Registry,
-        wanted: &BTreeMap<Arc<str>, (Arc<Server>, Arc<Offered>)>,
+        wanted: &BTreeMap<Arc<str>, (Arc<McpServer>, Arc<OfferedTool>)>,
     ) {
-        self.placed.retain(|name, placed| {
+        self.registered.retain(|name, registered| {
             let stays = wanted.get(name).is_some_and(|(server, tool)| {
-                server.order() == placed.server && **tool == *placed.offered
+                server.order() == registered.server && **tool == *registered.offered
             });
             if !stays {
                 registry.remove(name);
@@ -131,11 +136,11 @@ impl State {
     fn add_missing(
         &mut self,
         registry: &mut Registry,
-        wanted: BTreeMap<Arc<str>, (Arc<Server>, Arc<Offered>)>,
+        wanted: BTreeMap<Arc<str>, (Arc<McpServer>, Arc<OfferedTool>)>,
     ) -> Vec<String> {
         let mut notes = Vec::new();
         for (name, (server, offered)) in wanted {
-            if self.placed.contains_key(&name) {
+            if self.registered.contains_key(&name) {
                 continue;
             }
             let order = server.order();
@@ -143,7 +148,8 @@ impl State {
             match registry.add_any(Arc::new(tool)) {
                 Ok(_) => {
                     let server = order;
-                    self.placed.insert(name, Placed { server, offered });
+                    self.registered
+                        .insert(name, RegisteredTool { server, offered });
                 }
                 Err(error) => notes.push(format!(
                     "the tool `{}` is left out: {error}",
@@ -155,9 +161,9 @@ impl State {
     }
 }
 
-/// What changed between two lists of one server.
-fn differences(before: &[Arc<Offered>], now: &[Arc<Offered>]) -> Vec<String> {
-    let find = |list: &[Arc<Offered>], tool: &Offered| {
+/// Returns notes about the differences between two lists of a server.
+fn differences(before: &[Arc<OfferedTool>], now: &[Arc<OfferedTool>]) -> Vec<String> {
+    let find = |list: &[Arc<OfferedTool>], tool: &OfferedTool| {
         list.iter()
             .find(|other| other.native() == tool.native())
             .cloned()

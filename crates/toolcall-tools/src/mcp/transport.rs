@@ -1,5 +1,5 @@
-//! A server's lines as messages: bounded, and with the answers to our own requests left as they came.
-//! It corrects nothing a server says, and never ends a connection for one bad line.
+//! The stdio transport: decodes a server's lines as messages, and keeps results of tool requests as raw JSON.
+//! It never ends a connection because of one bad line.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -20,41 +20,42 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use toolcall::text::clean_line;
 
-use super::lines::{IdScan, LONGEST_LINE, Lines, Read};
+use super::lines::{IdScan, LONGEST_LINE, LineRead, LineReader};
 use super::notifications::Notifications;
 
-/// Messages that wait for a server which does not read.
+/// How many outgoing messages to queue for a server that does not read.
 const MOST_WAITING: usize = 64;
-/// So many bad lines in a row, and it is no server.
+/// After this many bad lines in a row the connection ends.
 const MOST_BAD_LINES: usize = 1_000;
-/// How many of them are told.
-const BAD_LINES_TOLD: usize = 20;
+/// How many bad lines in a row are logged.
+const BAD_LINES_LOGGED: usize = 20;
 
-/// The wire to a server whose messages are lines.
+/// A transport with one JSON message per line.
 pub(super) struct LineTransport<R> {
-    lines: Lines<R>,
+    lines: LineReader<R>,
     outgoing: Option<mpsc::Sender<Vec<u8>>>,
-    waited_for: Arc<Mutex<WaitedFor>>,
-    ears: Arc<Notifications>,
+    pending: Arc<Mutex<PendingRequests>>,
+    notifications: Arc<Notifications>,
     bad_lines: usize,
 }
 
-/// Requests that are not answered yet.
+/// The requests that have no response yet.
 #[derive(Default)]
-struct WaitedFor {
-    /// Those whose answers are read by us, item by item.
-    ours: HashSet<RequestId>,
-    others: HashSet<RequestId>,
+struct PendingRequests {
+    /// Requests whose results are decoded leniently here: calls and listings.
+    lenient: HashSet<RequestId>,
+    /// Requests whose responses rmcp decodes.
+    typed: HashSet<RequestId>,
 }
 
-/// Whose answer it is.
-enum Whose {
-    Ours(RequestId),
-    Others,
-    Nobodys,
+/// How to decode a response.
+enum ResponseRoute {
+    Lenient(RequestId),
+    Typed,
+    Unknown,
 }
 
-/// As much of a message as tells where it belongs.
+/// The members of a message that decide how to decode it.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(default)]
@@ -73,20 +74,20 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
     pub(super) fn new(
         reader: R,
         writer: impl AsyncWrite + Send + Unpin + 'static,
-        ears: Arc<Notifications>,
+        notifications: Arc<Notifications>,
     ) -> Self {
         let (outgoing, waiting) = mpsc::channel(MOST_WAITING);
         tokio::spawn(write_all(writer, waiting));
         Self {
-            lines: Lines::new(reader, LONGEST_LINE),
+            lines: LineReader::new(reader, LONGEST_LINE),
             outgoing: Some(outgoing),
-            waited_for: Arc::default(),
-            ears,
+            pending: Arc::default(),
+            notifications,
             bad_lines: 0,
         }
     }
 
-    /// What the line that was read last is to the client, if it is anything to it.
+    /// Decodes the current line; `None` if there is nothing to pass to the client.
     fn message(&mut self) -> Option<ServerJsonRpcMessage> {
         let line = self.lines.line();
         if line.is_empty() {
@@ -102,7 +103,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         };
         match serde_json::from_str::<Envelope<'_>>(text) {
             Ok(envelope) => {
-                let message = self.sort(text, &envelope);
+                let message = self.dispatch(text, &envelope);
                 self.bad_lines = 0;
                 message
             }
@@ -115,7 +116,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         }
     }
 
-    fn sort(&self, text: &str, envelope: &Envelope<'_>) -> Option<ServerJsonRpcMessage> {
+    fn dispatch(&self, text: &str, envelope: &Envelope<'_>) -> Option<ServerJsonRpcMessage> {
         match (&envelope.method, &envelope.id) {
             (Some(method), None) => self.notification(method, text, envelope),
             (Some(_), Some(id)) => self.request(text, id),
@@ -124,7 +125,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         }
     }
 
-    /// What is heard here goes no further: the client makes a task of each.
+    /// Handles a notification. Progress and log messages are not passed on, because rmcp spawns a task for each.
     fn notification(
         &self,
         method: &str,
@@ -134,14 +135,15 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         let params = envelope
             .params
             .and_then(|params| serde_json::from_str(params.get()).ok());
-        self.ears.hear(method, &params.unwrap_or(Value::Null));
+        self.notifications
+            .receive(method, &params.unwrap_or(Value::Null));
         match method {
             "notifications/progress" | "notifications/message" => None,
             _ => serde_json::from_str(text).ok(),
         }
     }
 
-    /// A server that waits for an answer gets one.
+    /// Decodes a request, or sends an error response if that fails, because the server waits for one.
     fn request(&self, text: &str, id: &Value) -> Option<ServerJsonRpcMessage> {
         let message = serde_json::from_str(text).ok();
         if message.is_none() {
@@ -150,7 +152,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
                 "id": id,
                 "error": {"code": -32602, "message": "the request cannot be read"},
             });
-            // A server that does not read waits for its own answers.
+            // If the queue is full, the server does not read, and the response is dropped.
             if let Some(outgoing) = &self.outgoing {
                 let _ = outgoing.try_send(refusal.to_string().into_bytes());
             }
@@ -164,10 +166,10 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         id: &Value,
         envelope: &Envelope<'_>,
     ) -> Option<ServerJsonRpcMessage> {
-        let request = match self.whose(id) {
-            Whose::Ours(request) => request,
-            Whose::Others => return serde_json::from_str(text).ok(),
-            Whose::Nobodys => return None,
+        let request = match self.route(id) {
+            ResponseRoute::Lenient(request) => request,
+            ResponseRoute::Typed => return serde_json::from_str(text).ok(),
+            ResponseRoute::Unknown => return None,
         };
         if let Some(error) = envelope.error {
             return Some(JsonRpcMessage::error(error_of(error), Some(request)));
@@ -189,38 +191,38 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
         }
     }
 
-    /// Who waits for the answer with this id. Some servers give a number back as a text.
-    fn whose(&self, id: &Value) -> Whose {
+    /// Returns how to decode the response with this id. Some servers return a number as a string.
+    fn route(&self, id: &Value) -> ResponseRoute {
         let id = match id {
             Value::Number(number) => number.as_i64().map(NumberOrString::Number),
             Value::String(text) => Some(match text.parse() {
                 Ok(number) => NumberOrString::Number(number),
                 Err(_) => NumberOrString::String(text.as_str().into()),
             }),
-            // An error without an id is about whatever was asked last.
-            Value::Null => return Whose::Others,
+            // An error without an id belongs to the last request.
+            Value::Null => return ResponseRoute::Typed,
             Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
-        let mut waited_for = self.waited_for.lock();
+        let mut pending = self.pending.lock();
         match id {
-            Some(id) if waited_for.ours.remove(&id) => Whose::Ours(id),
-            Some(id) if waited_for.others.remove(&id) => Whose::Others,
-            Some(_) | None => Whose::Nobodys,
+            Some(id) if pending.lenient.remove(&id) => ResponseRoute::Lenient(id),
+            Some(id) if pending.typed.remove(&id) => ResponseRoute::Typed,
+            Some(_) | None => ResponseRoute::Unknown,
         }
     }
 
-    /// Whoever waits for an answer that cannot be used need not wait any longer.
+    /// Returns an error response for the pending request with this id, if there is one.
     fn fail(&self, id: Option<Value>, why: &str) -> Option<ServerJsonRpcMessage> {
-        match self.whose(&id?) {
-            Whose::Ours(request) => Some(unreadable(request, why)),
-            Whose::Others | Whose::Nobodys => None,
+        match self.route(&id?) {
+            ResponseRoute::Lenient(request) => Some(unreadable(request, why)),
+            ResponseRoute::Typed | ResponseRoute::Unknown => None,
         }
     }
 
     fn bad_line(&mut self, what: &str) {
         self.bad_lines += 1;
-        if self.bad_lines <= BAD_LINES_TOLD {
-            self.ears.log().push(what);
+        if self.bad_lines <= BAD_LINES_LOGGED {
+            self.notifications.log().push(what);
         }
     }
 }
@@ -232,7 +234,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for LineTransport<R> {
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        self.waited_for.lock().note(&item);
+        self.pending.lock().track(&item);
         let line = serde_json::to_vec(&item);
         let outgoing = self.outgoing.clone();
         async move {
@@ -245,9 +247,9 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for LineTransport<R> {
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         while self.bad_lines < MOST_BAD_LINES {
             let message = match self.lines.next().await {
-                Read::End => return None,
-                Read::Line => self.message(),
-                Read::TooLong(id) => {
+                LineRead::End => return None,
+                LineRead::Line => self.message(),
+                LineRead::TooLong(id) => {
                     let why = format!("its answer is a line of over {LONGEST_LINE} bytes");
                     self.bad_line("a line that is too long");
                     self.fail(id, &why)
@@ -257,7 +259,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for LineTransport<R> {
                 return message;
             }
         }
-        self.ears
+        self.notifications
             .log()
             .push("it prints what is no message again and again");
         None
@@ -269,44 +271,44 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for LineTransport<R> {
     }
 }
 
-impl WaitedFor {
-    /// Remembers who waits for an answer, and forgets what nobody waits for any more.
-    fn note(&mut self, item: &TxJsonRpcMessage<RoleClient>) {
+impl PendingRequests {
+    /// Adds a sent request, and removes a cancelled one.
+    fn track(&mut self, item: &TxJsonRpcMessage<RoleClient>) {
         match item {
-            JsonRpcMessage::Request(request) => self.note_request(&request.request, &request.id),
+            JsonRpcMessage::Request(request) => self.track_request(&request.request, &request.id),
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) =
                     &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.ours.remove(id);
-                    self.others.remove(id);
+                    self.lenient.remove(id);
+                    self.typed.remove(id);
                 }
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
         }
     }
 
-    fn note_request(&mut self, request: &ClientRequest, id: &RequestId) {
+    fn track_request(&mut self, request: &ClientRequest, id: &RequestId) {
         match request {
             ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_) => {
-                self.ours.insert(id.clone());
+                self.lenient.insert(id.clone());
             }
             ClientRequest::InitializeRequest(_) => {
-                // A server that starts slowly may answer the newer greeting now, which was given
-                // up; that answer would be taken for one to this.
-                self.others.clear();
-                self.others.insert(id.clone());
+                // A slow server may answer the earlier handshake now, which was given up; that
+                // response must not be taken for one to `initialize`.
+                self.typed.clear();
+                self.typed.insert(id.clone());
             }
             _ => {
-                self.others.insert(id.clone());
+                self.typed.insert(id.clone());
             }
         }
     }
 }
 
-/// A result, member by member and item by item if it cannot be read as a whole: what is nested too
-/// deep costs only itself.
+/// Decodes a result; member by member and item by item if that fails, so that one item that is nested too deep
+/// does not lose the others.
 fn read_leniently(result: &RawValue) -> Result<Value, serde_json::Error> {
     if let Ok(value) = serde_json::from_str(result.get()) {
         return Ok(value);
@@ -330,7 +332,7 @@ fn unreadable(request: RequestId, why: &str) -> ServerJsonRpcMessage {
     JsonRpcMessage::error(error, Some(request))
 }
 
-/// An error of a server, whatever it left out.
+/// Decodes an error, with defaults for missing members.
 fn error_of(error: &RawValue) -> ErrorData {
     let error: Value = serde_json::from_str(error.get()).unwrap_or(Value::Null);
     let code = error.get("code").and_then(Value::as_i64);
@@ -346,7 +348,7 @@ fn error_of(error: &RawValue) -> ErrorData {
     )
 }
 
-/// Writes whatever waits in one go, until nobody sends any more or nobody reads.
+/// Writes queued lines in batches, until the queue is closed or a write fails.
 async fn write_all(
     mut writer: impl AsyncWrite + Send + Unpin + 'static,
     mut waiting: mpsc::Receiver<Vec<u8>>,

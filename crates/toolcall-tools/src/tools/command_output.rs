@@ -1,5 +1,5 @@
-//! A tool that tells what a background command printed since the last look, and how it is.
-//! It waits if asked to, and changes nothing.
+//! `command_output`: returns the new output and the status of a background command.
+//! It can wait for the command to end; it never changes it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,9 +11,10 @@ use toolcall::{
     Exit, Intent, Kind, PrepareContext, RunContext, Sketch, Tool, ToolError, ToolResult,
 };
 
+use super::naming::counted;
 use crate::command::{JobId, JobOutput, JobStatus, Jobs};
 
-/// Looks at a background command.
+/// Returns the output and the status of a background command.
 #[derive(Clone, Debug)]
 pub struct CommandOutput {
     jobs: Arc<Jobs>,
@@ -22,7 +23,7 @@ pub struct CommandOutput {
 /// Which command.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Input {
+pub struct CommandOutputInput {
     /// Its id, as run_command gave it.
     id: String,
     /// The seconds to wait for its end before looking; 0 if left out.
@@ -32,7 +33,7 @@ pub struct Input {
 }
 
 impl CommandOutput {
-    /// Looks at these commands.
+    /// Creates the tool for these jobs.
     pub fn new(jobs: Arc<Jobs>) -> Self {
         Self { jobs }
     }
@@ -43,7 +44,7 @@ impl Tool for CommandOutput {
     const DESCRIPTION: &'static str = "Tells what a background command printed since the last \
         look, and whether it still runs or how it ended.";
     const KIND: Option<Kind> = Some(Kind::Read);
-    type Input = Input;
+    type Input = CommandOutputInput;
     type Output = ToolResult;
 
     fn sketch(&self, partial: &Value) -> Option<Sketch> {
@@ -55,21 +56,29 @@ impl Tool for CommandOutput {
         })
     }
 
-    async fn prepare(&self, input: &Input, _look: &PrepareContext) -> Result<Intent, ToolError> {
+    async fn prepare(
+        &self,
+        input: &CommandOutputInput,
+        _look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
         let id: JobId = input.id.parse()?;
         self.jobs.status(id)?;
         Ok(Intent::new(Kind::Read, title(&input.id)))
     }
 
-    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
+    async fn run(
+        &self,
+        input: CommandOutputInput,
+        scope: &RunContext,
+    ) -> Result<ToolResult, ToolError> {
         let id: JobId = input.id.parse()?;
         let wait = Duration::from_secs(input.wait);
         tokio::select! {
-            // It may go on longer than anybody waits.
+            // A timeout is fine: the command is still running then.
             _ended = tokio::time::timeout(wait, self.jobs.ended(id)) => {}
             () = scope.cancelled() => {}
         }
-        Ok(told(id, &self.jobs.news(id)?))
+        Ok(output_result(id, &self.jobs.news(id)?))
     }
 }
 
@@ -77,29 +86,30 @@ fn title(id: &str) -> String {
     format!("Look at background command {id}")
 }
 
-fn told(id: JobId, news: &JobOutput) -> ToolResult {
-    let how = describe(&news.status);
+fn output_result(id: JobId, output: &JobOutput) -> ToolResult {
+    let how = describe(&output.status);
     let mut said = format!(
-        "background command {id} {how}; {} bytes of new output",
-        news.bytes
+        "background command {id} {how}; {} of new output",
+        counted(output.bytes, "byte", "bytes")
     );
-    if news.skipped > 0 {
-        said += &format!(", {} of them left out here", news.skipped);
+    if output.skipped > 0 {
+        said += &format!(", {} of them left out here", output.skipped);
     }
-    if let Some(spill) = &news.spill {
+    if let Some(spill) = &output.spill {
         said += &format!("; {}: {}", spill.uri, spill.summary());
     }
-    let result = match news.text.is_empty() {
-        true => ToolResult::default(),
-        false => ToolResult::from(news.text.as_str()),
+    let result = if output.text.is_empty() {
+        ToolResult::default()
+    } else {
+        ToolResult::from(output.text.as_str())
     };
     result.with(said).structured(json!({
-        "id": id.to_string(), "status": name(&news.status), "exitCode": code(&news.status),
-        "bytes": news.bytes, "skipped": news.skipped,
+        "id": id.to_string(), "status": name(&output.status), "exitCode": code(&output.status),
+        "bytes": output.bytes, "skipped": output.skipped,
     }))
 }
 
-/// How a background command is, in a sentence.
+/// Returns the status of a background command as the end of a sentence.
 pub(super) fn describe(status: &JobStatus) -> String {
     match status {
         JobStatus::Running => "is running".to_owned(),
@@ -111,7 +121,7 @@ pub(super) fn describe(status: &JobStatus) -> String {
     }
 }
 
-/// How it is, in a word.
+/// Returns the status as one word, for structured output.
 pub(super) fn name(status: &JobStatus) -> &'static str {
     match status {
         JobStatus::Running => "running",

@@ -1,5 +1,5 @@
-//! A tool that deletes a file, a link or, when asked for, a folder.
-//! It destroys nothing: what the shown edit does not hold is put away by the host.
+//! `delete_file`: deletes a file, a symlink or, with `recursive`, a directory.
+//! It destroys nothing: the host moves to the trash what the edit itself does not contain.
 
 use std::path::PathBuf;
 
@@ -11,16 +11,16 @@ use toolcall::{
     ToolResult,
 };
 
-use super::naming::named;
+use super::naming::{counted, display_path};
 
-/// Deletes a file or a folder.
+/// Deletes a file, a symlink or a directory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeleteFile;
 
 /// What to delete.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Input {
+pub struct DeleteFileInput {
     /// The file, link or folder, relative to the session's folder or absolute.
     path: PathBuf,
     /// Whether a folder may be deleted, with everything in it. False if left out.
@@ -33,16 +33,21 @@ impl Tool for DeleteFile {
     const DESCRIPTION: &'static str = "Deletes a file, or a link itself and not what it leads to, \
         or with `recursive` a folder with everything in it. What was deleted is kept for undo.";
     const KIND: Option<Kind> = Some(Kind::Delete);
-    type Input = Input;
+    type Input = DeleteFileInput;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
-        let name = named(&input.path);
+    async fn prepare(
+        &self,
+        input: &DeleteFileInput,
+        look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
+        let name = display_path(&input.path);
         let before = look.inspect(&input.path).await?;
         let title = match &before {
             FileBody::Folder { files, .. } if !input.recursive => {
                 return Err(ToolError::new(format!(
-                    "`{name}` is a folder; set `recursive` to delete it with its {files} files"
+                    "`{name}` is a folder; set `recursive` to delete it with its {}",
+                    counted(*files, "file", "files")
                 )));
             }
             FileBody::Folder { .. } => format!("Delete {name} ({})", before.summary()),
@@ -52,18 +57,29 @@ impl Tool for DeleteFile {
         Ok(Intent::new(Kind::Delete, title).editing(edit))
     }
 
-    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
+    async fn run(
+        &self,
+        input: DeleteFileInput,
+        scope: &RunContext,
+    ) -> Result<ToolResult, ToolError> {
         let mut result = ToolResult::default();
         for edit in scope.edits() {
             let Change::Deleted { before } = &edit.change else {
                 continue;
             };
             let kept = scope.apply(edit).await?.kept;
-            let mut said = format!("deleted `{}` ({})", named(&input.path), before.summary());
+            let mut said = format!(
+                "deleted `{}` ({})",
+                display_path(&input.path),
+                before.summary()
+            );
             if let Some(kept) = &kept {
-                said += &format!("; it is kept as `{}`", named(kept));
+                said += &format!("; it is kept as `{}`", display_path(kept));
             }
-            let structured = json!({"path": edit.path, "bytes": before.bytes(), "kept": kept});
+            let mut structured = json!({"path": edit.path, "bytes": before.bytes()});
+            if let Some(kept) = kept {
+                structured["kept"] = json!(kept);
+            }
             result = result.with(Content::Edit(edit.clone())).with(said);
             result = result.structured(structured);
         }

@@ -1,5 +1,5 @@
-//! A tool that changes parts of a file: replacements and insertions, all of them or none.
-//! It shows the difference first and then makes that very change.
+//! `edit_file`: replaces and inserts text in a file, all edits or none.
+//! It writes exactly the change that it showed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use toolcall::{
     ToolError, ToolResult,
 };
 
-use super::naming::{counted, named};
+use super::naming::{counted, display_path};
 use crate::editing::{Edit, apply};
 
-/// More of a diff is not shown.
+/// A longer diff is cut.
 const LONGEST_DIFF: usize = 32 * 1024;
-/// A diff that takes longer is told less finely.
+/// After this time the diff is computed less exactly.
 const DIFF_TIME: Duration = Duration::from_millis(500);
 
-/// Edits a file.
+/// Edits parts of a text file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EditFile;
 
 /// What to change where.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Input {
+pub struct EditFileInput {
     /// The file, relative to the session's folder or absolute.
     path: PathBuf,
     /// The changes, made one after the other: each sees what the one before it left. If one of
@@ -44,11 +44,15 @@ impl Tool for EditFile {
         inserts lines. Line endings, byte order mark and mode of the file stay as they are. \
         Gives the difference as a unified diff.";
     const KIND: Option<Kind> = Some(Kind::Edit);
-    type Input = Input;
+    type Input = EditFileInput;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
-        let name = named(&input.path);
+    async fn prepare(
+        &self,
+        input: &EditFileInput,
+        look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
+        let name = display_path(&input.path);
         let before = look.read_text(&input.path).await?;
         let edited = apply(&before, &input.edits);
         let after = edited.map_err(|error| ToolError::new(format!("`{name}`: {error}")))?;
@@ -65,8 +69,8 @@ impl Tool for EditFile {
         Ok(intent)
     }
 
-    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
-        let name = named(&input.path);
+    async fn run(&self, input: EditFileInput, scope: &RunContext) -> Result<ToolResult, ToolError> {
+        let name = display_path(&input.path);
         let mut result = ToolResult::default();
         for edit in scope.edits() {
             scope.apply(edit).await?;
@@ -74,8 +78,8 @@ impl Tool for EditFile {
                 continue;
             };
             let sides = (before.clone(), after.clone(), name.clone());
-            let differ = move || Difference::new(&sides.0, &sides.1, &sides.2);
-            let diff = tokio::task::spawn_blocking(differ).await?;
+            let compute = move || LineDiff::new(&sides.0, &sides.1, &sides.2);
+            let diff = tokio::task::spawn_blocking(compute).await?;
             let said = format!(
                 "edited `{name}`: {} added, {} removed\n{}",
                 counted(diff.added as u64, "line", "lines"),
@@ -106,14 +110,14 @@ fn texts(edit: &FileEdit) -> Option<(&Arc<str>, &Arc<str>)> {
     }
 }
 
-/// What changed, line by line.
-struct Difference {
+/// A unified diff with its line counts.
+struct LineDiff {
     unified: String,
     added: usize,
     removed: usize,
 }
 
-impl Difference {
+impl LineDiff {
     fn new(before: &str, after: &str, name: &str) -> Self {
         let mut config = TextDiff::configure();
         let config = config.algorithm(Algorithm::Myers).timeout(DIFF_TIME);
@@ -127,15 +131,15 @@ impl Difference {
     }
 }
 
-/// As many hunks as fit, and how many do not.
+/// Returns as many hunks as fit, and says how many are left out.
 fn unified<'a>(diff: &'a TextDiff<'a, 'a, 'a, str>, name: &str) -> String {
     let mut unified = diff.unified_diff();
     let mut hunks = unified.header(name, name).iter_hunks();
     let mut text = format!("--- {name}\n+++ {name}\n");
     for hunk in hunks.by_ref() {
         if text.len() > LONGEST_DIFF {
-            let more = hunks.count() + 1;
-            text += &format!("… {more} more changes left out …\n");
+            let more = counted(hunks.count() as u64 + 1, "more change", "more changes");
+            text += &format!("… {more} left out …\n");
             break;
         }
         text += &hunk.to_string();

@@ -1,5 +1,5 @@
-//! The tool that fetches one address of the web.
-//! It reaches only the host that it stated, and no private address unless the settings name its host.
+//! `fetch`: fetches a URL.
+//! It connects only to the stated host, and to a private address only if the settings allow its host.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use toolcall::{
 };
 
 use crate::web::{
-    FetchSettings, Format, Lookup, Message, PrivateHosts, Report, SystemLookup, Target, Watch, Web,
-    WebError, follow, read,
+    DownloadProgress, FetchReport, FetchSettings, Lookup, PrivateHosts, SystemLookup, TextFormat,
+    WebClient, WebError, WebRequest, WebTarget, follow, read,
 };
 
 const MOST_HEADERS: usize = 32;
 const LONGEST_BODY: usize = 1024 * 1024;
-/// A title holds about this much; a longer address is shown whole beneath it.
+/// A longer title is cut, so the whole request is shown below it.
 const TITLE: usize = 200;
 
-/// Fetches one address of the web.
+/// Fetches a URL: pages as readable text, images as images.
 pub struct Fetch {
     settings: FetchSettings,
-    web: Web,
+    web: WebClient,
 }
 
 /// What [`Fetch`] takes.
@@ -55,7 +55,8 @@ pub struct FetchInput {
     pub max_bytes: Option<usize>,
 }
 
-/// How it is asked for. (Where variants have words of their own, a wrong one gets a poor message.)
+// Variants have no doc comments: with them, the error for a wrong value would be poor.
+/// The HTTP method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum FetchMethod {
     #[default]
@@ -67,7 +68,7 @@ pub enum FetchMethod {
     Post,
 }
 
-/// What is shown of a page.
+/// How to show a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FetchFormat {
@@ -77,14 +78,14 @@ pub enum FetchFormat {
 }
 
 impl Fetch {
-    /// With these settings, and the system's way of finding hosts.
+    /// Creates the tool with these settings and the system's DNS lookup.
     pub fn new(settings: FetchSettings) -> Self {
-        Self::finding_hosts_by(settings, SystemLookup)
+        Self::with_lookup(settings, SystemLookup)
     }
 
-    /// With another way of finding the addresses of a host.
-    pub fn finding_hosts_by(settings: FetchSettings, lookup: impl Lookup) -> Self {
-        let web = Web {
+    /// Creates the tool with another DNS lookup.
+    pub fn with_lookup(settings: FetchSettings, lookup: impl Lookup) -> Self {
+        let web = WebClient {
             lookup: Arc::new(lookup),
             private: PrivateHosts::new(&settings.private),
             silence: settings.silence,
@@ -92,8 +93,8 @@ impl Fetch {
         Self { settings, web }
     }
 
-    fn check(&self, input: &FetchInput) -> Result<(Target, Message), WebError> {
-        let target = Target::parse(&input.url)?;
+    fn check(&self, input: &FetchInput) -> Result<(WebTarget, WebRequest), WebError> {
+        let target = WebTarget::parse(&input.url)?;
         self.web.check_literal(&target)?;
         Ok((target, message(input)?))
     }
@@ -110,10 +111,10 @@ impl Tool for Fetch {
     type Input = FetchInput;
     type Output = ToolResult;
 
-    /// An address that is not taken may hold a password.
+    /// Shows only URLs that would be accepted, because others may contain a password.
     fn sketch(&self, partial: &Value) -> Option<Sketch> {
         let url = partial.get("url").and_then(Value::as_str);
-        let target = url.and_then(|url| Target::parse(url).ok());
+        let target = url.and_then(|url| WebTarget::parse(url).ok());
         Some(Sketch {
             title: target.map_or("Fetch".to_owned(), |target| format!("Fetch {target}")),
             kind: Kind::Fetch,
@@ -131,11 +132,12 @@ impl Tool for Fetch {
             FetchMethod::Get => format!("Fetch {target}"),
             FetchMethod::Head | FetchMethod::Post => format!("Fetch ({}) {target}", message.method),
         };
-        let is_plain = message == Message::plain_get() && title.len() <= TITLE;
+        let is_plain = message == WebRequest::plain_get() && title.len() <= TITLE;
         let intent = Intent::new(Kind::Fetch, title).touching(Touch::Reaches(target.reaches()));
-        Ok(match is_plain {
-            true => intent,
-            false => intent.showing(whole_request(&target, &message)),
+        Ok(if is_plain {
+            intent
+        } else {
+            intent.showing(whole_request(&target, &message))
         })
     }
 
@@ -148,19 +150,25 @@ impl Tool for Fetch {
         };
         let following = follow(&self.web, target, message);
         let answer = timeout_at(deadline, following).await.map_err(|_| slow)??;
-        let report = Report::of(&answer);
+        let report = FetchReport::of(&answer);
         if let Some(result) = report.redirect() {
             return Ok(result);
         }
         if input.method == FetchMethod::Head {
-            return report.heads(answer.response.headers());
+            return report.head_result(answer.response.headers());
         }
-        let worth = report.worth(self.settings.download);
-        let body = read(answer.response, worth, deadline, self.watch(scope)).await;
+        let worth = report.bytes_worth_reading(self.settings.download);
+        let body = read(
+            answer.response,
+            worth,
+            deadline,
+            self.download_progress(scope),
+        )
+        .await;
         let most = self.most(&input);
         let format = input.format.into();
-        // A long page takes a while, and others run on this thread.
-        tokio::task::spawn_blocking(move || report.whole(body, format, most)).await?
+        // Converting a long page takes a while and would block the runtime.
+        tokio::task::spawn_blocking(move || report.full_result(body, format, most)).await?
     }
 }
 
@@ -170,25 +178,25 @@ impl Fetch {
         wanted.clamp(1, self.settings.shown.max(1))
     }
 
-    fn watch<'a>(&self, scope: &'a RunContext) -> Watch<'a> {
-        Watch {
+    fn download_progress<'a>(&self, scope: &'a RunContext) -> DownloadProgress<'a> {
+        DownloadProgress {
             patience: self.settings.patience,
-            tell: Box::new(move |bytes, total| scope.progress(progress(bytes, total))),
+            report: Box::new(move |bytes, total| scope.progress(progress(bytes, total))),
         }
     }
 }
 
-impl From<FetchFormat> for Format {
+impl From<FetchFormat> for TextFormat {
     fn from(format: FetchFormat) -> Self {
         match format {
-            FetchFormat::Text => Format::Readable,
-            FetchFormat::Raw => Format::Raw,
+            FetchFormat::Text => TextFormat::Readable,
+            FetchFormat::Raw => TextFormat::Raw,
         }
     }
 }
 
 fn progress(bytes: u64, total: Option<u64>) -> Progress {
-    // A few bytes more or less do not show.
+    // The loss of precision does not matter here.
     let progress = Progress::at(bytes as f64);
     match total {
         Some(total) => progress
@@ -198,8 +206,8 @@ fn progress(bytes: u64, total: Option<u64>) -> Progress {
     }
 }
 
-/// Everything that leaves the machine, for whoever is asked.
-fn whole_request(target: &Target, message: &Message) -> String {
+/// Returns the whole request as text, so that the user sees everything that is sent.
+fn whole_request(target: &WebTarget, message: &WebRequest) -> String {
     let mut text = format!("{} {target}", message.method);
     for (name, value) in &message.headers {
         let value = String::from_utf8_lossy(value.as_bytes());
@@ -222,7 +230,7 @@ impl From<FetchMethod> for Method {
     }
 }
 
-fn message(input: &FetchInput) -> Result<Message, WebError> {
+fn message(input: &FetchInput) -> Result<WebRequest, WebError> {
     let method = Method::from(input.method);
     let body = input.body.clone();
     match &body {
@@ -235,7 +243,7 @@ fn message(input: &FetchInput) -> Result<Message, WebError> {
         Some(_) if method != Method::POST => return Err(WebError::BodyWithout(method.to_string())),
         Some(_) | None => {}
     }
-    Ok(Message {
+    Ok(WebRequest {
         method,
         headers: headers(&input.headers)?,
         body,
@@ -243,7 +251,7 @@ fn message(input: &FetchInput) -> Result<Message, WebError> {
 }
 
 fn headers(given: &BTreeMap<String, String>) -> Result<HeaderMap, WebError> {
-    let mut headers = Message::plain_get().headers;
+    let mut headers = WebRequest::plain_get().headers;
     for (name, value) in given {
         let refused = |why| WebError::Header(clean_line(name, 100), why);
         let name = name.trim().to_ascii_lowercase();
@@ -258,17 +266,18 @@ fn headers(given: &BTreeMap<String, String>) -> Result<HeaderMap, WebError> {
             value.map_err(|_| refused("its value has characters that no header takes"))?,
         );
     }
-    match given.len() > MOST_HEADERS {
-        true => Err(WebError::Header(
+    if given.len() > MOST_HEADERS {
+        Err(WebError::Header(
             "…".to_owned(),
             "there are over 32 of them",
-        )),
-        false => Ok(headers),
+        ))
+    } else {
+        Ok(headers)
     }
 }
 
-/// Headers that say what is true of the connection: a wrong one would make the other side, or
-/// whatever stands between, see another request than the one that was shown.
+/// Whether only the HTTP client may set this header. With a wrong value, the server or a proxy could see another
+/// request than the one that was shown.
 fn is_reserved(name: &str) -> bool {
     matches!(
         name,

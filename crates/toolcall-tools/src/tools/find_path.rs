@@ -1,5 +1,5 @@
-//! `find_path`: files and folders whose path matches a glob pattern, the newest first.
-//! It reads no file and follows no link.
+//! `find_path`: lists files and directories whose path matches a glob pattern, the newest first.
+//! It reads no file and follows no symlink.
 
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -15,38 +15,38 @@ use toolcall::{
     Intent, Location, PrepareContext, RunContext, Sketch, Tool, ToolError, ToolResult, arguments,
 };
 
-use super::cut::{Cut, Least, Lines};
+use super::limit::{BoundedLines, Cut, SmallestItems};
 use super::naming::counted;
-use super::pattern::Pattern;
+use super::pattern::GlobPattern;
 use super::walking::{
-    Counts, MOST_LOCATIONS, Place, left_out, off_the_runtime, open_folder, shown,
+    MOST_LOCATIONS, WalkProgress, WalkRoot, left_out, open_directory, run_blocking, shown,
 };
 use crate::local::Files;
 use crate::local::tree::{Found, Ignored, Kind, Passed, Visitor, Walk};
 
-const LONGEST_IN_A_TITLE: usize = 80;
+const LONGEST_TITLE_PART: usize = 80;
 
-/// Finds files and folders by their path.
+/// Finds files and directories by a glob pattern.
 pub struct FindPath {
     files: Arc<Files>,
     cut: Cut,
 }
 
 impl FindPath {
-    /// Finds what is beneath the roots of these files.
+    /// Creates the tool for paths beneath the roots of `files`.
     pub fn new(files: Arc<Files>) -> Self {
         let cut = Cut::default();
         Self { files, cut }
     }
 
-    /// Shows this much of a long result.
+    /// Sets how much of a long result to show.
     pub fn with_cut(mut self, cut: Cut) -> Self {
         self.cut = cut;
         self
     }
 
-    fn place<'a>(&'a self, input: &'a Input) -> Place<'a> {
-        Place {
+    fn walk_root<'a>(&'a self, input: &'a FindPathInput) -> WalkRoot<'a> {
+        WalkRoot {
             files: &self.files,
             path: input.path.as_deref(),
         }
@@ -55,7 +55,7 @@ impl FindPath {
 
 /// What `find_path` takes.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct Input {
+pub struct FindPathInput {
     /// A glob such as `*.rs`, `src/**/test_*.py` or `**/{a,b}/*`. Without a slash it matches names at any depth; with one, paths from the folder that is searched.
     pattern: String,
     /// The folder to search; the session's folder by default.
@@ -68,7 +68,7 @@ impl Tool for FindPath {
         Folders end in `/`, links in `@`; links are not followed. Names that begin with a dot and those that \
         `.gitignore` or `.ignore` files name are left out, unless `path` is such a folder.";
     const KIND: Option<toolcall::Kind> = Some(toolcall::Kind::Search);
-    type Input = Input;
+    type Input = FindPathInput;
     type Output = ToolResult;
 
     fn sketch(&self, partial: &Value) -> Option<Sketch> {
@@ -84,23 +84,27 @@ impl Tool for FindPath {
         })
     }
 
-    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
-        Pattern::new(&input.pattern)?;
-        let place = self.place(input);
-        let pattern = clean_line(&input.pattern, LONGEST_IN_A_TITLE);
+    async fn prepare(
+        &self,
+        input: &FindPathInput,
+        look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
+        GlobPattern::new(&input.pattern)?;
+        let root = self.walk_root(input);
+        let pattern = clean_line(&input.pattern, LONGEST_TITLE_PART);
         let title = match &input.path {
-            Some(_) => format!("Find \"{pattern}\" in {}", place.in_title()),
+            Some(_) => format!("Find \"{pattern}\" in {}", root.in_title()),
             None => format!("Find \"{pattern}\""),
         };
-        place.intent(look, toolcall::Kind::Search, title).await
+        root.intent(look, toolcall::Kind::Search, title).await
     }
 
-    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
-        let pattern = Pattern::new(&input.pattern)?;
-        let path = self.place(&input).reach(scope).await?;
+    async fn run(&self, input: FindPathInput, scope: &RunContext) -> Result<ToolResult, ToolError> {
+        let pattern = GlobPattern::new(&input.pattern)?;
+        let path = self.walk_root(&input).resolve_allowed(scope).await?;
         let (files, cut) = (self.files.clone(), self.cut);
-        let counts = Counts::of("names seen");
-        off_the_runtime(scope, &counts.clone(), move |scope| {
+        let counts = WalkProgress::of("names seen");
+        run_blocking(scope, &counts.clone(), move |scope| {
             let found = find(&files, &path, &pattern, cut, scope, &counts)?;
             Ok(found.render(&input.pattern, &path, scope, cut))
         })
@@ -111,12 +115,12 @@ impl Tool for FindPath {
 fn find(
     files: &Files,
     path: &Path,
-    pattern: &Pattern,
+    pattern: &GlobPattern,
     cut: Cut,
     scope: &RunContext,
-    counts: &Counts,
-) -> Result<Finds, ToolError> {
-    let start = open_folder(files, path)?;
+    counts: &WalkProgress,
+) -> Result<FoundPaths, ToolError> {
+    let start = open_directory(files, path)?;
     let walk = Walk {
         ignored: Ignored::Hidden,
         depth: usize::MAX,
@@ -127,50 +131,52 @@ fn find(
         admits: &|path| scope.may_read(path),
         is_cancelled: &|| scope.is_cancelled(),
     };
-    let (finders, passed) = walk.run(&start, || Finder {
+    let (collectors, passed) = walk.run(&start, || PathCollector {
         counts,
-        newest: Least::new(cut.items),
+        newest: SmallestItems::new(cut.items),
     });
-    let newest = finders.into_iter().map(|finder| finder.newest);
-    Ok(Finds {
-        newest: newest.fold(Least::new(cut.items), Least::merge),
+    let newest = collectors.into_iter().map(|collector| collector.newest);
+    Ok(FoundPaths {
+        newest: newest.fold(SmallestItems::new(cut.items), SmallestItems::merge),
         total: counts.hits.load(Relaxed),
         passed,
     })
 }
 
-struct Finder<'a> {
-    counts: &'a Counts,
-    newest: Least<Find>,
+/// Collects the matches of one thread.
+struct PathCollector<'a> {
+    counts: &'a WalkProgress,
+    newest: SmallestItems<FoundPath>,
 }
 
-/// The newest first, then by path.
-type Find = (Reverse<i128>, PathBuf, Kind);
+/// A match, ordered by time (the newest first) and then by path.
+type FoundPath = (Reverse<i128>, PathBuf, Kind);
 
-struct Finds {
-    newest: Least<Find>,
+/// The result of a search.
+struct FoundPaths {
+    newest: SmallestItems<FoundPath>,
     total: u64,
     passed: Passed,
 }
 
-impl Visitor for Finder<'_> {
+impl Visitor for PathCollector<'_> {
     fn visit(&mut self, found: &Found<'_>) -> ControlFlow<()> {
-        // What is gone by now was not found.
+        // A file that was deleted in the meantime is not a match.
         if let Ok(modified) = found.modified() {
             self.counts.hits.fetch_add(1, Relaxed);
-            let find = (Reverse(modified), found.path.to_owned(), found.kind);
-            self.newest.add(find);
+            let item = (Reverse(modified), found.path.to_owned(), found.kind);
+            self.newest.add(item);
         }
         ControlFlow::Continue(())
     }
 }
 
-impl Finds {
-    fn render(self, pattern: &str, folder: &Path, scope: &RunContext, cut: Cut) -> ToolResult {
+impl FoundPaths {
+    fn render(self, pattern: &str, directory: &Path, scope: &RunContext, cut: Cut) -> ToolResult {
         let total = self.total;
-        let mut heading = self.heading(pattern, &shown(folder, scope));
+        let mut heading = self.heading(pattern, &shown(directory, scope));
         heading.push_str(&left_out(&self.passed));
-        let mut lines = Lines::new(heading, cut);
+        let mut lines = BoundedLines::new(heading, cut);
         let newest = self.newest.into_sorted();
         let locations = newest.iter().take(MOST_LOCATIONS);
         let locations: Vec<_> = locations.map(|(_, path, _)| Location::file(path)).collect();
@@ -179,7 +185,7 @@ impl Finds {
         }
         let paths = newest.into_iter();
         let paths: Vec<String> = paths
-            .map(|(_, path, kind)| shown(&path, scope) + mark(kind))
+            .map(|(_, path, kind)| shown(&path, scope) + suffix(kind))
             .take_while(|path| lines.push(path))
             .collect();
         let mut text = lines.text;
@@ -197,22 +203,22 @@ impl Finds {
         }))
     }
 
-    fn heading(&self, pattern: &str, folder: &str) -> String {
-        let pattern = clean_line(pattern, LONGEST_IN_A_TITLE);
+    fn heading(&self, pattern: &str, directory: &str) -> String {
+        let pattern = clean_line(pattern, LONGEST_TITLE_PART);
         match self.total {
             0 => format!(
-                "Nothing in {folder} matches `{pattern}` ({} hidden or ignored, which are left out).",
+                "Nothing in {directory} matches `{pattern}` ({} hidden or ignored, which are left out).",
                 counted(self.passed.hidden, "name is", "names are")
             ),
-            1 => format!("1 path in {folder} matches `{pattern}`."),
+            1 => format!("1 path in {directory} matches `{pattern}`."),
             found => {
-                format!("{found} paths in {folder} match `{pattern}`, the newest first.")
+                format!("{found} paths in {directory} match `{pattern}`, the newest first.")
             }
         }
     }
 }
 
-fn mark(kind: Kind) -> &'static str {
+fn suffix(kind: Kind) -> &'static str {
     match kind {
         Kind::Folder => "/",
         Kind::Link => "@",

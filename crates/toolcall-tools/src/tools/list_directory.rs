@@ -1,5 +1,5 @@
-//! `list_directory`: the names in a folder, some levels deep.
-//! It reads no file and follows no link.
+//! `list_directory`: lists the names in a directory, some levels deep.
+//! It reads no file and follows no symlink.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -15,34 +15,34 @@ use toolcall::{
     Intent, PrepareContext, RunContext, Sketch, Tool, ToolError, ToolResult, arguments,
 };
 
-use super::cut::{Cut, Least, Lines, in_tree_order};
-use super::naming::{counted, named};
-use super::walking::{Counts, Place, left_out, off_the_runtime, open_folder, shown};
+use super::limit::{BoundedLines, Cut, SmallestItems, in_tree_order};
+use super::naming::{counted, display_path};
+use super::walking::{WalkProgress, WalkRoot, left_out, open_directory, run_blocking, shown};
 use crate::local::Files;
 use crate::local::tree::{Found, Ignored, Kind, Passed, Visitor, Walk};
 
 const LONGEST_TARGET: usize = 200;
 
-/// Lists what is in a folder.
+/// Lists the content of a directory.
 pub struct ListDirectory {
     files: Arc<Files>,
     cut: Cut,
 }
 
 impl ListDirectory {
-    /// What is shown of a long list, unless something else is asked for.
+    /// The default limit of a list.
     pub const CUT: Cut = Cut {
         items: 1000,
         bytes: 32 * 1024,
     };
 
-    /// Lists folders beneath the roots of these files.
+    /// Creates the tool for directories beneath the roots of `files`.
     pub fn new(files: Arc<Files>) -> Self {
         let cut = Self::CUT;
         Self { files, cut }
     }
 
-    /// Shows this much of a long list.
+    /// Sets how much of a long list to show.
     pub fn with_cut(mut self, cut: Cut) -> Self {
         self.cut = cut;
         self
@@ -51,29 +51,29 @@ impl ListDirectory {
 
 /// What `list_directory` takes.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct Input {
+pub struct ListDirectoryInput {
     /// The folder; relative paths start at the session's folder.
     path: PathBuf,
     /// How many levels to show; 1, the default, is the folder itself without what is in its folders.
     #[schemars(range(min = 1))]
     depth: Option<usize>,
     /// Whether to `hide` (the default) or `show` names that begin with a dot or that `.gitignore` or `.ignore` files name.
-    ignored: Option<Mode>,
+    ignored: Option<IgnoredNames>,
 }
 
-/// What to do with hidden and ignored names.
+/// Whether to show hidden and ignored names.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Mode {
+enum IgnoredNames {
     Hide,
     Show,
 }
 
-impl From<Mode> for Ignored {
-    fn from(mode: Mode) -> Self {
+impl From<IgnoredNames> for Ignored {
+    fn from(mode: IgnoredNames) -> Self {
         match mode {
-            Mode::Hide => Ignored::Hidden,
-            Mode::Show => Ignored::Shown,
+            IgnoredNames::Hide => Ignored::Hidden,
+            IgnoredNames::Show => Ignored::Shown,
         }
     }
 }
@@ -83,7 +83,7 @@ impl Tool for ListDirectory {
     const DESCRIPTION: &'static str = "Lists what is in a folder, sorted, as paths from that folder. \
         Folders end in `/`, links in `@` with what they say; links are not followed and `.git` is not entered.";
     const KIND: Option<toolcall::Kind> = Some(toolcall::Kind::Read);
-    type Input = Input;
+    type Input = ListDirectoryInput;
     type Output = ToolResult;
 
     fn sketch(&self, partial: &Value) -> Option<Sketch> {
@@ -95,17 +95,25 @@ impl Tool for ListDirectory {
         })
     }
 
-    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
-        let place = self.place(input);
-        let title = format!("List {}", place.in_title());
-        place.intent(look, toolcall::Kind::Read, title).await
+    async fn prepare(
+        &self,
+        input: &ListDirectoryInput,
+        look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
+        let root = self.walk_root(input);
+        let title = format!("List {}", root.in_title());
+        root.intent(look, toolcall::Kind::Read, title).await
     }
 
-    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
-        let path = self.place(&input).reach(scope).await?;
+    async fn run(
+        &self,
+        input: ListDirectoryInput,
+        scope: &RunContext,
+    ) -> Result<ToolResult, ToolError> {
+        let path = self.walk_root(&input).resolve_allowed(scope).await?;
         let (files, cut) = (self.files.clone(), self.cut);
-        let counts = Counts::of("names seen");
-        off_the_runtime(scope, &counts.clone(), move |scope| {
+        let counts = WalkProgress::of("names seen");
+        run_blocking(scope, &counts.clone(), move |scope| {
             let list = list(&files, &path, &input, cut, scope, &counts)?;
             Ok(list.render(&shown(&path, scope), cut))
         })
@@ -114,8 +122,8 @@ impl Tool for ListDirectory {
 }
 
 impl ListDirectory {
-    fn place<'a>(&'a self, input: &'a Input) -> Place<'a> {
-        Place {
+    fn walk_root<'a>(&'a self, input: &'a ListDirectoryInput) -> WalkRoot<'a> {
+        WalkRoot {
             files: &self.files,
             path: Some(&input.path),
         }
@@ -125,12 +133,12 @@ impl ListDirectory {
 fn list(
     files: &Files,
     path: &Path,
-    input: &Input,
+    input: &ListDirectoryInput,
     cut: Cut,
     scope: &RunContext,
-    counts: &Counts,
-) -> Result<List, ToolError> {
-    let start = open_folder(files, path)?;
+    counts: &WalkProgress,
+) -> Result<DirectoryListing, ToolError> {
+    let start = open_directory(files, path)?;
     let walk = Walk {
         ignored: input.ignored.map_or(Ignored::Hidden, Ignored::from),
         depth: input.depth.unwrap_or(1).max(1),
@@ -138,53 +146,54 @@ fn list(
         admits: &|path| scope.may_read(path),
         is_cancelled: &|| scope.is_cancelled(),
     };
-    let (lists, passed) = walk.run(&start, || Lister {
+    let (lists, passed) = walk.run(&start, || EntryCollector {
         counts,
-        list: List::new(cut),
+        list: DirectoryListing::new(cut),
     });
-    let lists = lists.into_iter().map(|lister| lister.list);
-    let mut all = lists.fold(List::new(cut), List::merge);
+    let lists = lists.into_iter().map(|collector| collector.list);
+    let mut all = lists.fold(DirectoryListing::new(cut), DirectoryListing::merge);
     all.passed = passed;
     Ok(all)
 }
 
-struct Lister<'a> {
-    counts: &'a Counts,
-    list: List,
+/// Collects the entries of one thread.
+struct EntryCollector<'a> {
+    counts: &'a WalkProgress,
+    list: DirectoryListing,
 }
 
-/// What was found.
-struct List {
-    kept: Least<Entry>,
+/// The entries and their counts.
+struct DirectoryListing {
+    kept: SmallestItems<ListedEntry>,
     folders: u64,
     files: u64,
     others: u64,
     passed: Passed,
 }
 
-/// One name. What lies higher is kept first when there is too much.
+/// An entry of the list. Entries of upper levels come first when the list is cut.
 #[derive(Debug, PartialEq, Eq)]
-struct Entry {
+struct ListedEntry {
     depth: usize,
     path: PathBuf,
     kind: Kind,
     target: Option<String>,
 }
 
-impl Ord for Entry {
+impl Ord for ListedEntry {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_depth = self.depth.cmp(&other.depth);
         by_depth.then_with(|| in_tree_order(&self.path, &other.path))
     }
 }
 
-impl PartialOrd for Entry {
+impl PartialOrd for ListedEntry {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Visitor for Lister<'_> {
+impl Visitor for EntryCollector<'_> {
     fn visit(&mut self, found: &Found<'_>) -> ControlFlow<()> {
         self.counts.seen.fetch_add(1, Relaxed);
         self.counts.hits.fetch_add(1, Relaxed);
@@ -195,7 +204,7 @@ impl Visitor for Lister<'_> {
             Kind::Link | Kind::Pipe | Kind::Socket | Kind::Device => &mut list.others,
         };
         *count += 1;
-        list.kept.add(Entry {
+        list.kept.add(ListedEntry {
             depth: found.depth,
             path: found.relative.to_owned(),
             kind: found.kind,
@@ -210,10 +219,10 @@ fn target(found: &Found<'_>) -> String {
     clean_line(&text.to_string_lossy(), LONGEST_TARGET)
 }
 
-impl List {
+impl DirectoryListing {
     fn new(cut: Cut) -> Self {
         Self {
-            kept: Least::new(cut.items),
+            kept: SmallestItems::new(cut.items),
             folders: 0,
             files: 0,
             others: 0,
@@ -248,8 +257,8 @@ impl List {
         let is_whole = !self.passed.too_many;
         let mut entries = self.kept.into_vec();
         entries.sort_unstable_by(|one, other| in_tree_order(&one.path, &other.path));
-        let mut lines = Lines::new(heading, cut);
-        let names = entries.iter().map(Entry::line);
+        let mut lines = BoundedLines::new(heading, cut);
+        let names = entries.iter().map(ListedEntry::line);
         let names: Vec<_> = names.take_while(|name| lines.push(name)).collect();
         let mut text = lines.text;
         if (names.len() as u64) < total {
@@ -286,9 +295,9 @@ impl List {
     }
 }
 
-impl Entry {
+impl ListedEntry {
     fn line(&self) -> String {
-        let path = named(&self.path);
+        let path = display_path(&self.path);
         match self.kind {
             Kind::File => path,
             Kind::Folder => path + "/",

@@ -1,5 +1,5 @@
-//! A tool that moves or renames a file, a link or a folder.
-//! It never moves over something, so nothing is lost.
+//! `move_file`: moves or renames a file, a symlink or a directory.
+//! It never replaces anything.
 
 use std::path::PathBuf;
 
@@ -11,16 +11,16 @@ use toolcall::{
     ToolResult,
 };
 
-use super::naming::named;
+use super::naming::display_path;
 
-/// Moves a file or a folder.
+/// Moves a file, a symlink or a directory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoveFile;
 
 /// What goes where.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Input {
+pub struct MoveFileInput {
     /// The file, link or folder, relative to the session's folder or absolute.
     from: PathBuf,
     /// Its whole new path, with its new name. Nothing may be there; missing folders are made.
@@ -32,11 +32,15 @@ impl Tool for MoveFile {
     const DESCRIPTION: &'static str = "Moves or renames a file, a folder with everything in it, or \
         a link itself. It never replaces what is there.";
     const KIND: Option<Kind> = Some(Kind::Move);
-    type Input = Input;
+    type Input = MoveFileInput;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
-        let (from, to) = (named(&input.from), named(&input.to));
+    async fn prepare(
+        &self,
+        input: &MoveFileInput,
+        look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
+        let (from, to) = (display_path(&input.from), display_path(&input.to));
         look.inspect(&input.from).await?;
         if look.is_there(&input.to).await? {
             return Err(ToolError::new(format!(
@@ -49,14 +53,18 @@ impl Tool for MoveFile {
         Ok(intent.at(Location::file(new)))
     }
 
-    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: MoveFileInput, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let (from, to) = (scope.path(&input.from), scope.path(&input.to));
         let mut result = ToolResult::default();
         for edit in scope.edits() {
             scope.apply(edit).await?;
             result = result.with(Content::Edit(edit.clone()));
         }
-        let said = format!("moved `{}` to `{}`", named(&input.from), named(&input.to));
+        let said = format!(
+            "moved `{}` to `{}`",
+            display_path(&input.from),
+            display_path(&input.to)
+        );
         let structured = json!({"from": from, "to": to});
         Ok(result.with(said).structured(structured))
     }

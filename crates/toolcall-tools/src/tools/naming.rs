@@ -1,13 +1,13 @@
-//! How tools name a path and a number in what they say.
-//! It reads no file and decides nothing.
+//! Formats paths and counts for the texts of tools.
+//! It touches no file.
 
 use std::path::Path;
 
 use toolcall::text::is_hidden;
 
-/// A path on one line, with nothing hidden in it: who reads it sees what it is. Unlike in a title, a
-/// line break or a blank at its end counts.
-pub(super) fn named(path: impl AsRef<Path>) -> String {
+/// Returns a path as one line, with hidden characters escaped. Unlike a title, it keeps line breaks (escaped) and
+/// trailing spaces.
+pub(super) fn display_path(path: impl AsRef<Path>) -> String {
     let text = path.as_ref().to_string_lossy();
     let is_plain = |byte: u8| matches!(byte, 0x20..=0x7e);
     if text.bytes().all(is_plain) {
@@ -15,15 +15,16 @@ pub(super) fn named(path: impl AsRef<Path>) -> String {
     }
     let mut shown = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        match is_hidden(c) {
-            true => shown.extend(c.escape_unicode()),
-            false => shown.push(c),
+        if is_hidden(c) {
+            shown.extend(c.escape_unicode())
+        } else {
+            shown.push(c)
         }
     }
     shown
 }
 
-/// A number with its noun.
+/// Returns a number with its noun, in the singular or the plural.
 pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
     match number {
         1 => format!("1 {one}"),

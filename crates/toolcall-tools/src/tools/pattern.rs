@@ -1,16 +1,16 @@
 //! Glob patterns as models write them: without a slash they match a name at any depth, as in `.gitignore`.
-//! It matches texts of paths and touches no file.
+//! It matches paths as text and touches no file.
 
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
 use toolcall::ToolError;
 
-/// A glob that is matched with paths from the folder of the call.
+/// A glob for paths relative to the directory that the call searches.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern(GlobMatcher);
+pub(super) struct GlobPattern(GlobMatcher);
 
-impl Pattern {
+impl GlobPattern {
     pub(super) fn new(text: &str) -> Result<Self, ToolError> {
         if text.is_empty() {
             return Err(ToolError::new(

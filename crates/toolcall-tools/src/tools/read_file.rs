@@ -1,5 +1,5 @@
-//! A tool that reads a file, or a part of it: text, or an image.
-//! It reads the one path that it stated, and spills of its own session.
+//! `read_file`: reads a text file or a part of it, or an image.
+//! It reads only the path that it stated, and spilled output of its own session.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use toolcall::{
     ToolResult, title,
 };
 
-use super::naming::{counted, named};
+use super::naming::{counted, display_path};
 use crate::local::{FilePart, Files, Spills};
 use crate::window::Window;
 
-/// What is read at once where nothing is said: about as much as a call may hold.
+/// The limits of one result: about as much as a call may hold.
 const MOST_LINES: usize = 2_000;
 const MOST_BYTES: usize = 48 * 1024;
-/// Larger files are read piece by piece, and only in part.
-const WHOLE: u64 = 8 * 1024 * 1024;
-const PIECE: u64 = 1024 * 1024;
+/// A larger file is read in chunks, and only a part of it is returned.
+const LARGEST_WHOLE: u64 = 8 * 1024 * 1024;
+const CHUNK: u64 = 1024 * 1024;
 const LARGEST_IMAGE: u64 = 5 * 1024 * 1024;
-/// As much as tells what a file is.
-const SNIFF: u64 = 16;
+/// Enough bytes to recognize an image.
+const SNIFF_BYTES: u64 = 16;
 
-/// Reads a file.
+/// Reads a text file or an image.
 #[derive(Clone, Debug)]
 pub struct ReadFile {
     files: Arc<Files>,
@@ -38,7 +38,7 @@ pub struct ReadFile {
 /// Which part of which file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Input {
+pub struct ReadFileInput {
     /// The file, relative to the session's folder or absolute; or the address of output that an
     /// earlier call left.
     path: String,
@@ -50,8 +50,8 @@ pub struct Input {
     limit: Option<usize>,
 }
 
-impl Input {
-    /// Addresses of spills come as `file:` addresses.
+impl ReadFileInput {
+    /// Returns the path. Models get spilled output as `file:` URLs.
     fn path(&self) -> PathBuf {
         match self.path.strip_prefix("file://") {
             Some(path) => PathBuf::from(&*percent_decode_str(path).decode_utf8_lossy()),
@@ -70,54 +70,59 @@ impl Input {
 }
 
 impl ReadFile {
-    /// Reads beneath these roots, and these spills.
+    /// Creates the tool for the roots of `files` and the spilled output of `spills`.
     pub fn new(files: Arc<Files>, spills: Arc<Spills>) -> Self {
         Self { files, spills }
     }
 
-    async fn part(&self, place: &Place, from: u64, limit: u64) -> Result<FilePart, ToolError> {
-        let (this, place) = (self.clone(), place.clone());
-        let read = move || match &place {
-            Place::File(path) => this.files.read_part(path, from, limit),
-            Place::Spill(path) => this.spills.read_spill(path, from, limit),
+    async fn part(
+        &self,
+        source: &ReadSource,
+        from: u64,
+        limit: u64,
+    ) -> Result<FilePart, ToolError> {
+        let (this, source) = (self.clone(), source.clone());
+        let read = move || match &source {
+            ReadSource::File(path) => this.files.read_part(path, from, limit),
+            ReadSource::Spill(path) => this.spills.read_spill(path, from, limit),
         };
         Ok(spawn_blocking(read).await??)
     }
 
     async fn image(
         &self,
-        place: &Place,
+        source: &ReadSource,
         mime: &'static str,
-        input: &Input,
+        input: &ReadFileInput,
     ) -> Result<ToolResult, ToolError> {
-        let FilePart { bytes, size } = self.part(place, 0, LARGEST_IMAGE).await?;
-        let name = named(&input.path);
+        let FilePart { bytes, size } = self.part(source, 0, LARGEST_IMAGE).await?;
+        let name = display_path(&input.path);
         if size > LARGEST_IMAGE {
             let reason = format!("`{name}` is an image of {size} bytes, more than can be shown");
             return Err(ToolError::new(reason));
         }
         let said = format!("`{name}`: {mime}, {size} bytes");
-        let structured = json!({"path": place.path(), "mime": mime, "bytes": size});
+        let structured = json!({"path": source.path(), "mime": mime, "bytes": size});
         let result = ToolResult::from(Content::image(mime, &bytes)).with(said);
         Ok(result.structured(structured))
     }
 
-    /// A part of what is too large to be read as a whole.
+    /// Reads lines of a large file without reading all of it.
     async fn stream(
         &self,
-        place: &Place,
-        input: &Input,
+        source: &ReadSource,
+        input: &ReadFileInput,
         scope: &RunContext,
     ) -> Result<ToolResult, ToolError> {
         let mut window = input.window();
         let mut from = 0;
         loop {
-            let FilePart { bytes, size } = self.part(place, from, PIECE).await?;
+            let FilePart { bytes, size } = self.part(source, from, CHUNK).await?;
             from += bytes.len() as u64;
             let is_end = bytes.is_empty() || from >= size;
             if window.take(&bytes).is_full() || is_end {
                 let total = is_end.then(|| window.lines_seen());
-                return told(&window, place.path(), input, size, total);
+                return read_result(&window, source.path(), input, size, total);
             }
             let progress = Progress::at(from as f64).of(size as f64);
             scope.progress(progress.saying("bytes read"));
@@ -126,15 +131,15 @@ impl ReadFile {
 
     async fn text(
         &self,
-        place: &Path,
-        input: &Input,
+        path: &Path,
+        input: &ReadFileInput,
         scope: &RunContext,
     ) -> Result<ToolResult, ToolError> {
-        let text = scope.read_text(place).await?;
+        let text = scope.read_text(path).await?;
         let mut window = input.window();
         window.take(text.as_bytes());
         let total = text.lines().count();
-        told(&window, place, input, text.len() as u64, Some(total))
+        read_result(&window, path, input, text.len() as u64, Some(total))
     }
 }
 
@@ -144,84 +149,91 @@ impl Tool for ReadFile {
         as it is in the editor where that has it open. Images come back as images. At most 2,000 \
         lines or 48 KiB come at once; the answer says how to read on.";
     const KIND: Option<Kind> = Some(Kind::Read);
-    type Input = Input;
+    type Input = ReadFileInput;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
+    async fn prepare(
+        &self,
+        input: &ReadFileInput,
+        look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
         let path = input.path();
         let title = title::infer(Self::NAME, Kind::Read, Some(look.input()));
         let intent = Intent::new(Kind::Read, title);
         if self.spills.owns(&path) {
             return Ok(intent.at(Location::file(path)));
         }
-        let place = look.resolve(&path).await?;
+        let source = look.resolve(&path).await?;
         let line = input.line.and_then(|line| u32::try_from(line).ok());
-        let mut intent = intent.reading(&place);
+        let mut intent = intent.reading(&source);
         if let (Some(line), Some(location)) = (line, intent.locations.first_mut()) {
             location.line = Some(line);
         }
         Ok(intent)
     }
 
-    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: ReadFileInput, scope: &RunContext) -> Result<ToolResult, ToolError> {
         let path = input.path();
         if self.spills.owns(&path) {
-            return self.stream(&Place::Spill(path), &input, scope).await;
+            return self.stream(&ReadSource::Spill(path), &input, scope).await;
         }
-        let place = Place::File(scope.resolve(&path).await?);
-        // What only the editor has is not on the disk: its text is asked for below.
-        let head = self.part(&place, 0, SNIFF).await.ok();
+        let source = ReadSource::File(scope.resolve(&path).await?);
+        // A file may exist in the editor only; its text is read through the host below.
+        let head = self.part(&source, 0, SNIFF_BYTES).await.ok();
         let head = head.unwrap_or(FilePart {
             bytes: Vec::new(),
             size: 0,
         });
         if let Some(mime) = image_type(&head.bytes) {
-            return self.image(&place, mime, &input).await;
+            return self.image(&source, mime, &input).await;
         }
-        match head.size > WHOLE {
-            true if input.is_part() => self.stream(&place, &input, scope).await,
-            true => Err(ToolError::new(format!(
-                "`{}` has {} bytes; give `line` and `limit` to read a part of it, or search it",
-                named(&input.path),
-                head.size
-            ))),
-            false => self.text(place.path(), &input, scope).await,
+        if head.size <= LARGEST_WHOLE {
+            return self.text(source.path(), &input, scope).await;
         }
+        if input.is_part() {
+            return self.stream(&source, &input, scope).await;
+        }
+        Err(ToolError::new(format!(
+            "`{}` has {} bytes; give `line` and `limit` to read a part of it, or search it",
+            display_path(&input.path),
+            head.size
+        )))
     }
 }
 
-/// Where it is read.
+/// What to read.
 #[derive(Clone, Debug)]
-enum Place {
+enum ReadSource {
     File(PathBuf),
     Spill(PathBuf),
 }
 
-impl Place {
+impl ReadSource {
     fn path(&self) -> &Path {
         match self {
-            Place::File(path) | Place::Spill(path) => path,
+            ReadSource::File(path) | ReadSource::Spill(path) => path,
         }
     }
 }
 
-/// What was read, and where to read on.
-fn told(
+/// Returns the text that was read, with a line that says which part it is and how to read on.
+fn read_result(
     window: &Window,
     path: &Path,
-    input: &Input,
+    input: &ReadFileInput,
     bytes: u64,
     total: Option<usize>,
 ) -> Result<ToolResult, ToolError> {
-    let name = named(&input.path);
+    let name = display_path(&input.path);
     let of = total.map_or(String::new(), |total| format!(" of {total}"));
+    let size = counted(bytes, "byte", "bytes");
     let (first, last) = (window.first(), window.last());
     let structured = json!({
         "path": path, "firstLine": first, "lastLine": last, "totalLines": total, "bytes": bytes,
     });
     let text = String::from_utf8_lossy(window.bytes());
     if text.contains('\0') {
-        let reason = format!("`{name}` is not text; it has {bytes} bytes");
+        let reason = format!("`{name}` is not text; it has {size}");
         return Err(ToolError::new(reason));
     }
     let mut said = match total {
@@ -232,9 +244,9 @@ fn told(
             return Err(ToolError::new(reason));
         }
         Some(_) | None if first == last => {
-            format!("`{name}`: line {first}{of}, {bytes} bytes in all")
+            format!("`{name}`: line {first}{of}, {size} in all")
         }
-        Some(_) | None => format!("`{name}`: lines {first} to {last}{of}, {bytes} bytes in all"),
+        Some(_) | None => format!("`{name}`: lines {first} to {last}{of}, {size} in all"),
     };
     if window.is_cut() {
         said += "; the last of these lines is too long and was cut";
@@ -242,9 +254,10 @@ fn told(
     if total.is_none_or(|total| last < total) {
         said += &format!("; read on with `line` {}", last + 1);
     }
-    let result = match text.is_empty() {
-        true => ToolResult::default(),
-        false => ToolResult::from(text.into_owned()),
+    let result = if text.is_empty() {
+        ToolResult::default()
+    } else {
+        ToolResult::from(text.into_owned())
     };
     Ok(result.with(said).structured(structured))
 }

@@ -1,5 +1,5 @@
-//! A tool that runs a command, here or in the background.
-//! What was read of the text is what is stated, judged and run.
+//! `run_command`: runs a command line, in the foreground or in the background.
+//! It runs exactly the command that it stated and that the policy judged.
 
 mod repositories;
 mod scripts;
@@ -20,13 +20,13 @@ use toolcall::{
 
 use crate::command::Jobs;
 
-/// What a command gets that says nothing.
-const USUAL_TIME: Duration = Duration::from_secs(10 * 60);
-const MOST_TIME: Duration = Duration::from_secs(60 * 60);
-/// In characters as people see them.
+/// The time limit of a command that sets none.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+const MAX_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+/// In grapheme clusters.
 const LONGEST_TITLE: usize = 200;
 
-/// Runs a command.
+/// Runs a command line.
 #[derive(Clone, Debug)]
 pub struct RunCommand {
     jobs: Arc<Jobs>,
@@ -35,7 +35,7 @@ pub struct RunCommand {
 /// What to run, and how.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Input {
+pub struct RunCommandInput {
     /// The command line, as a shell reads it. Nobody answers it: its input is empty.
     command: String,
     /// The folder it runs in; the session's folder if left out.
@@ -54,7 +54,7 @@ pub struct Input {
 }
 
 impl RunCommand {
-    /// Background commands are these.
+    /// Creates the tool. Background commands are started as these jobs.
     pub fn new(jobs: Arc<Jobs>) -> Self {
         Self { jobs }
     }
@@ -68,47 +68,56 @@ impl Tool for RunCommand {
         globs, substitutions) is asked about as a whole.";
     const ALIASES: &'static [&'static str] = &["terminal"];
     const KIND: Option<Kind> = Some(Kind::Execute);
-    const TIMEOUT: Option<Duration> = Some(MOST_TIME);
-    type Input = Input;
+    const TIMEOUT: Option<Duration> = Some(MAX_TIMEOUT);
+    type Input = RunCommandInput;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
+    async fn prepare(
+        &self,
+        input: &RunCommandInput,
+        look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
         if input.command.trim().is_empty() {
             return Err(ToolError::new("`command` is empty; give a command line"));
         }
         check_env(&input.env)?;
         let cwd = match &input.cwd {
-            Some(folder) => look.resolve(folder).await?,
+            Some(directory) => look.resolve(directory).await?,
             None => look.path("."),
         };
         let reading = toolcall_shell::read(&input.command, &cwd);
-        let reading = settled(reading, look).await?;
+        let reading = resolve_paths(reading, look).await?;
         let mut files = toolcall_shell::touches(&reading);
         files.extend(repositories::between(&reading, look).await);
         let mut command = Command::new(&*input.command, cwd, reading);
-        command.scripts = scripts::seen(&command, look).await;
+        command.scripts = scripts::digests(&command, look).await;
         command.env = input
             .env
             .iter()
             .map(|(name, value)| (name.as_str().into(), value.as_str().into()))
             .collect();
         let shown = clean_command(&input.command, LONGEST_TITLE);
-        let title = match input.background {
-            true => format!("{shown} (in the background)"),
-            false => shown,
+        let title = if input.background {
+            format!("{shown} (in the background)")
+        } else {
+            shown
         };
         let intent = Intent::new(Kind::Execute, title).running(command);
         Ok(files.into_iter().fold(intent, Intent::touching))
     }
 
-    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
-        let command = stated(scope)?;
+    async fn run(
+        &self,
+        input: RunCommandInput,
+        scope: &RunContext,
+    ) -> Result<ToolResult, ToolError> {
+        let command = prepared_command(scope)?;
         scripts::check(command, scope).await?;
         if input.background {
             return self.start(command, scope);
         }
-        let asked = input.timeout.map(Duration::from_secs);
-        scope.end_within(asked.unwrap_or(USUAL_TIME));
+        let timeout = input.timeout.map(Duration::from_secs);
+        scope.end_within(timeout.unwrap_or(DEFAULT_TIMEOUT));
         match scope.run(command).await? {
             Exit::Code(0) => Ok("it ended with exit code 0".into()),
             Exit::Code(code) => Err(ToolError::new(format!(
@@ -132,15 +141,15 @@ impl RunCommand {
     }
 }
 
-/// The reading with where its folders and files really are: what is judged is where it happens. A
-/// folder outside of the session's is not one that could be told to be there, so it is unclear.
-async fn settled(reading: Reading, look: &PrepareContext) -> Result<Reading, ToolError> {
+/// Resolves symlinks in the directories and redirects of a reading, so that the policy judges the real paths. If a
+/// directory cannot be resolved, for example outside of the roots, the whole command is unclear.
+async fn resolve_paths(reading: Reading, look: &PrepareContext) -> Result<Reading, ToolError> {
     let Reading::Understood(mut parts) = reading else {
         return Ok(reading);
     };
     for part in &mut parts {
         match look.resolve(&part.cwd).await {
-            Ok(folder) => part.cwd = folder,
+            Ok(directory) => part.cwd = directory,
             Err(error) => return Ok(Reading::Unclear(error.reason().into())),
         }
         for redirect in &mut part.redirects {
@@ -152,8 +161,8 @@ async fn settled(reading: Reading, look: &PrepareContext) -> Result<Reading, Too
     Ok(Reading::Understood(parts))
 }
 
-/// The command as it was prepared.
-fn stated(scope: &RunContext) -> Result<&Command, ToolError> {
+/// Returns the command of the prepared intent.
+fn prepared_command(scope: &RunContext) -> Result<&Command, ToolError> {
     let missing = || ToolError::new("no command was prepared");
     scope
         .prepared()

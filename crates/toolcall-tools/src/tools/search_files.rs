@@ -1,9 +1,9 @@
-//! `search_files`: lines of files that contain a text or match a regular expression.
-//! It follows no link, reads no binary file to its end, and shows no line that may not be read.
+//! `search_files`: finds lines in files that contain a text or match a regular expression.
+//! It follows no symlink, skips binary files, and shows no file that a rule denies.
 
-mod hits;
 mod query;
-mod reading;
+mod results;
+mod searcher;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcall::{Intent, PrepareContext, RunContext, Tool, ToolError, ToolResult, title};
 
-use self::hits::Hits;
-use self::query::Query;
-use self::reading::Seeker;
-use super::cut::Cut;
-use super::pattern::Pattern;
-use super::walking::{Counts, Place, off_the_runtime, open, shown};
+use self::query::SearchQuery;
+use self::results::SearchResults;
+use self::searcher::FileSearcher;
+use super::limit::Cut;
+use super::pattern::GlobPattern;
+use super::walking::{WalkProgress, WalkRoot, open, run_blocking, shown};
 use crate::local::Files;
 use crate::local::tree::{Ignored, Kind, Passed, Walk};
 
-const LONGEST_IN_A_TITLE: usize = 80;
-/// More lines than this around a match are better read in the file.
+const LONGEST_TITLE_PART: usize = 80;
+/// The maximum number of context lines around a match.
 const MOST_CONTEXT: usize = 10;
 
 /// Searches the content of files.
@@ -32,20 +32,20 @@ pub struct SearchFiles {
 }
 
 impl SearchFiles {
-    /// Searches beneath the roots of these files. What an editor has not saved is not seen.
+    /// Creates the tool for the roots of `files`. Unsaved changes in an editor are not searched.
     pub fn new(files: Arc<Files>) -> Self {
         let cut = Cut::default();
         Self { files, cut }
     }
 
-    /// Shows this much of a long result.
+    /// Sets how much of a long result to show.
     pub fn with_cut(mut self, cut: Cut) -> Self {
         self.cut = cut;
         self
     }
 
-    fn place<'a>(&'a self, input: &'a Input) -> Place<'a> {
-        Place {
+    fn walk_root<'a>(&'a self, input: &'a SearchFilesInput) -> WalkRoot<'a> {
+        WalkRoot {
             files: &self.files,
             path: input.path.as_deref(),
         }
@@ -55,7 +55,7 @@ impl SearchFiles {
 /// What `search_files` takes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Input {
+pub struct SearchFilesInput {
     /// What to look for in single lines: plain text, or a regular expression if `regex` is true. Upper and lower case differ.
     query: String,
     /// The folder or file to search; the session's folder by default.
@@ -77,25 +77,33 @@ impl Tool for SearchFiles {
         unless `path` is such a folder or file. Links are not followed.";
     const ALIASES: &'static [&'static str] = &["grep", "search_in_files"];
     const KIND: Option<toolcall::Kind> = Some(toolcall::Kind::Search);
-    type Input = Input;
+    type Input = SearchFilesInput;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
-        Query::new(input)?;
-        let place = self.place(input);
+    async fn prepare(
+        &self,
+        input: &SearchFilesInput,
+        look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
+        SearchQuery::new(input)?;
+        let root = self.walk_root(input);
         let title = title::infer(Self::NAME, toolcall::Kind::Search, Some(look.input()));
-        place.intent(look, toolcall::Kind::Search, title).await
+        root.intent(look, toolcall::Kind::Search, title).await
     }
 
-    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
-        let query = Query::new(&input)?;
-        let path = self.place(&input).reach(scope).await?;
+    async fn run(
+        &self,
+        input: SearchFilesInput,
+        scope: &RunContext,
+    ) -> Result<ToolResult, ToolError> {
+        let query = SearchQuery::new(&input)?;
+        let path = self.walk_root(&input).resolve_allowed(scope).await?;
         let (files, cut) = (self.files.clone(), self.cut);
-        let counts = Counts::of("files searched");
-        off_the_runtime(scope, &counts.clone(), move |scope| {
-            let hits = Hits::new(cut.items);
-            let passed = search(&files, &path, &query, &hits, scope, &counts)?;
-            Ok(hits.render(&query, &path, &passed, scope, cut))
+        let counts = WalkProgress::of("files searched");
+        run_blocking(scope, &counts.clone(), move |scope| {
+            let results = SearchResults::new(cut.items);
+            let passed = search(&files, &path, &query, &results, scope, &counts)?;
+            Ok(results.render(&query, &path, &passed, scope, cut))
         })
         .await
     }
@@ -104,16 +112,16 @@ impl Tool for SearchFiles {
 fn search(
     files: &Files,
     path: &Path,
-    query: &Query,
-    hits: &Hits,
+    query: &SearchQuery,
+    results: &SearchResults,
     scope: &RunContext,
-    counts: &Counts,
+    counts: &WalkProgress,
 ) -> Result<Passed, ToolError> {
     let start = open(files, path)?;
     let is_cancelled = || scope.is_cancelled();
-    let seeker = || Seeker::new(query, hits, counts, &is_cancelled);
+    let searcher = || FileSearcher::new(query, results, counts, &is_cancelled);
     if start.is_file() {
-        let _either_way_it_was_the_only_one = start.visit_file(&mut seeker());
+        let _either_way_it_was_the_only_one = start.visit_file(&mut searcher());
         return Ok(Passed::default());
     }
     let walk = Walk {
@@ -123,6 +131,6 @@ fn search(
         admits: &|path| scope.may_read(path),
         is_cancelled: &is_cancelled,
     };
-    let (_seekers, passed) = walk.run(&start, seeker);
+    let (_searchers, passed) = walk.run(&start, searcher);
     Ok(passed)
 }

@@ -1,5 +1,5 @@
-//! A tool that ends a background command with all that it started.
-//! It reaches no process but those of its own session's commands.
+//! `stop_command`: ends a background command with all its processes.
+//! It ends only commands of its own session.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ pub struct StopCommand {
 /// Which command.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Input {
+pub struct StopCommandInput {
     /// Its id, as run_command gave it.
     id: String,
 }
 
 impl StopCommand {
-    /// Stops these commands.
+    /// Creates the tool for these jobs.
     pub fn new(jobs: Arc<Jobs>) -> Self {
         Self { jobs }
     }
@@ -36,7 +36,7 @@ impl Tool for StopCommand {
     const NAME: &'static str = "stop_command";
     const DESCRIPTION: &'static str = "Ends a background command with all that it started.";
     const KIND: Option<Kind> = Some(Kind::Execute);
-    type Input = Input;
+    type Input = StopCommandInput;
     type Output = ToolResult;
 
     fn sketch(&self, partial: &Value) -> Option<Sketch> {
@@ -48,13 +48,21 @@ impl Tool for StopCommand {
         })
     }
 
-    async fn prepare(&self, input: &Input, _look: &PrepareContext) -> Result<Intent, ToolError> {
+    async fn prepare(
+        &self,
+        input: &StopCommandInput,
+        _look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
         let id: JobId = input.id.parse()?;
         self.jobs.status(id)?;
         Ok(Intent::new(Kind::Execute, title(&input.id)))
     }
 
-    async fn run(&self, input: Input, _scope: &RunContext) -> Result<ToolResult, ToolError> {
+    async fn run(
+        &self,
+        input: StopCommandInput,
+        _scope: &RunContext,
+    ) -> Result<ToolResult, ToolError> {
         let id: JobId = input.id.parse()?;
         let status = self.jobs.stop(id).await?;
         let said = format!("background command {id} {}", describe(&status));

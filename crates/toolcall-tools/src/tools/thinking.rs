@@ -1,4 +1,4 @@
-//! The tool that keeps a thought and shows it.
+//! `thinking`: shows a thought of the model to the user.
 //! It touches nothing but its own call.
 
 use schemars::JsonSchema;
@@ -7,7 +7,9 @@ use serde_json::json;
 use toolcall::text::{clean_block, clean_line};
 use toolcall::{Intent, Kind, PrepareContext, RunContext, Tool, ToolError, ToolResult};
 
-/// Keeps a thought and shows it.
+use super::naming::counted;
+
+/// Shows a thought of the model to the user.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Thinking;
 
@@ -44,7 +46,11 @@ impl Tool for Thinking {
         let thought = thought(&input)?;
         scope.show(thought.clone());
         let (characters, lines) = (thought.chars().count(), thought.lines().count());
-        let said = format!("kept a thought of {characters} characters in {lines} lines");
+        let said = format!(
+            "kept a thought of {} in {}",
+            counted(characters as u64, "character", "characters"),
+            counted(lines as u64, "line", "lines")
+        );
         Ok(ToolResult::from(thought)
             .with(said)
             .structured(json!({"characters": characters, "lines": lines})))
@@ -53,10 +59,11 @@ impl Tool for Thinking {
 
 fn thought(input: &ThinkingInput) -> Result<String, ToolError> {
     let thought = clean_block(input.thought.trim());
-    match thought.is_empty() {
-        true => Err(ToolError::new(
+    if thought.is_empty() {
+        Err(ToolError::new(
             "`thought` is empty; write one, or go on without",
-        )),
-        false => Ok(thought),
+        ))
+    } else {
+        Ok(thought)
     }
 }

@@ -1,5 +1,5 @@
-//! The tool that writes the session's plan.
-//! It replaces the plan as a whole; what it could not take it reports, and never guesses silently.
+//! `todo_write`: replaces the session's plan.
+//! It reports every step that it left out or changed.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,14 +10,16 @@ use toolcall::{
     ToolError, ToolResult,
 };
 
-/// Writes the session's plan.
+use super::naming::counted;
+
+/// Replaces the session's plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TodoWrite;
 
 /// What [`TodoWrite`] takes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct TodoInput {
+pub struct TodoWriteInput {
     /// The whole plan, in order; it replaces the one before. An empty list clears it.
     pub todos: Vec<TodoEntry>,
 }
@@ -36,12 +38,12 @@ pub struct TodoEntry {
     pub priority: Option<String>,
 }
 
-/// A plan has room for this many steps, each of so many graphemes.
+/// The limits of a plan: the number of steps, and the graphemes of a step.
 const MOST_STEPS: usize = 256;
 const LONGEST_STEP: usize = 500;
 
-/// The plan, and what could not be taken as it was written.
-struct Taken {
+/// The accepted steps, and remarks about what was left out or changed.
+struct ParsedPlan {
     entries: Vec<PlanEntry>,
     remarks: Vec<String>,
 }
@@ -51,24 +53,32 @@ impl Tool for TodoWrite {
     const DESCRIPTION: &'static str = "Writes the plan that the person sees: every step with its status. Hand over the \
                                        whole list each time; it replaces the one before. Keep one step in progress.";
     const KIND: Option<Kind> = Some(Kind::Think);
-    type Input = TodoInput;
+    type Input = TodoWriteInput;
     type Output = ToolResult;
 
     async fn prepare(
         &self,
-        input: &TodoInput,
+        input: &TodoWriteInput,
         _look: &PrepareContext,
     ) -> Result<Intent, ToolError> {
-        let title = match input.todos.len() {
+        // A plan without any valid step fails; its title counts the steps as given.
+        let steps = match take(input).entries.len() {
+            0 => input.todos.len(),
+            accepted => accepted,
+        };
+        let title = match steps {
             0 => "Clear the plan".to_owned(),
-            1 => "Plan: 1 step".to_owned(),
-            steps => format!("Plan: {steps} steps"),
+            steps => format!("Plan: {}", counted(steps as u64, "step", "steps")),
         };
         Ok(Intent::new(Kind::Think, title))
     }
 
-    async fn run(&self, input: TodoInput, scope: &RunContext) -> Result<ToolResult, ToolError> {
-        let Taken { entries, remarks } = take(&input);
+    async fn run(
+        &self,
+        input: TodoWriteInput,
+        scope: &RunContext,
+    ) -> Result<ToolResult, ToolError> {
+        let ParsedPlan { entries, remarks } = take(&input);
         if entries.is_empty() && !input.todos.is_empty() {
             let list = remarks.join("; ");
             return Err(ToolError::new(format!(
@@ -81,24 +91,24 @@ impl Tool for TodoWrite {
     }
 }
 
-fn take(input: &TodoInput) -> Taken {
-    let mut taken = Taken {
+fn take(input: &TodoWriteInput) -> ParsedPlan {
+    let mut plan = ParsedPlan {
         entries: Vec::new(),
         remarks: Vec::new(),
     };
     for (entry, number) in input.todos.iter().zip(1..).take(MOST_STEPS) {
-        taken.add(entry, number);
+        plan.add(entry, number);
     }
     let more = input.todos.len().saturating_sub(MOST_STEPS);
     if more > 0 {
-        taken.remarks.push(format!(
+        plan.remarks.push(format!(
             "a plan has at most {MOST_STEPS} steps; the last {more} were left out"
         ));
     }
-    taken
+    plan
 }
 
-impl Taken {
+impl ParsedPlan {
     fn add(&mut self, entry: &TodoEntry, number: usize) {
         let content = entry.content.as_deref().unwrap_or_default();
         let content = clean_line(content.trim(), LONGEST_STEP);
@@ -152,7 +162,8 @@ fn report(entries: &[PlanEntry], remarks: &[String]) -> ToolResult {
     let mut text = match entries.len() {
         0 => "the plan is cleared".to_owned(),
         steps => format!(
-            "the plan has {steps} steps: {completed} completed, {in_progress} in progress, {pending} pending"
+            "the plan has {}: {completed} completed, {in_progress} in progress, {pending} pending",
+            counted(steps as u64, "step", "steps")
         ),
     };
     for remark in remarks {
@@ -182,7 +193,7 @@ fn step(entry: &PlanEntry) -> Value {
     json!({"content": entry.content, "status": status, "priority": priority})
 }
 
-/// Models write these in several ways.
+/// Parses a status. Models spell them in several ways.
 fn status_of(text: &str) -> Option<PlanStatus> {
     match &*text.trim().to_ascii_lowercase().replace(['-', ' '], "_") {
         "pending" => Some(PlanStatus::Pending),

@@ -1,5 +1,5 @@
-//! What the tools share that walk a tree: the path they state, the work off the runtime, the words for what was left out.
-//! It knows no tool.
+//! What the tools that walk directory trees share: the stated path, blocking work with progress, notes on skipped paths.
+//! It knows no particular tool.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,68 +11,70 @@ use toolcall::{
     HostError, Intent, Kind, Location, PrepareContext, Progress, RunContext, ToolError, Touch,
 };
 
-use super::naming::{counted, named};
+use super::naming::{counted, display_path};
 use crate::local::Files;
 use crate::local::tree::{Passed, Start};
 
-/// What takes less is not worth a word.
-const BEFORE_THE_FIRST_WORD: Duration = Duration::from_secs(1);
-const BETWEEN_WORDS: Duration = Duration::from_millis(300);
-const LONGEST_IN_A_TITLE: usize = 80;
-/// Editors follow a few places, not all of them.
+/// A shorter walk reports no progress.
+const FIRST_REPORT_AFTER: Duration = Duration::from_secs(1);
+const REPORT_INTERVAL: Duration = Duration::from_millis(300);
+const LONGEST_TITLE_PART: usize = 80;
+/// How many locations to report; editors follow only a few.
 pub(super) const MOST_LOCATIONS: usize = 32;
 
-/// How far a walk is.
+/// The progress of a walk, shared by its threads.
 #[derive(Debug)]
-pub(super) struct Counts {
-    /// What is counted as seen.
+pub(super) struct WalkProgress {
+    /// What `seen` counts, such as "files searched".
     pub(super) what: &'static str,
     pub(super) seen: AtomicU64,
     pub(super) hits: AtomicU64,
 }
 
-/// Something that looks at one folder or file.
-pub(super) struct Place<'a> {
+/// The directory or file in which a walk starts.
+pub(super) struct WalkRoot<'a> {
     pub(super) files: &'a Arc<Files>,
-    /// As the model wrote it; the session's folder without one.
+    /// The path as the model wrote it; the session's directory if `None`.
     pub(super) path: Option<&'a Path>,
 }
 
-impl Place<'_> {
-    /// The intent to read what is there: where the path leads, and the path itself, so that a rule
-    /// about either holds.
+impl WalkRoot<'_> {
+    /// Returns the intent to read the resolved path and, where symlinks make it differ, the given path, so that
+    /// rules about either apply.
     pub(super) async fn intent(
         &self,
         look: &PrepareContext,
         kind: Kind,
         title: String,
     ) -> Result<Intent, ToolError> {
-        let asked = look.path(self.given());
-        let resolved = self.resolve(asked.clone()).await?;
+        let requested = look.path(self.input_path());
+        let resolved = self.resolve(requested.clone()).await?;
         let intent = Intent::new(kind, title)
             .at(Location::file(&resolved))
             .touching(Touch::Reads(resolved.clone()));
-        Ok(match asked == resolved {
-            true => intent,
-            false => intent.touching(Touch::Reads(asked)),
+        Ok(if requested == resolved {
+            intent
+        } else {
+            intent.touching(Touch::Reads(requested))
         })
     }
 
-    /// Where the path leads now, if that is what was stated, or may be read unasked.
-    pub(super) async fn reach(&self, scope: &RunContext) -> Result<PathBuf, ToolError> {
-        let resolved = self.resolve(scope.path(self.given())).await?;
-        match scope.may_read(&resolved) {
-            true => Ok(resolved),
-            false => Err(HostError::Changed(resolved).into()),
+    /// Resolves the path again, and fails unless the result was stated or may be read without asking.
+    pub(super) async fn resolve_allowed(&self, scope: &RunContext) -> Result<PathBuf, ToolError> {
+        let resolved = self.resolve(scope.path(self.input_path())).await?;
+        if scope.may_read(&resolved) {
+            Ok(resolved)
+        } else {
+            Err(HostError::Changed(resolved).into())
         }
     }
 
-    /// How it is called in a title.
+    /// Returns the path for a title.
     pub(super) fn in_title(&self) -> String {
-        clean_line(&self.given().to_string_lossy(), LONGEST_IN_A_TITLE)
+        clean_line(&self.input_path().to_string_lossy(), LONGEST_TITLE_PART)
     }
 
-    fn given(&self) -> &Path {
+    fn input_path(&self) -> &Path {
         self.path.unwrap_or(Path::new("."))
     }
 
@@ -83,7 +85,7 @@ impl Place<'_> {
     }
 }
 
-/// Opens where a walk begins, or says what to do instead.
+/// Opens the start of a walk. The error for a missing path says what to do.
 pub(super) fn open(files: &Files, path: &Path) -> Result<Start, ToolError> {
     files.start(path).map_err(|error| match error {
         HostError::Missing(path) => ToolError::new(format!(
@@ -97,33 +99,34 @@ pub(super) fn open(files: &Files, path: &Path) -> Result<Start, ToolError> {
     })
 }
 
-/// Opens a folder in which a walk begins.
-pub(super) fn open_folder(files: &Files, path: &Path) -> Result<Start, ToolError> {
+/// Opens the start of a walk, which must be a directory.
+pub(super) fn open_directory(files: &Files, path: &Path) -> Result<Start, ToolError> {
     let start = open(files, path)?;
-    match start.is_file() {
-        false => Ok(start),
-        true => Err(ToolError::new(format!(
+    if start.is_file() {
+        Err(ToolError::new(format!(
             "`{}` is a file, not a folder; give the folder it is in",
             path.display()
-        ))),
+        )))
+    } else {
+        Ok(start)
     }
 }
 
-/// Does blocking work where that is allowed, and tells how far it is while it lasts.
-pub(super) async fn off_the_runtime<T: Send + 'static>(
+/// Runs blocking work on a thread for it, and reports progress meanwhile.
+pub(super) async fn run_blocking<T: Send + 'static>(
     scope: &RunContext,
-    counts: &Arc<Counts>,
+    counts: &Arc<WalkProgress>,
     work: impl FnOnce(&RunContext) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     let own = scope.clone();
     let mut task = tokio::task::spawn_blocking(move || work(&own));
-    let mut pause = BEFORE_THE_FIRST_WORD;
+    let mut pause = FIRST_REPORT_AFTER;
     let done = loop {
         match tokio::time::timeout(pause, &mut task).await {
             Ok(done) => break done,
             Err(_not_yet) => scope.progress(counts.progress()),
         }
-        pause = BETWEEN_WORDS;
+        pause = REPORT_INTERVAL;
     };
     match done {
         Ok(_) if scope.is_cancelled() => Err(ToolError::new("stopped before the end")),
@@ -135,7 +138,7 @@ pub(super) async fn off_the_runtime<T: Send + 'static>(
     }
 }
 
-impl Counts {
+impl WalkProgress {
     pub(super) fn of(what: &'static str) -> Arc<Self> {
         Arc::new(Self {
             what,
@@ -154,7 +157,7 @@ impl Counts {
     }
 }
 
-/// A path as a model gets it: from the session's folder, or absolute where it is not beneath that.
+/// Returns a path as the model gets it: relative to the session's directory, or absolute if it is outside.
 pub(super) fn shown(path: &Path, scope: &RunContext) -> String {
     let from_here = path.strip_prefix(scope.path(""));
     let path = match from_here {
@@ -162,10 +165,10 @@ pub(super) fn shown(path: &Path, scope: &RunContext) -> String {
         Ok(rest) => rest,
         Err(_) => path,
     };
-    named(path)
+    display_path(path)
 }
 
-/// What a walk passed by and nobody asked it to, a sentence each.
+/// Returns a sentence for each reason why the walk skipped paths.
 pub(super) fn left_out(passed: &Passed) -> String {
     let mut words = String::new();
     let mut say = |number: u64, one: &str, many: &str| {

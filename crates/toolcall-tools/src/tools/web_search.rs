@@ -1,5 +1,5 @@
-//! The tool that searches the web with the service that the settings name.
-//! It reaches that service only, and shows its key to nobody.
+//! `web_search`: searches the web with the configured service.
+//! It connects to that service only, and never shows its key.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use toolcall::{
 };
 
 use crate::web::{
-    Extent, Finding, Lookup, PrivateHosts, Provider, SearchSettings, SystemLookup, Target, Watch,
-    Web, WebError, read, readable,
+    BodyExtent, DownloadProgress, Lookup, PrivateHosts, SearchHit, SearchService, SearchSettings,
+    SystemLookup, WebClient, WebError, WebTarget, read, readable,
 };
 
 const MOST: usize = 10;
@@ -26,16 +26,16 @@ const LONGEST_QUERY: usize = 1000;
 const LONGEST_TITLE: usize = 200;
 const LONGEST_SNIPPET: usize = 500;
 
-/// Searches the web. It cannot be made, and so not be registered, without a service.
+/// Searches the web. Creating it needs a search service, so without one it is not registered.
 pub struct WebSearch {
-    provider: Provider,
-    web: Web,
+    provider: SearchService,
+    web: WebClient,
 }
 
 /// What [`WebSearch`] takes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SearchInput {
+pub struct WebSearchInput {
     /// What to search for, as one would type it.
     pub query: String,
     /// How many results at most: 1 to 10, 10 if left out.
@@ -45,27 +45,24 @@ pub struct SearchInput {
 }
 
 impl WebSearch {
-    /// With this service. It fails where its address or its key cannot be right.
+    /// Creates the tool for this service. Fails if its address or key is invalid.
     pub fn new(settings: &SearchSettings) -> Result<Self, WebError> {
-        Self::finding_hosts_by(settings, SystemLookup)
+        Self::with_lookup(settings, SystemLookup)
     }
 
-    /// With another way of finding the addresses of a host.
-    pub fn finding_hosts_by(
-        settings: &SearchSettings,
-        lookup: impl Lookup,
-    ) -> Result<Self, WebError> {
-        let provider = Provider::new(settings)?;
-        let web = Web {
+    /// Creates the tool with another DNS lookup.
+    pub fn with_lookup(settings: &SearchSettings, lookup: impl Lookup) -> Result<Self, WebError> {
+        let provider = SearchService::new(settings)?;
+        let web = WebClient {
             lookup: Arc::new(lookup),
-            // Whoever set it up chose it; nothing else is reached.
+            // The user configured this host, so it may be private; no other host is connected to.
             private: PrivateHosts::new(&[provider.endpoint.reaches().to_string()]),
             silence: TIME,
         };
         Ok(Self { provider, web })
     }
 
-    async fn ask(&self, query: &str, count: usize) -> Result<Vec<Finding>, ToolError> {
+    async fn ask(&self, query: &str, count: usize) -> Result<Vec<SearchHit>, ToolError> {
         let host = self.provider.endpoint.reaches();
         let (target, message) = self.provider.request(query, count);
         let deadline = Instant::now() + TIME;
@@ -73,27 +70,33 @@ impl WebSearch {
             host: host.to_string(),
             after: TIME,
         };
-        // A redirect is not followed: the key is for this address.
+        // Redirects are not followed, because the key is for this address only.
         let sending = self.web.send(&target, &message);
         let response = timeout_at(deadline, sending).await.map_err(|_| slow)??;
         let status = response.status();
         if !status.is_success() {
-            // What it says is not shown: it may repeat the key.
+            // The body is not shown, because it may repeat the key.
             return Err(ToolError::new(format!(
-                "the search at `{host}` answered {status}; whoever runs this should check its address and key"
+                "the search at `{host}` answered {status}; the user should check its address and key"
             )));
         }
-        let body = read(response, LARGEST_ANSWER, deadline, Watch::nobody()).await;
-        if let Extent::Broken(why) = &body.extent {
+        let body = read(
+            response,
+            LARGEST_ANSWER,
+            deadline,
+            DownloadProgress::silent(),
+        )
+        .await;
+        if let BodyExtent::Broken(why) = &body.extent {
             return Err(ToolError::new(format!(
                 "the answer of the search at `{host}` broke off: {why}"
             )));
         }
         let answer: Option<Value> = serde_json::from_slice(&body.bytes).ok();
-        let findings = answer.and_then(|answer| self.provider.findings(&answer));
-        findings.ok_or_else(|| {
+        let hits = answer.and_then(|answer| self.provider.hits(&answer));
+        hits.ok_or_else(|| {
             ToolError::new(format!(
-                "the search at `{host}` gave no list of results in JSON; whoever runs this should check that it answers in JSON"
+                "the search at `{host}` gave no list of results in JSON; the user should check that it answers in JSON"
             ))
         })
     }
@@ -104,80 +107,84 @@ impl Tool for WebSearch {
     const DESCRIPTION: &'static str = "Searches the web and lists titles, addresses and snippets. Read a page with \
                                        fetch.";
     const KIND: Option<Kind> = Some(Kind::Fetch);
-    type Input = SearchInput;
+    type Input = WebSearchInput;
     type Output = ToolResult;
 
     async fn prepare(
         &self,
-        input: &SearchInput,
+        input: &WebSearchInput,
         _look: &PrepareContext,
     ) -> Result<Intent, ToolError> {
         let query = query(input)?;
         let title = format!("Search the web for \"{query}\"");
         let reaches = self.provider.endpoint.reaches();
         let intent = Intent::new(Kind::Fetch, title).touching(Touch::Reaches(reaches));
-        Ok(match query.len() > LONGEST_TITLE {
-            true => intent.showing(clean_block(query)),
-            false => intent,
+        Ok(if query.len() > LONGEST_TITLE {
+            intent.showing(clean_block(query))
+        } else {
+            intent
         })
     }
 
-    async fn run(&self, input: SearchInput, _scope: &RunContext) -> Result<ToolResult, ToolError> {
+    async fn run(
+        &self,
+        input: WebSearchInput,
+        _scope: &RunContext,
+    ) -> Result<ToolResult, ToolError> {
         let query = query(&input)?;
         let count = input.count.unwrap_or(MOST).clamp(1, MOST);
-        let mut findings = self.ask(query, count).await?;
-        findings.truncate(count);
+        let mut hits = self.ask(query, count).await?;
+        hits.truncate(count);
         let endpoint = self.provider.endpoint.clone();
-        let shown = findings
-            .into_iter()
-            .map(|finding| cleaned(finding, &endpoint));
+        let shown = hits.into_iter().map(|hit| cleaned(hit, &endpoint));
         Ok(listed(query, &shown.collect::<Vec<_>>()))
     }
 }
 
-fn query(input: &SearchInput) -> Result<&str, ToolError> {
+fn query(input: &WebSearchInput) -> Result<&str, ToolError> {
     let query = input.query.trim();
     if query.is_empty() {
         return Err(ToolError::new("`query` is empty; say what to search for"));
     }
-    match query.len() > LONGEST_QUERY {
-        true => Err(ToolError::new(format!(
+    if query.len() > LONGEST_QUERY {
+        Err(ToolError::new(format!(
             "`query` is over {LONGEST_QUERY} bytes; use fewer words"
-        ))),
-        false => Ok(query),
+        )))
+    } else {
+        Ok(query)
     }
 }
 
-/// Services mark what matched with tags, and titles come from anywhere.
-fn cleaned(finding: Finding, endpoint: &Target) -> Finding {
+/// Removes markup and hidden characters from the title and the snippet.
+fn cleaned(hit: SearchHit, endpoint: &WebTarget) -> SearchHit {
     let line = |text: &str, most| clean_line(&readable(text, endpoint, 4 * most), most);
-    Finding {
-        title: line(&finding.title, LONGEST_TITLE),
-        snippet: line(&finding.snippet, LONGEST_SNIPPET),
-        url: finding.url,
+    SearchHit {
+        title: line(&hit.title, LONGEST_TITLE),
+        snippet: line(&hit.snippet, LONGEST_SNIPPET),
+        url: hit.url,
     }
 }
 
-fn listed(query: &str, findings: &[Finding]) -> ToolResult {
-    let mut text = match findings.len() {
+fn listed(query: &str, hits: &[SearchHit]) -> ToolResult {
+    let mut text = match hits.len() {
         0 => "nothing was found; try other words".to_owned(),
         1 => "1 result".to_owned(),
         many => format!("{many} results"),
     };
-    for (finding, number) in findings.iter().zip(1..) {
-        let Finding {
+    for (hit, number) in hits.iter().zip(1..) {
+        let SearchHit {
             title,
             url,
             snippet,
-        } = finding;
+        } = hit;
         // Writing to a string cannot fail.
         let _infallible = write!(text, "\n{number}. {title}\n   {url}\n   {snippet}");
     }
-    let links = findings.iter().map(|finding| Content::Link(link(finding)));
+    let links = hits.iter().map(|hit| Content::Link(link(hit)));
     let mut result = ToolResult::from(text);
     result.content.extend(links);
-    let rows = findings.iter().map(
-        |Finding {
+    let rows = hits.iter().map(
+        |SearchHit {
              title,
              url,
              snippet,
@@ -187,16 +194,17 @@ fn listed(query: &str, findings: &[Finding]) -> ToolResult {
     result.structured(json!({"query": query, "count": rows.len(), "results": rows}))
 }
 
-fn link(finding: &Finding) -> Link {
-    let title: Arc<str> = match finding.title.is_empty() {
-        true => finding.url.as_str().into(),
-        false => finding.title.as_str().into(),
+fn link(hit: &SearchHit) -> Link {
+    let title: Arc<str> = if hit.title.is_empty() {
+        hit.url.as_str().into()
+    } else {
+        hit.title.as_str().into()
     };
     Link {
-        uri: finding.url.as_str().into(),
+        uri: hit.url.as_str().into(),
         name: title.clone(),
         title: Some(title),
-        description: (!finding.snippet.is_empty()).then(|| finding.snippet.as_str().into()),
+        description: (!hit.snippet.is_empty()).then(|| hit.snippet.as_str().into()),
         ..Link::default()
     }
 }

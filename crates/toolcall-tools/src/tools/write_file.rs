@@ -1,5 +1,5 @@
-//! A tool that writes a whole file.
-//! It shows the difference to what is there first, and then makes that very change.
+//! `write_file`: creates or replaces a text file.
+//! It writes exactly the change that it showed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use toolcall::{
     ToolError, ToolResult, Touch,
 };
 
-use super::naming::{counted, named};
+use super::naming::{counted, display_path};
 
-/// Writes a file.
+/// Creates a text file, or replaces its content.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteFile;
 
 /// What to write where.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Input {
+pub struct WriteFileInput {
     /// The file, relative to the session's folder or absolute.
     path: PathBuf,
     /// Everything that it shall hold.
@@ -33,18 +33,22 @@ impl Tool for WriteFile {
     const DESCRIPTION: &'static str = "Writes a text file: makes it, with the folders on the way, \
         or replaces all that it holds. To change a part of a file use edit_file.";
     const KIND: Option<Kind> = Some(Kind::Edit);
-    type Input = Input;
+    type Input = WriteFileInput;
     type Output = ToolResult;
 
-    async fn prepare(&self, input: &Input, look: &PrepareContext) -> Result<Intent, ToolError> {
-        let (path, name) = (look.path(&input.path), named(&input.path));
+    async fn prepare(
+        &self,
+        input: &WriteFileInput,
+        look: &PrepareContext,
+    ) -> Result<Intent, ToolError> {
+        let (path, name) = (look.path(&input.path), display_path(&input.path));
         let after: Arc<str> = input.content.as_str().into();
         let (verb, edit) = match look.read_if_there(&path).await? {
             None => ("Create", FileEdit::added(&path, after)),
             Some(FileBody::Text(before)) if before == after => {
                 let intent = Intent::new(Kind::Edit, format!("Write {name} (no change)"));
                 let intent = intent.at(Location::file(&path));
-                // Nothing will be written, so there is nothing to ask about.
+                // Nothing will be written, so only a read is stated.
                 return Ok(intent.touching(Touch::Reads(path)));
             }
             Some(FileBody::Text(before)) => ("Write", FileEdit::modified(&path, before, after)),
@@ -57,8 +61,12 @@ impl Tool for WriteFile {
         Ok(Intent::new(Kind::Edit, format!("{verb} {name}")).editing(edit))
     }
 
-    async fn run(&self, input: Input, scope: &RunContext) -> Result<ToolResult, ToolError> {
-        let name = named(&input.path);
+    async fn run(
+        &self,
+        input: WriteFileInput,
+        scope: &RunContext,
+    ) -> Result<ToolResult, ToolError> {
+        let name = display_path(&input.path);
         let (lines, bytes) = (input.content.lines().count(), input.content.len());
         let extent = format!(
             "{}, {}",
@@ -74,7 +82,10 @@ impl Tool for WriteFile {
         let (said, how) = match replaced(edit) {
             None => (format!("created `{name}` ({extent})"), "created"),
             Some(bytes) => {
-                let said = format!("wrote `{name}` ({extent}; it had {bytes} bytes)");
+                let said = format!(
+                    "wrote `{name}` ({extent}; it had {})",
+                    counted(bytes, "byte", "bytes")
+                );
                 (said, "written")
             }
         };
@@ -83,7 +94,7 @@ impl Tool for WriteFile {
     }
 }
 
-/// How many bytes there were before, if there was a file.
+/// Returns the size of the replaced file, if there was one.
 fn replaced(edit: &FileEdit) -> Option<u64> {
     match &edit.change {
         Change::Modified { before, .. } => Some(before.bytes()),

@@ -1,18 +1,18 @@
-//! Which addresses belong to the open internet: a table of those that do not.
-//! It looks at nothing but the bits, so it cannot be talked into anything.
+//! Tables of IP addresses that are not public: private, loopback, reserved and others.
+//! It looks only at the bits of an address, never at a name.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an address is, if it is none of the open internet.
-pub(crate) fn closed(address: IpAddr) -> Option<&'static str> {
+/// Returns what kind of address this is, if it is not public.
+pub(crate) fn non_public(address: IpAddr) -> Option<&'static str> {
     match address {
-        IpAddr::V4(address) => closed_v4(address),
-        IpAddr::V6(address) => closed_v6(address),
+        IpAddr::V4(address) => non_public_v4(address),
+        IpAddr::V6(address) => non_public_v6(address),
     }
 }
 
-/// Network, length of its prefix, what it is.
-const CLOSED_V4: &[(Ipv4Addr, u32, &str)] = &[
+/// The network, the length of its prefix, and what kind it is.
+const NON_PUBLIC_V4: &[(Ipv4Addr, u32, &str)] = &[
     (Ipv4Addr::new(0, 0, 0, 0), 8, "unspecified"),
     (Ipv4Addr::new(10, 0, 0, 0), 8, "private"),
     (Ipv4Addr::new(100, 64, 0, 0), 10, "shared by a carrier"),
@@ -31,41 +31,41 @@ const CLOSED_V4: &[(Ipv4Addr, u32, &str)] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4, "reserved"),
 ];
 
-fn closed_v4(address: Ipv4Addr) -> Option<&'static str> {
+fn non_public_v4(address: Ipv4Addr) -> Option<&'static str> {
     let bits = address.to_bits();
-    let row = CLOSED_V4.iter().find(|(network, length, _)| {
+    let row = NON_PUBLIC_V4.iter().find(|(network, length, _)| {
         let shift = 32 - length;
         bits >> shift == network.to_bits() >> shift
     });
     row.map(|(_, _, what)| *what)
 }
 
-/// Parts of the global range that are not for everybody; what is outside that range is closed.
-const CLOSED_V6: &[(u128, u32, &str)] = &[
+/// Networks within the global unicast range that are not public. Everything outside of that range is not public, too.
+const NON_PUBLIC_V6: &[(u128, u32, &str)] = &[
     (0x2001_0000 << 96, 23, "for protocols"),
     (0x2001_0db8 << 96, 32, "for documentation"),
     (0x3fff_0000 << 96, 20, "for documentation"),
 ];
 
-fn closed_v6(address: Ipv6Addr) -> Option<&'static str> {
+fn non_public_v6(address: Ipv6Addr) -> Option<&'static str> {
     if let Some(inner) = embedded(address) {
-        return closed_v4(inner);
+        return non_public_v4(inner);
     }
     let bits = address.to_bits();
     let is_in = |network: u128, length: u32| bits >> (128 - length) == network >> (128 - length);
     if !is_in(0x2000 << 112, 3) {
         return Some(outside_global(address));
     }
-    let row = CLOSED_V6
+    let row = NON_PUBLIC_V6
         .iter()
         .find(|(network, length, _)| is_in(*network, *length));
     row.map(|(_, _, what)| *what)
 }
 
-/// The IPv4 address that is reached by way of an IPv6 one: mapped, 6to4, NAT64.
+/// Returns the IPv4 address inside a mapped, 6to4 or NAT64 address.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let bits = address.to_bits();
-    // Cutting to the low 32 bits is the point.
+    // Truncation to the low 32 bits is intended.
     let low = |bits: u128| Ipv4Addr::from_bits((bits & 0xffff_ffff) as u32);
     match address.segments() {
         [0, 0, 0, 0, 0, 0xffff, _, _] | [0x64, 0xff9b, 0, 0, 0, 0, _, _] => Some(low(bits)),
@@ -94,7 +94,7 @@ mod tests {
     fn check(addresses: &[&str], expected: Expect) {
         let rows = addresses.iter().map(|text| {
             let address = text.parse().expect("an address");
-            format!("{text}: {}\n", closed(address).unwrap_or("open"))
+            format!("{text}: {}\n", non_public(address).unwrap_or("open"))
         });
         expected.assert_eq(&rows.collect::<String>());
     }

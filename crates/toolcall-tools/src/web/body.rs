@@ -1,38 +1,38 @@
-//! The body of an answer, read piece by piece and never beyond a bound.
-//! What is counted is what came out of decompression, so a small bomb stays small.
+//! Reads the body of a response up to a limit.
+//! The limit counts decompressed bytes, so that a decompression bomb cannot exceed it.
 
 use std::time::Duration;
 
 use reqwest::Response;
 use tokio::time::{Instant, timeout_at};
 
-use super::failure::causes;
+use super::error::causes;
 
-/// What was read of an answer.
+/// The body of a response, as far as it was read.
 #[derive(Debug)]
-pub(crate) struct Body {
+pub(crate) struct ResponseBody {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) extent: Extent,
+    pub(crate) extent: BodyExtent,
 }
 
-/// How much of it that is.
+/// How much of the body was read.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum BodyExtent {
     /// All of it.
     Whole,
-    /// It went on behind the bound.
+    /// The body is longer than the limit.
     Cut,
-    /// The connection broke off, for this reason.
+    /// The download failed, for this reason.
     Broken(String),
 }
 
-/// Who is told how far it is, once it takes a while.
-pub(crate) struct Watch<'a> {
+/// Reports the progress of a download, once it takes longer than `patience`.
+pub(crate) struct DownloadProgress<'a> {
     pub(crate) patience: Duration,
-    pub(crate) tell: Box<dyn Fn(u64, Option<u64>) + Send + Sync + 'a>,
+    pub(crate) report: Box<dyn Fn(u64, Option<u64>) + Send + Sync + 'a>,
 }
 
-/// Told about this often.
+/// The time between two progress reports.
 const PACE: Duration = Duration::from_millis(250);
 
 /// Reads up to `most` bytes, until the deadline.
@@ -40,42 +40,44 @@ pub(crate) async fn read(
     mut response: Response,
     most: usize,
     deadline: Instant,
-    watch: Watch<'_>,
-) -> Body {
+    progress: DownloadProgress<'_>,
+) -> ResponseBody {
     let total = response.content_length();
-    let mut next_word = Instant::now() + watch.patience;
+    let mut next_report = Instant::now() + progress.patience;
     let mut bytes = Vec::new();
     loop {
         let piece = match timeout_at(deadline, response.chunk()).await {
             Ok(Ok(Some(piece))) => piece,
-            Ok(Ok(None)) => break Body::of(bytes, Extent::Whole),
-            Ok(Err(error)) => break Body::of(bytes, Extent::Broken(causes(error))),
-            Err(_late) => break Body::of(bytes, Extent::Broken("the time was up".to_owned())),
+            Ok(Ok(None)) => break ResponseBody::of(bytes, BodyExtent::Whole),
+            Ok(Err(error)) => break ResponseBody::of(bytes, BodyExtent::Broken(causes(error))),
+            Err(_late) => {
+                break ResponseBody::of(bytes, BodyExtent::Broken("the time was up".to_owned()));
+            }
         };
         let room = most - bytes.len();
         bytes.extend_from_slice(&piece[..piece.len().min(room)]);
         if piece.len() > room {
-            break Body::of(bytes, Extent::Cut);
+            break ResponseBody::of(bytes, BodyExtent::Cut);
         }
-        if Instant::now() >= next_word {
-            (watch.tell)(bytes.len() as u64, total);
-            next_word = Instant::now() + PACE;
+        if Instant::now() >= next_report {
+            (progress.report)(bytes.len() as u64, total);
+            next_report = Instant::now() + PACE;
         }
     }
 }
 
-impl Body {
-    fn of(bytes: Vec<u8>, extent: Extent) -> Self {
+impl ResponseBody {
+    fn of(bytes: Vec<u8>, extent: BodyExtent) -> Self {
         Self { bytes, extent }
     }
 }
 
-impl Watch<'_> {
-    /// Nobody waits for news.
-    pub(crate) fn nobody() -> Self {
+impl DownloadProgress<'_> {
+    /// Reports nothing.
+    pub(crate) fn silent() -> Self {
         Self {
             patience: Duration::ZERO,
-            tell: Box::new(|_, _| {}),
+            report: Box::new(|_, _| {}),
         }
     }
 }

@@ -1,46 +1,51 @@
-//! Bytes to text by the charset that a server, a page or a mark at its beginning names.
-//! A wrong name never fails; what does not fit becomes a replacement character, and that is said.
+//! Decodes bytes as text, with the charset of the content type, the page or the byte order mark.
+//! It never fails: invalid bytes become replacement characters, and the result says so.
 
 use encoding_rs::{Encoding, UTF_8};
 
-/// Text, and how it was read.
+/// Decoded text, with its charset.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Decoded {
+pub(crate) struct DecodedText {
     pub(crate) text: String,
     pub(crate) charset: &'static str,
-    pub(crate) fit: Fit,
+    pub(crate) quality: DecodeQuality,
 }
 
-/// Whether every byte made sense in that charset.
+/// Whether all bytes were valid in the charset.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub(crate) enum DecodeQuality {
     Exact,
     Replaced,
 }
 
-/// Reads bytes with the charset of a content type, of the page itself, or UTF-8.
-pub(crate) fn decode(bytes: &[u8], content_type: &str) -> Decoded {
+/// Decodes bytes with the charset of the content type, of the page itself, or UTF-8.
+pub(crate) fn decode(bytes: &[u8], content_type: &str) -> DecodedText {
     let named = label(content_type).or_else(|| label(&head_of(bytes)));
     let (text, encoding, replaced) = named.unwrap_or(UTF_8).decode(bytes);
-    Decoded {
+    DecodedText {
         text: text.into_owned(),
         charset: encoding.name(),
-        fit: if replaced { Fit::Replaced } else { Fit::Exact },
+        quality: if replaced {
+            DecodeQuality::Replaced
+        } else {
+            DecodeQuality::Exact
+        },
     }
 }
 
-/// Where a page names its charset, by the standard: its first kilobyte.
+/// Returns the first kilobyte of a page, where the standard expects the charset.
 fn head_of(bytes: &[u8]) -> String {
     let head = &bytes[..bytes.len().min(1024)];
     let head = String::from_utf8_lossy(head).into_owned();
-    // Only markup names a charset; a text may speak of one.
-    match head.trim_start().starts_with('<') {
-        true => head,
-        false => String::new(),
+    // Only markup declares a charset; plain text may mention one.
+    if head.trim_start().starts_with('<') {
+        head
+    } else {
+        String::new()
     }
 }
 
-/// The encoding that follows the first `charset=`.
+/// Returns the encoding named after the first `charset=`.
 fn label(text: &str) -> Option<&'static Encoding> {
     let at = text.to_ascii_lowercase().find("charset=")?;
     let rest = text.get(at + "charset=".len()..)?;
@@ -57,8 +62,12 @@ mod tests {
     use super::*;
 
     fn check(bytes: &[u8], content_type: &str, expected: Expect) {
-        let Decoded { text, charset, fit } = decode(bytes, content_type);
-        expected.assert_eq(&format!("{text:?} {charset} {fit:?}"));
+        let DecodedText {
+            text,
+            charset,
+            quality,
+        } = decode(bytes, content_type);
+        expected.assert_eq(&format!("{text:?} {charset} {quality:?}"));
     }
 
     #[test]

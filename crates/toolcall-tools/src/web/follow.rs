@@ -1,45 +1,45 @@
-//! Redirects: which are followed, and with what.
-//! It never goes to another host, to another port or back from https to http.
+//! Follows redirects within the same host.
+//! It never follows one to another host or port, or from https to http.
 
 use reqwest::header::{CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, LOCATION};
 use reqwest::{Method, Response, StatusCode};
 
-use super::failure::WebError;
-use super::hop::{Message, Web};
-use super::target::Target;
+use super::client::{WebClient, WebRequest};
+use super::error::WebError;
+use super::target::WebTarget;
 
 const MOST: usize = 5;
 
-/// The answer that ended it.
+/// The response after the last followed redirect.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    /// Where it came from.
-    pub(crate) target: Target,
+pub(crate) struct FinalResponse {
+    /// The address that sent it.
+    pub(crate) target: WebTarget,
     pub(crate) response: Response,
     /// How many redirects were followed.
     pub(crate) followed: usize,
-    /// Where it leads that was not followed.
-    pub(crate) elsewhere: Option<Target>,
+    /// The target of a redirect to another host, which was not followed.
+    pub(crate) elsewhere: Option<WebTarget>,
 }
 
-/// Sends a message, and again wherever the same host redirects to.
+/// Sends a request, and sends it again for each redirect to the same host.
 pub(crate) async fn follow(
-    web: &Web,
-    mut target: Target,
-    mut message: Message,
-) -> Result<Answer, WebError> {
+    web: &WebClient,
+    mut target: WebTarget,
+    mut message: WebRequest,
+) -> Result<FinalResponse, WebError> {
     for followed in 0..=MOST {
         let response = web.send(&target, &message).await?;
-        let elsewhere = match lead(&target, &response)? {
-            Lead::On(next) => {
-                message = carried_on(message, response.status());
+        let elsewhere = match redirect(&target, &response)? {
+            RedirectTarget::Follow(next) => {
+                message = redirected_request(message, response.status());
                 target = next;
                 continue;
             }
-            Lead::Away(next) => Some(next),
-            Lead::Nowhere => None,
+            RedirectTarget::OtherHost(next) => Some(next),
+            RedirectTarget::None => None,
         };
-        return Ok(Answer {
+        return Ok(FinalResponse {
             target,
             response,
             followed,
@@ -49,44 +49,45 @@ pub(crate) async fn follow(
     Err(WebError::Redirects(MOST, target.to_string()))
 }
 
-/// Where an answer leads.
-enum Lead {
-    Nowhere,
-    /// To where it may be followed.
-    On(Target),
-    /// To where it may not.
-    Away(Target),
+/// Where a response redirects to.
+enum RedirectTarget {
+    None,
+    /// To the same host, so it is followed.
+    Follow(WebTarget),
+    /// To another host.
+    OtherHost(WebTarget),
 }
 
-fn lead(from: &Target, response: &Response) -> Result<Lead, WebError> {
+fn redirect(from: &WebTarget, response: &Response) -> Result<RedirectTarget, WebError> {
     let Some(location) = location(response) else {
-        return Ok(Lead::Nowhere);
+        return Ok(RedirectTarget::None);
     };
     let next = from.join(&location)?;
-    Ok(match is_same_host(from, &next) {
-        true => Lead::On(next),
-        false => Lead::Away(next),
+    Ok(if is_same_host(from, &next) {
+        RedirectTarget::Follow(next)
+    } else {
+        RedirectTarget::OtherHost(next)
     })
 }
 
-/// Where an answer redirects to.
+/// Returns the `location` of a redirect.
 fn location(response: &Response) -> Option<String> {
     let redirects = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
     let location = response.headers().get(LOCATION).filter(|_| redirects)?;
     Some(String::from_utf8_lossy(location.as_bytes()).into_owned())
 }
 
-/// The same name to a policy, and not less secure: what was approved covers it.
-fn is_same_host(from: &Target, to: &Target) -> bool {
+/// Whether the host is the same to a policy and the scheme not less secure, so that the approval covers it.
+fn is_same_host(from: &WebTarget, to: &WebTarget) -> bool {
     from.reaches() == to.reaches() && (to.is_secure() || !from.is_secure())
 }
 
-/// What is sent to where a redirect leads: as browsers do it.
-fn carried_on(mut message: Message, status: StatusCode) -> Message {
+/// Returns the request for the target of a redirect, as browsers send it.
+fn redirected_request(mut message: WebRequest, status: StatusCode) -> WebRequest {
     let becomes_get = match status.as_u16() {
         303 => message.method != Method::HEAD,
         301 | 302 => message.method == Method::POST,
-        _kept => false,
+        _other => false,
     };
     if becomes_get {
         message.method = Method::GET;
@@ -117,7 +118,7 @@ mod tests {
             ("http://1.1.1.1/", "http://16843009/", true),
         ];
         for (from, to, expected) in table {
-            let target = |text| Target::parse(text).expect("an address");
+            let target = |text| WebTarget::parse(text).expect("an address");
             let followed = is_same_host(&target(from), &target(to));
             assert_eq!(followed, expected, "{from} {to}");
         }

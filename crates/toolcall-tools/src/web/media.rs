@@ -1,21 +1,21 @@
-//! What sort of thing an answer holds, by its declared type, or by its first bytes where none is told.
-//! It decides how a body is shown, and nothing else.
+//! The kind of a response body, by its content type, or by its first bytes if there is none.
+//! It decides only how the body is shown.
 
 use toolcall::text::clean_line;
 
-/// What sort of thing an answer holds.
+/// The kind of a response body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Media {
-    /// A page.
+pub(crate) enum MediaKind {
+    /// An HTML page.
     Html,
     /// Any other text.
     Text,
     /// An image that models and editors can show.
     Image(String),
-    /// Something that is not shown.
+    /// Data that is not shown, with its type.
     Binary(String),
-    /// Nobody said.
-    Untold,
+    /// The response declares no type.
+    Undeclared,
 }
 
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -32,28 +32,28 @@ const TEXTS: [&str; 10] = [
     "application/x-www-form-urlencoded",
 ];
 
-impl Media {
-    /// By the value of a content type.
+impl MediaKind {
+    /// Returns the kind for a content type.
     pub(crate) fn declared(content_type: &str) -> Self {
         let mime = essence(content_type);
         match &*mime {
-            "" | "application/octet-stream" => Media::Untold,
-            "text/html" | "application/xhtml+xml" => Media::Html,
-            image if IMAGES.contains(&image) => Media::Image(mime),
-            text if is_text(text) => Media::Text,
-            _unshown => Media::Binary(clean_line(&mime, 100)),
+            "" | "application/octet-stream" => MediaKind::Undeclared,
+            "text/html" | "application/xhtml+xml" => MediaKind::Html,
+            image if IMAGES.contains(&image) => MediaKind::Image(mime),
+            text if is_text(text) => MediaKind::Text,
+            _unshown => MediaKind::Binary(clean_line(&mime, 100)),
         }
     }
 
-    /// What it turns out to be, where nobody said, or where it is no image after all: one that is
-    /// none would be refused by whatever the model runs on.
-    pub(crate) fn guessed(self, bytes: &[u8]) -> Self {
+    /// Returns the kind by the first bytes if none was declared, or if a declared image is not one: model
+    /// providers refuse invalid images.
+    pub(crate) fn or_sniffed(self, bytes: &[u8]) -> Self {
         match self {
-            Media::Image(mime) if !looks_like(&mime, bytes) => {
-                Media::Binary(format!("called {mime}, which it is not"))
+            MediaKind::Image(mime) if !looks_like(&mime, bytes) => {
+                MediaKind::Binary(format!("called {mime}, which it is not"))
             }
-            Media::Html | Media::Text | Media::Image(_) | Media::Binary(_) => self,
-            Media::Untold => Self::sniffed(bytes),
+            MediaKind::Html | MediaKind::Text | MediaKind::Image(_) | MediaKind::Binary(_) => self,
+            MediaKind::Undeclared => Self::sniffed(bytes),
         }
     }
 
@@ -66,17 +66,17 @@ impl Media {
             .collect();
         let is_page = start.starts_with(b"<!doctype html") || start.starts_with(b"<html");
         match std::str::from_utf8(bytes) {
-            _ if bytes.contains(&0) => Media::Binary("unknown type".to_owned()),
-            _ if is_page => Media::Html,
-            Ok(_) => Media::Text,
-            // A cut may have split the last character.
-            Err(error) if bytes.len() - error.valid_up_to() < 4 => Media::Text,
-            Err(_) => Media::Binary("unknown type".to_owned()),
+            _ if bytes.contains(&0) => MediaKind::Binary("unknown type".to_owned()),
+            _ if is_page => MediaKind::Html,
+            Ok(_) => MediaKind::Text,
+            // The limit may have split the last character.
+            Err(error) if bytes.len() - error.valid_up_to() < 4 => MediaKind::Text,
+            Err(_) => MediaKind::Binary("unknown type".to_owned()),
         }
     }
 }
 
-/// Whether the first bytes are those of that image type.
+/// Whether the first bytes are those of this image type.
 fn looks_like(mime: &str, bytes: &[u8]) -> bool {
     match mime {
         "image/png" => bytes.starts_with(b"\x89PNG\r\n\x1a\n"),
@@ -87,7 +87,7 @@ fn looks_like(mime: &str, bytes: &[u8]) -> bool {
     }
 }
 
-/// The type without its parameters, in lower case.
+/// Returns the content type without its parameters, in lower case.
 fn essence(content_type: &str) -> String {
     let mime = content_type.split(';').next().unwrap_or_default();
     mime.trim().to_ascii_lowercase()
@@ -107,35 +107,35 @@ mod tests {
     #[test]
     fn types_are_read_leniently() {
         let table = [
-            ("text/html; charset=utf-8", Media::Html),
-            (" TEXT/HTML ", Media::Html),
-            ("application/ld+json", Media::Text),
-            ("image/svg+xml", Media::Text),
-            ("image/PNG", Media::Image("image/png".to_owned())),
-            ("image/tiff", Media::Binary("image/tiff".to_owned())),
-            ("", Media::Untold),
-            ("application/octet-stream", Media::Untold),
-            ("\u{202e}x", Media::Binary("\\u{202e}x".to_owned())),
+            ("text/html; charset=utf-8", MediaKind::Html),
+            (" TEXT/HTML ", MediaKind::Html),
+            ("application/ld+json", MediaKind::Text),
+            ("image/svg+xml", MediaKind::Text),
+            ("image/PNG", MediaKind::Image("image/png".to_owned())),
+            ("image/tiff", MediaKind::Binary("image/tiff".to_owned())),
+            ("", MediaKind::Undeclared),
+            ("application/octet-stream", MediaKind::Undeclared),
+            ("\u{202e}x", MediaKind::Binary("\\u{202e}x".to_owned())),
         ];
         for (declared, media) in table {
-            assert_eq!(Media::declared(declared), media, "{declared}");
+            assert_eq!(MediaKind::declared(declared), media, "{declared}");
         }
     }
 
     #[test]
-    fn what_nobody_told_is_guessed() {
-        let table: [(&[u8], Media); 5] = [
-            (b"\n <!DOCTYPE HTML><p>", Media::Html),
-            (b"plain", Media::Text),
-            (b"cut \xe2\x82", Media::Text),
-            (b"a\0b", Media::Binary("unknown type".to_owned())),
+    fn undeclared_types_are_guessed() {
+        let table: [(&[u8], MediaKind); 5] = [
+            (b"\n <!DOCTYPE HTML><p>", MediaKind::Html),
+            (b"plain", MediaKind::Text),
+            (b"cut \xe2\x82", MediaKind::Text),
+            (b"a\0b", MediaKind::Binary("unknown type".to_owned())),
             (
                 b"\xff\xfe\xfd\xfc\xfb",
-                Media::Binary("unknown type".to_owned()),
+                MediaKind::Binary("unknown type".to_owned()),
             ),
         ];
         for (bytes, media) in table {
-            assert_eq!(Media::Untold.guessed(bytes), media);
+            assert_eq!(MediaKind::Undeclared.or_sniffed(bytes), media);
         }
     }
 }

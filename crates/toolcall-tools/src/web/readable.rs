@@ -1,47 +1,48 @@
-//! Pages as text that can be read: headings, lists, links, tables; no scripts, no styles.
-//! It builds no tree, so no depth of nesting costs more than its bytes; broken markup never fails.
+//! Converts HTML to readable text: headings, lists, links and tables, without scripts and styles.
+//! It builds no tree, so deep nesting costs nothing extra, and broken markup never fails.
 
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
-use super::target::Target;
+use super::target::WebTarget;
 
 const DEEPEST_LIST: usize = 16;
 const LONGEST_LINK: usize = 2 * 1024;
 
-/// The text of a page, which ends soon after `most` bytes. Links are resolved against `base`.
-pub(crate) fn readable(html: &str, base: &Target, most: usize) -> String {
-    let mut page = Page::new(base, most);
+/// Returns the text of a page, cut soon after `most` bytes. Links are resolved against `base`.
+pub(crate) fn readable(html: &str, base: &WebTarget, most: usize) -> String {
+    let mut page = HtmlText::new(base, most);
     let mut emitter =
         CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| page.take(event));
     emitter.naively_switch_states(true);
-    // The first thing that it yields says that there is enough.
+    // The tokenizer yields only when the limit is reached, or ends.
     let _enough = Tokenizer::new_with_emitter(html, emitter).next();
     page.end_link();
     page.out
 }
 
-/// There is enough text.
-struct Enough;
+/// The text has reached its limit.
+struct LimitReached;
 
-struct Page<'a> {
-    base: &'a Target,
+/// Collects the text of a page.
+struct HtmlText<'a> {
+    base: &'a WebTarget,
     most: usize,
     out: String,
     /// The tag whose attributes are being read.
-    tag: Tag,
+    tag: OpenTag,
     attribute: Attribute,
-    gap: Gap,
-    /// What stands before the next text: a bullet, the marks of a heading.
+    gap: Separator,
+    /// A prefix for the next text: a bullet, or the `#` of a heading.
     mark: String,
     link: Option<OpenLink>,
-    /// Numbers of the open lists; 0 is a list of bullets.
+    /// The next numbers of the open lists; 0 for a bullet list.
     lists: Vec<u32>,
-    flow: Flow,
+    flow: TextMode,
 }
 
 #[derive(Default)]
-struct Tag {
+struct OpenTag {
     name: Vec<u8>,
     href: String,
     alt: String,
@@ -54,9 +55,9 @@ enum Attribute {
     Other,
 }
 
-/// What separates the next text from the last; the greater wins.
+/// What to write between two texts; the greatest one wins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Gap {
+enum Separator {
     None,
     Space,
     Cell,
@@ -64,45 +65,45 @@ enum Gap {
     Blank,
 }
 
-/// How text is taken.
+/// How to write text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flow {
-    /// White space is folded.
+enum TextMode {
+    /// Collapses white space.
     Folded,
-    /// Kept as it is, within `pre`.
+    /// Keeps white space, within `pre`.
     Kept,
-    /// Not for people: a script, a style.
+    /// Skips text, within scripts and styles.
     Skipped,
 }
 
 struct OpenLink {
     to: String,
-    /// Where its text begins in what was written.
+    /// Where its text starts in the output.
     start: Option<usize>,
 }
 
-impl<'a> Page<'a> {
-    fn new(base: &'a Target, most: usize) -> Self {
+impl<'a> HtmlText<'a> {
+    fn new(base: &'a WebTarget, most: usize) -> Self {
         Self {
             base,
             most,
             out: String::new(),
-            tag: Tag::default(),
+            tag: OpenTag::default(),
             attribute: Attribute::Other,
-            gap: Gap::None,
+            gap: Separator::None,
             mark: String::new(),
             link: None,
             lists: Vec::new(),
-            flow: Flow::Folded,
+            flow: TextMode::Folded,
         }
     }
 
-    fn take(&mut self, event: CallbackEvent<'_>) -> Option<Enough> {
+    fn take(&mut self, event: CallbackEvent<'_>) -> Option<LimitReached> {
         match event {
             CallbackEvent::OpenStartTag { name } => {
-                self.tag = Tag {
+                self.tag = OpenTag {
                     name: name.to_vec(),
-                    ..Tag::default()
+                    ..OpenTag::default()
                 }
             }
             CallbackEvent::AttributeName { name } => self.attribute = attribute(name),
@@ -114,7 +115,7 @@ impl<'a> Page<'a> {
             | CallbackEvent::Doctype { .. }
             | CallbackEvent::Error(_) => {}
         }
-        (self.out.len() >= self.most).then_some(Enough)
+        (self.out.len() >= self.most).then_some(LimitReached)
     }
 
     fn keep(&mut self, value: &str) {
@@ -130,7 +131,7 @@ impl<'a> Page<'a> {
         self.space(&tag.name);
         match &*tag.name {
             b"script" | b"style" | b"noscript" | b"iframe" | b"noembed" | b"noframe" => {
-                self.flow = Flow::Skipped;
+                self.flow = TextMode::Skipped;
             }
             b"a" => self.begin_link(&tag.href),
             b"img" if !tag.alt.trim().is_empty() => self.text(&format!("[image: {}]", tag.alt)),
@@ -141,7 +142,7 @@ impl<'a> Page<'a> {
             b"title" => self.mark = "Title: ".to_owned(),
             b"pre" => {
                 self.mark = "```\n".to_owned();
-                self.flow = Flow::Kept;
+                self.flow = TextMode::Kept;
             }
             [b'h', level @ b'1'..=b'6'] => {
                 self.mark = "#".repeat(usize::from(level - b'0')) + " ";
@@ -153,38 +154,38 @@ impl<'a> Page<'a> {
     fn close(&mut self, name: &[u8]) {
         match name {
             b"script" | b"style" | b"noscript" | b"iframe" | b"noembed" | b"noframe" => {
-                self.flow = Flow::Folded;
+                self.flow = TextMode::Folded;
             }
             b"a" => self.end_link(),
             b"ul" | b"ol" => drop(self.lists.pop()),
-            b"pre" if self.flow == Flow::Kept => self.end_pre(),
+            b"pre" if self.flow == TextMode::Kept => self.end_pre(),
             _plain => {}
         }
         self.space(name);
         self.mark.clear();
     }
 
-    /// The gap that a tag makes, on either side.
+    /// Sets the separator before and after a tag.
     fn space(&mut self, name: &[u8]) {
         let gap = match name {
             b"p" | b"h1" | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" | b"table" | b"blockquote"
-            | b"pre" | b"hr" | b"title" | b"dl" | b"section" | b"article" => Gap::Blank,
-            b"ul" | b"ol" if self.lists.is_empty() => Gap::Blank,
+            | b"pre" | b"hr" | b"title" | b"dl" | b"section" | b"article" => Separator::Blank,
+            b"ul" | b"ol" if self.lists.is_empty() => Separator::Blank,
             b"div" | b"br" | b"li" | b"ul" | b"ol" | b"tr" | b"dt" | b"dd" | b"header"
             | b"footer" | b"main" | b"nav" | b"aside" | b"form" | b"figure" | b"figcaption"
             | b"details" | b"summary" | b"address" | b"option" | b"fieldset" | b"caption"
-            | b"body" | b"head" | b"textarea" | b"legend" => Gap::Line,
-            b"td" | b"th" => Gap::Cell,
-            _inline => Gap::None,
+            | b"body" | b"head" | b"textarea" | b"legend" => Separator::Line,
+            b"td" | b"th" => Separator::Cell,
+            _inline => Separator::None,
         };
         self.gap = self.gap.max(gap);
     }
 
     fn text(&mut self, text: &str) {
         match self.flow {
-            Flow::Skipped => {}
-            Flow::Kept => self.push(text),
-            Flow::Folded => self.fold(text),
+            TextMode::Skipped => {}
+            TextMode::Kept => self.push(text),
+            TextMode::Folded => self.fold(text),
         }
     }
 
@@ -192,11 +193,11 @@ impl<'a> Page<'a> {
         let mut word = String::new();
         for c in text.chars() {
             match c {
-                // Where a word may be broken: nothing to read.
+                // Invisible characters at which a word may be broken.
                 '\u{ad}' | '\u{200b}' => {}
                 c if c.is_whitespace() => {
                     self.push(&std::mem::take(&mut word));
-                    self.gap = self.gap.max(Gap::Space);
+                    self.gap = self.gap.max(Separator::Space);
                 }
                 c => word.push(c),
             }
@@ -204,20 +205,20 @@ impl<'a> Page<'a> {
         self.push(&word);
     }
 
-    /// Writes what stands between, then the text.
+    /// Writes the separator and the prefix, then the text.
     fn push(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
-        let gap = std::mem::replace(&mut self.gap, Gap::None);
+        let gap = std::mem::replace(&mut self.gap, Separator::None);
         if !self.out.is_empty() {
             self.out.push_str(match gap {
-                Gap::None => "",
-                Gap::Space => " ",
-                Gap::Cell if self.out.ends_with('\n') => "",
-                Gap::Cell => " | ",
-                Gap::Line => "\n",
-                Gap::Blank => "\n\n",
+                Separator::None => "",
+                Separator::Space => " ",
+                Separator::Cell if self.out.ends_with('\n') => "",
+                Separator::Cell => " | ",
+                Separator::Line => "\n",
+                Separator::Blank => "\n\n",
             });
         }
         self.out.push_str(&std::mem::take(&mut self.mark));
@@ -249,7 +250,7 @@ impl<'a> Page<'a> {
     }
 
     fn begin_list(&mut self, first: u32) {
-        // Deeper ones are shown as the deepest: only their indentation would differ.
+        // Deeper lists are shown at the deepest level; only their indentation would differ.
         if self.lists.len() < DEEPEST_LIST {
             self.lists.push(first);
         }
@@ -268,7 +269,7 @@ impl<'a> Page<'a> {
     }
 
     fn end_pre(&mut self) {
-        self.flow = Flow::Folded;
+        self.flow = TextMode::Folded;
         if self.mark.is_empty() {
             let end = self.out.trim_end_matches('\n').len();
             self.out.truncate(end);
@@ -292,7 +293,7 @@ mod tests {
     use super::*;
 
     fn text(html: &str) -> String {
-        let base = Target::parse("https://example.com/docs/page").expect("an address");
+        let base = WebTarget::parse("https://example.com/docs/page").expect("an address");
         readable(html, &base, 4 * 1024 * 1024)
     }
 
@@ -383,7 +384,7 @@ mod tests {
 
     #[test]
     fn enough_is_enough() {
-        let base = Target::parse("https://example.com/").expect("an address");
+        let base = WebTarget::parse("https://example.com/").expect("an address");
         let links = "<a href=x>y</a> ".repeat(100_000);
         let text = readable(&links, &base, 1000);
         assert!((1000..1100).contains(&text.len()), "{}", text.len());

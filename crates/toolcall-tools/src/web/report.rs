@@ -1,5 +1,5 @@
-//! An answer as a result: a line that says what came, and the thing itself as far as it can be shown.
-//! It cuts and says so; nothing binary is dumped, nothing hidden stays hidden.
+//! Converts a response to a tool result: a summary line and the body, as far as it can be shown.
+//! It shows no binary data, escapes hidden characters, and says what it cut.
 
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
@@ -7,41 +7,41 @@ use serde_json::{Value, json};
 use toolcall::text::{clean_block, clean_line};
 use toolcall::{Content, ToolError, ToolResult};
 
-use super::body::{Body, Extent};
-use super::charset::{self, Fit};
-use super::follow::Answer;
-use super::media::Media;
+use super::body::{BodyExtent, ResponseBody};
+use super::charset::{self, DecodeQuality};
+use super::follow::FinalResponse;
+use super::media::MediaKind;
 use super::readable::readable;
-use super::target::Target;
+use super::target::WebTarget;
 
-/// Editors and models take no larger images.
+/// Editors and models accept no larger images.
 const LARGEST_IMAGE: usize = 5 * 1024 * 1024;
 const MOST_HEADERS: usize = 64;
 
-/// What text is wanted of a page.
+/// How to show a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// What a person would read.
+pub(crate) enum TextFormat {
+    /// The readable text, with links.
     Readable,
-    /// The page's own text.
+    /// The source of the page.
     Raw,
 }
 
-/// Everything about an answer but its body.
+/// A response without its body.
 #[derive(Debug)]
-pub(crate) struct Report {
-    target: Target,
+pub(crate) struct FetchReport {
+    target: WebTarget,
     status: StatusCode,
     followed: usize,
-    elsewhere: Option<Target>,
+    elsewhere: Option<WebTarget>,
     content_type: String,
-    /// The size that was told.
-    told: Option<u64>,
-    media: Media,
+    /// The size in the `content-length` header.
+    declared_size: Option<u64>,
+    media: MediaKind,
 }
 
-/// A body made fit to be shown.
-struct Shown {
+/// A body as it is shown.
+struct ShownBody {
     content: Content,
     /// Remarks about it.
     notes: Vec<String>,
@@ -49,15 +49,15 @@ struct Shown {
     bytes: usize,
 }
 
-impl Report {
-    pub(crate) fn of(answer: &Answer) -> Self {
+impl FetchReport {
+    pub(crate) fn of(answer: &FinalResponse) -> Self {
         let response = &answer.response;
         let content_type = header(response.headers(), CONTENT_TYPE.as_str());
-        // What could be decoded has lost this header on the way.
+        // The client removes this header from bodies that it decompresses.
         let encoding = header(response.headers(), CONTENT_ENCODING.as_str());
         let media = match &*encoding {
-            "" | "identity" => Media::declared(&content_type),
-            encoding => Media::Binary(format!("encoded as {encoding}")),
+            "" | "identity" => MediaKind::declared(&content_type),
+            encoding => MediaKind::Binary(format!("encoded as {encoding}")),
         };
         Self {
             target: answer.target.clone(),
@@ -65,21 +65,21 @@ impl Report {
             followed: answer.followed,
             elsewhere: answer.elsewhere.clone(),
             media,
-            told: response.content_length(),
+            declared_size: response.content_length(),
             content_type,
         }
     }
 
-    /// How many bytes are worth downloading.
-    pub(crate) fn worth(&self, most: usize) -> usize {
+    /// Returns how many bytes to download: none of what cannot be shown.
+    pub(crate) fn bytes_worth_reading(&self, most: usize) -> usize {
         match self.media {
-            Media::Image(_) => most.min(LARGEST_IMAGE),
-            Media::Binary(_) => 0,
-            Media::Html | Media::Text | Media::Untold => most,
+            MediaKind::Image(_) => most.min(LARGEST_IMAGE),
+            MediaKind::Binary(_) => 0,
+            MediaKind::Html | MediaKind::Text | MediaKind::Undeclared => most,
         }
     }
 
-    /// A redirect that was not followed.
+    /// Returns the result for a redirect that was not followed.
     pub(crate) fn redirect(&self) -> Option<ToolResult> {
         let elsewhere = self.elsewhere.as_ref()?;
         let text = format!(
@@ -92,22 +92,22 @@ impl Report {
         Some(ToolResult::from(text).structured(value))
     }
 
-    /// The answer to `HEAD`.
-    pub(crate) fn heads(&self, headers: &HeaderMap) -> Result<ToolResult, ToolError> {
+    /// Returns the result of a `HEAD` request.
+    pub(crate) fn head_result(&self, headers: &HeaderMap) -> Result<ToolResult, ToolError> {
         let mut lines = vec![format!("{}: {}", self.status_line(), self.target)];
         let shown = headers.keys().take(MOST_HEADERS);
         lines.extend(shown.map(|name| format!("{name}: {}", header(headers, name.as_str()))));
-        self.judged(ToolResult::from(lines.join("\n")).structured(self.structured(0, 0)))
+        self.check_status(ToolResult::from(lines.join("\n")).structured(self.structured(0, 0)))
     }
 
-    /// The answer with its body. It takes a while where a page is long.
-    pub(crate) fn whole(
+    /// Returns the result with the body. Slow for long pages, so run it on a blocking thread.
+    pub(crate) fn full_result(
         mut self,
-        body: Body,
-        format: Format,
+        body: ResponseBody,
+        format: TextFormat,
         most: usize,
     ) -> Result<ToolResult, ToolError> {
-        self.media = self.media.guessed(&body.bytes);
+        self.media = self.media.or_sniffed(&body.bytes);
         let shown = self.show(&body, format, most);
         let mut head = format!("{}: {}", self.status_line(), self.target);
         for note in self.size(&body).into_iter().chain(shown.notes) {
@@ -117,17 +117,17 @@ impl Report {
         let result = ToolResult::from(head)
             .with(shown.content)
             .structured(self.structured(body.bytes.len(), shown.bytes));
-        if let Extent::Broken(why) = &body.extent {
+        if let BodyExtent::Broken(why) = &body.extent {
             let bytes = body.bytes.len();
             let reason =
                 format!("the answer broke off after {bytes} bytes: {why}; what came is shown");
             return Err(ToolError::new(reason).with(result));
         }
-        self.judged(result)
+        self.check_status(result)
     }
 
-    /// An answer that says that it failed is a failure, with all that it says.
-    fn judged(&self, result: ToolResult) -> Result<ToolResult, ToolError> {
+    /// Turns a result with an HTTP error status into an error that keeps the content.
+    fn check_status(&self, result: ToolResult) -> Result<ToolResult, ToolError> {
         if self.status.as_u16() < 400 {
             return Ok(result);
         }
@@ -154,20 +154,21 @@ impl Report {
         line
     }
 
-    fn size(&self, body: &Body) -> Vec<String> {
-        let kind = match self.content_type.is_empty() {
-            true => "no type given",
-            false => &self.content_type,
+    fn size(&self, body: &ResponseBody) -> Vec<String> {
+        let kind = if self.content_type.is_empty() {
+            "no type given"
+        } else {
+            &self.content_type
         };
         let bytes = body.bytes.len();
         let size = match (&body.extent, &self.media) {
-            // Nothing of it was read.
-            (Extent::Cut, Media::Binary(_)) if bytes == 0 => match self.told {
+            // Nothing of the body was read.
+            (BodyExtent::Cut, MediaKind::Binary(_)) if bytes == 0 => match self.declared_size {
                 Some(told) => format!("{told} bytes"),
                 None => "of a size that was not told".to_owned(),
             },
-            (Extent::Whole | Extent::Broken(_), _) => format!("{bytes} bytes"),
-            (Extent::Cut, _) => format!("over {bytes} bytes; the rest was not read"),
+            (BodyExtent::Whole | BodyExtent::Broken(_), _) => format!("{bytes} bytes"),
+            (BodyExtent::Cut, _) => format!("over {bytes} bytes; the rest was not read"),
         };
         let mut notes = vec![format!("{kind}, {size}")];
         match self.followed {
@@ -178,48 +179,51 @@ impl Report {
         notes
     }
 
-    fn show(&self, body: &Body, format: Format, most: usize) -> Shown {
-        let said = |text: &str| Shown {
+    fn show(&self, body: &ResponseBody, format: TextFormat, most: usize) -> ShownBody {
+        let said = |text: &str| ShownBody {
             content: Content::text(text),
             notes: Vec::new(),
             bytes: 0,
         };
         match &self.media {
-            _ if body.bytes.is_empty() && body.extent != Extent::Cut => said("(nothing)"),
-            Media::Image(_) if body.extent != Extent::Whole => {
+            _ if body.bytes.is_empty() && body.extent != BodyExtent::Cut => said("(nothing)"),
+            MediaKind::Image(_) if body.extent != BodyExtent::Whole => {
                 said("(the image is not shown: it is not whole, or over 5 MiB)")
             }
-            Media::Image(mime) => Shown {
+            MediaKind::Image(mime) => ShownBody {
                 content: Content::image(&**mime, &body.bytes),
                 notes: Vec::new(),
                 bytes: body.bytes.len(),
             },
-            Media::Binary(what) => said(&format!("(not shown: {what})")),
-            Media::Html | Media::Text | Media::Untold => self.show_text(body, format, most),
+            MediaKind::Binary(what) => said(&format!("(not shown: {what})")),
+            MediaKind::Html | MediaKind::Text | MediaKind::Undeclared => {
+                self.show_text(body, format, most)
+            }
         }
     }
 
-    fn show_text(&self, body: &Body, format: Format, most: usize) -> Shown {
+    fn show_text(&self, body: &ResponseBody, format: TextFormat, most: usize) -> ShownBody {
         let decoded = charset::decode(&body.bytes, &self.content_type);
         let mut notes = Vec::new();
-        if decoded.fit == Fit::Replaced {
+        if decoded.quality == DecodeQuality::Replaced {
             let charset = decoded.charset;
             notes.push(format!(
                 "some bytes are not {charset} and are shown as \u{fffd}"
             ));
         }
-        let text = match (self.media == Media::Html, format) {
-            (true, Format::Readable) => readable(&decoded.text, &self.target, most + 1),
-            (false, Format::Readable) | (_, Format::Raw) => decoded.text,
+        let text = if self.media == MediaKind::Html && format == TextFormat::Readable {
+            readable(&decoded.text, &self.target, most + 1)
+        } else {
+            decoded.text
         };
         let (text, is_cut) = fitted(text, most);
-        if is_cut == Cut::Yes {
+        if is_cut == Truncated::Yes {
             let bytes = text.len();
             notes.push(format!(
                 "only the first {bytes} bytes of its text are shown"
             ));
         }
-        Shown {
+        ShownBody {
             bytes: text.len(),
             content: Content::text(text),
             notes,
@@ -231,7 +235,7 @@ impl Report {
             "url": self.target.to_string(),
             "status": self.status.as_u16(),
             "contentType": self.content_type,
-            "size": self.told,
+            "size": self.declared_size,
             "bytes": bytes,
             "shownBytes": shown,
             "redirects": self.followed,
@@ -240,22 +244,30 @@ impl Report {
 }
 
 #[derive(PartialEq, Eq)]
-enum Cut {
+enum Truncated {
     Yes,
     No,
 }
 
-/// Clean text of at most so many bytes. Cleaning makes text longer, so it is cut on both sides of it.
-fn fitted(mut text: String, most: usize) -> (String, Cut) {
+/// Returns at most `most` bytes of the text, with hidden characters escaped. Escaping makes it longer, so it is cut both
+/// before and after.
+fn fitted(mut text: String, most: usize) -> (String, Truncated) {
     let before = text.len();
     text.truncate(text.floor_char_boundary(most));
     let mut clean = clean_block(&text);
     let is_cut = text.len() < before || clean.len() > most;
     clean.truncate(clean.floor_char_boundary(most));
-    (clean, if is_cut { Cut::Yes } else { Cut::No })
+    (
+        clean,
+        if is_cut {
+            Truncated::Yes
+        } else {
+            Truncated::No
+        },
+    )
 }
 
-/// A header as one clean line; nothing where it is not there.
+/// Returns a header as one clean line; empty if it is missing.
 fn header(headers: &HeaderMap, name: &str) -> String {
     let value = headers.get(name).map(|value| value.as_bytes());
     clean_line(&String::from_utf8_lossy(value.unwrap_or_default()), 300)

@@ -1,5 +1,5 @@
-//! Search services: what is asked of each, and how its answer is read.
-//! A key is sent to its service and shown to nobody.
+//! Search services: builds their requests and decodes their results.
+//! A key is sent to its service only and never shown.
 
 use std::fmt;
 
@@ -7,48 +7,54 @@ use reqwest::Method;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
-use super::failure::WebError;
-use super::hop::Message;
-use super::target::Target;
+use super::client::WebRequest;
+use super::error::WebError;
+use super::target::WebTarget;
 
 const BRAVE: &str = "https://api.search.brave.com/res/v1/web/search";
 const TAVILY: &str = "https://api.tavily.com/search";
 
-/// Which service searches the web. An endpoint may be on a private address: people run their own.
+/// The search service to use. An endpoint may have a private address, for self-hosted services.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchSettings {
     /// A SearXNG instance that answers in JSON.
     SearXng {
-        /// Its search address, such as `http://localhost:8888/search`.
+        /// The URL of its search, such as `http://localhost:8888/search`.
         endpoint: String,
     },
     /// Brave Search.
     Brave {
-        /// The subscription's token.
+        /// The subscription token.
         key: Secret,
-        /// Another address than the service's own.
+        /// A URL to use instead of the service's own.
         endpoint: Option<String>,
     },
     /// Tavily.
     Tavily {
-        /// The key.
+        /// The API key.
         key: Secret,
-        /// Another address than the service's own.
+        /// A URL to use instead of the service's own.
         endpoint: Option<String>,
     },
 }
 
-/// A key, or another value that no message shows.
+/// A key or another secret value, which `Debug` does not show.
+///
+/// ```
+/// use toolcall_tools::web::Secret;
+///
+/// assert_eq!(format!("{:?}", Secret::new("hunter2")), "Secret(…)");
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a key.
+    /// Wraps a secret.
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into())
     }
 
-    /// The key, for the one who sends it.
+    /// Returns the secret, to send it.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -60,58 +66,60 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A service that is ready to be asked.
-pub(crate) struct Provider {
-    pub(crate) endpoint: Target,
-    service: Service,
+/// A configured search service.
+pub(crate) struct SearchService {
+    pub(crate) endpoint: WebTarget,
+    kind: ServiceKind,
 }
 
-enum Service {
+enum ServiceKind {
     SearXng,
     Brave(HeaderValue),
     Tavily(HeaderValue),
 }
 
-/// One thing that was found.
+/// One search result.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub(crate) struct SearchHit {
     pub(crate) title: String,
     pub(crate) url: String,
     pub(crate) snippet: String,
 }
 
-impl Provider {
+impl SearchService {
     pub(crate) fn new(settings: &SearchSettings) -> Result<Self, WebError> {
-        let (endpoint, service) = match settings {
-            SearchSettings::SearXng { endpoint } => (&**endpoint, Service::SearXng),
+        let (endpoint, kind) = match settings {
+            SearchSettings::SearXng { endpoint } => (&**endpoint, ServiceKind::SearXng),
             SearchSettings::Brave { key, endpoint } => (
                 endpoint.as_deref().unwrap_or(BRAVE),
-                Service::Brave(hidden(key.reveal())?),
+                ServiceKind::Brave(hidden(key.reveal())?),
             ),
             SearchSettings::Tavily { key, endpoint } => (
                 endpoint.as_deref().unwrap_or(TAVILY),
-                Service::Tavily(hidden(&format!("Bearer {}", key.reveal()))?),
+                ServiceKind::Tavily(hidden(&format!("Bearer {}", key.reveal()))?),
             ),
         };
         Ok(Self {
-            endpoint: Target::parse(endpoint)?,
-            service,
+            endpoint: WebTarget::parse(endpoint)?,
+            kind,
         })
     }
 
-    /// What is sent, and where to.
-    pub(crate) fn request(&self, query: &str, count: usize) -> (Target, Message) {
+    /// Returns the request for a search, and its address.
+    pub(crate) fn request(&self, query: &str, count: usize) -> (WebTarget, WebRequest) {
         let mut headers = HeaderMap::new();
         let mut body = None;
         let count_text = count.to_string();
-        let target = match &self.service {
-            Service::SearXng => self.endpoint.asking(&[("q", query), ("format", "json")]),
-            Service::Brave(key) => {
+        let target = match &self.kind {
+            ServiceKind::SearXng => self
+                .endpoint
+                .with_query(&[("q", query), ("format", "json")]),
+            ServiceKind::Brave(key) => {
                 headers.insert("x-subscription-token", key.clone());
                 self.endpoint
-                    .asking(&[("q", query), ("count", &count_text)])
+                    .with_query(&[("q", query), ("count", &count_text)])
             }
-            Service::Tavily(key) => {
+            ServiceKind::Tavily(key) => {
                 headers.insert(AUTHORIZATION, key.clone());
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
                 body = Some(json!({"query": query, "max_results": count}).to_string());
@@ -124,7 +132,7 @@ impl Provider {
         };
         (
             target,
-            Message {
+            WebRequest {
                 method,
                 headers,
                 body,
@@ -132,36 +140,38 @@ impl Provider {
         )
     }
 
-    /// What an answer lists; nothing where it is no list at all.
-    pub(crate) fn findings(&self, answer: &Value) -> Option<Vec<Finding>> {
-        let (list, snippet) = match self.service {
-            Service::SearXng | Service::Tavily(_) => (answer.get("results"), "content"),
-            // Without a single result, the service leaves the list out.
-            Service::Brave(_) if answer.get("web").is_none() && answer.get("query").is_some() => {
+    /// Decodes the results of a response; `None` if it has no list of results.
+    pub(crate) fn hits(&self, answer: &Value) -> Option<Vec<SearchHit>> {
+        let (list, snippet) = match self.kind {
+            ServiceKind::SearXng | ServiceKind::Tavily(_) => (answer.get("results"), "content"),
+            // Without results, the service omits the list.
+            ServiceKind::Brave(_)
+                if answer.get("web").is_none() && answer.get("query").is_some() =>
+            {
                 return Some(Vec::new());
             }
-            Service::Brave(_) => (answer.pointer("/web/results"), "description"),
+            ServiceKind::Brave(_) => (answer.pointer("/web/results"), "description"),
         };
         let found = list?
             .as_array()?
             .iter()
-            .filter_map(|item| finding(item, snippet));
+            .filter_map(|item| hit(item, snippet));
         Some(found.collect())
     }
 }
 
-/// A header value that is not shown in any debug output.
+/// Returns a header value that debug output does not show.
 fn hidden(text: &str) -> Result<HeaderValue, WebError> {
     let mut value = HeaderValue::from_str(text).map_err(|_| WebError::Key)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// One entry of a list; one without a web address is of no use.
-fn finding(item: &Value, snippet: &str) -> Option<Finding> {
+/// Decodes one result; `None` if it has no web address.
+fn hit(item: &Value, snippet: &str) -> Option<SearchHit> {
     let text = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
-    let url = Target::parse(text("url")).ok()?;
-    Some(Finding {
+    let url = WebTarget::parse(text("url")).ok()?;
+    Some(SearchHit {
         title: text("title").to_owned(),
         url: url.to_string(),
         snippet: text(snippet).to_owned(),

@@ -1,24 +1,24 @@
-//! What may be reached, and how much and how long: values that whoever builds the tools hands in.
-//! Nothing of it can be changed by a model.
+//! The limits of the fetch tool, and the private hosts that it may connect to.
+//! A model cannot change them.
 
 use std::time::Duration;
 
-use super::target::Target;
+use super::target::WebTarget;
 
-/// What the fetch tool may reach, and its bounds.
+/// The settings of the fetch tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchSettings {
     /// Hosts that may have a private address: `localhost`, or `localhost:8080` for one port only.
     pub private: Vec<String>,
-    /// How long a whole fetch may take, redirects included.
+    /// The time limit of a fetch, including redirects.
     pub time: Duration,
-    /// How long the other side may be silent.
+    /// The longest time without any data from the server.
     pub silence: Duration,
-    /// Bytes that are downloaded at most, after decompression.
+    /// The maximum number of bytes to download, after decompression.
     pub download: usize,
-    /// Bytes of text that are shown at most.
+    /// The maximum number of bytes of text to show.
     pub shown: usize,
-    /// How long a download takes before its progress is told.
+    /// How long a download takes before it reports progress.
     pub patience: Duration,
 }
 
@@ -44,7 +44,7 @@ impl PrivateHosts {
         Self(names.iter().map(|name| name.to_ascii_lowercase()).collect())
     }
 
-    pub(crate) fn contains(&self, target: &Target) -> bool {
+    pub(crate) fn contains(&self, target: &WebTarget) -> bool {
         let (host, reaches) = (target.host(), target.reaches());
         self.0
             .iter()

@@ -1,5 +1,5 @@
-//! Where a request goes: an http or https address without secrets, and the host that a policy knows it by.
-//! It is only text; no name is looked up here.
+//! The address of a request: an http or https URL without credentials, and its host as policies name it.
+//! It does no DNS lookup.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,16 +8,16 @@ use std::sync::Arc;
 use toolcall::text::clean_line;
 use url::{Host, Url};
 
-use super::failure::WebError;
+use super::error::WebError;
 
-/// Servers take about this much, and a person should see the whole.
+/// Servers accept about this much, and the user should be able to see all of it.
 const LONGEST: usize = 8 * 1024;
 
-/// Where a request goes.
+/// The checked URL of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target(Url);
+pub(crate) struct WebTarget(Url);
 
-impl Target {
+impl WebTarget {
     pub(crate) fn parse(text: &str) -> Result<Self, WebError> {
         if text.len() > LONGEST {
             return Err(no_address(text, format!("it is over {LONGEST} bytes long")));
@@ -26,7 +26,7 @@ impl Target {
         Self::of(url)
     }
 
-    /// Where a redirect or a link from here leads.
+    /// Resolves the target of a redirect or a link relative to this URL.
     pub(crate) fn join(&self, location: &str) -> Result<Self, WebError> {
         let joined = self.0.join(location);
         let url = joined.map_err(|error| no_address(location, error.to_string()))?;
@@ -46,7 +46,7 @@ impl Target {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(WebError::Credentials);
         }
-        // `example.com.` is `example.com` to everybody but a rule that names it.
+        // DNS treats `example.com.` as `example.com`, so rules must, too.
         let host = url.host_str().unwrap_or_default();
         if host.ends_with('.') {
             let bare = host.trim_end_matches('.').to_owned();
@@ -56,7 +56,7 @@ impl Target {
         Ok(Self(url))
     }
 
-    /// The host in lower case, with the port where it is not the scheme's own.
+    /// Returns the host in lower case, with the port if it is not the default of the scheme.
     pub(crate) fn reaches(&self) -> Arc<str> {
         match self.0.port() {
             Some(port) => format!("{}:{port}", self.host()).into(),
@@ -68,7 +68,7 @@ impl Target {
         self.0.host_str().unwrap_or_default()
     }
 
-    /// The address itself, where the host is one.
+    /// Returns the IP address, if the host is one.
     pub(crate) fn literal(&self) -> Option<IpAddr> {
         match self.0.host() {
             Some(Host::Ipv4(address)) => Some(address.into()),
@@ -89,15 +89,15 @@ impl Target {
         &self.0
     }
 
-    /// This address with these pairs added to its query.
-    pub(crate) fn asking(&self, pairs: &[(&str, &str)]) -> Self {
+    /// Returns this URL with these pairs added to its query.
+    pub(crate) fn with_query(&self, pairs: &[(&str, &str)]) -> Self {
         let mut url = self.0.clone();
         url.query_pairs_mut().extend_pairs(pairs);
         Self(url)
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for WebTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.as_str())
     }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Expect) {
-        let shown = match Target::parse(text) {
+        let shown = match WebTarget::parse(text) {
             Ok(target) => format!(
                 "{target} reaches {} {:?}",
                 target.reaches(),

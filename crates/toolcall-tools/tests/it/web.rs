@@ -1,4 +1,4 @@
-//! The tools of the web and of thought, through a real engine, against servers of our own.
+//! The web tools, `todo_write` and `thinking` through a real engine, against local servers.
 //! Nothing here leaves this machine.
 
 #![cfg(feature = "web")]
@@ -6,7 +6,7 @@
 mod fetch;
 mod fetch_bodies;
 mod fetch_redirects;
-mod story;
+mod support;
 mod thinking;
 mod todo_write;
 mod web_search;

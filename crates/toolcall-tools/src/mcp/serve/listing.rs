@@ -1,5 +1,5 @@
-//! The tools of an engine, as an MCP client is told of them.
-//! What is claimed of a tool follows from its kind, and where that says nothing, nothing is claimed.
+//! Lists the tools of an engine for an MCP client.
+//! Annotations follow from a tool's kind only; a kind that says nothing certain has none.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
 use toolcall::{Definition, Kind, Registry, SessionContext};
 
-/// Every tool that may be called.
+/// Returns all tools of the registry.
 pub(super) fn tools(registry: &Registry) -> Vec<Tool> {
     let definitions = registry.definitions();
     definitions
@@ -24,7 +24,7 @@ fn tool(definition: &Definition, kind: Option<Kind>) -> Tool {
     tool
 }
 
-/// The protocol takes objects only.
+/// Makes sure that the schema is one of an object, as the protocol requires.
 fn schema(schema: &Value) -> JsonObject {
     let mut object = schema.as_object().cloned().unwrap_or_default();
     object
@@ -33,8 +33,8 @@ fn schema(schema: &Value) -> JsonObject {
     object
 }
 
-/// What a kind says for certain. Whatever runs, and whatever is not known, may do anything: that is
-/// what the protocol takes for granted.
+/// Returns what a kind says for certain. Without annotations, the protocol assumes that a tool may do
+/// anything.
 fn annotations(kind: Kind) -> Option<ToolAnnotations> {
     let none = ToolAnnotations::new();
     match kind {
@@ -47,11 +47,11 @@ fn annotations(kind: Kind) -> Option<ToolAnnotations> {
     }
 }
 
-/// Where the tools work, and what happens to what they may not do.
+/// Returns the instructions for the client: where the tools work, and how permission is asked.
 pub(super) fn instructions(setting: &SessionContext) -> String {
     format!(
-        "These tools work in `{}`. Each call is judged by the person's rules; what no rule allows is \
-         asked for through a form of yours, or refused if you show none.",
+        "These tools work in `{}`. The user's rules decide about each call; for a call that no rule covers, the user \
+         is asked with a form, or it is refused if your client shows no forms.",
         setting.cwd.display()
     )
 }

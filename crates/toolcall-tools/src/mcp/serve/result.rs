@@ -1,5 +1,5 @@
-//! What came of a call, as an MCP result.
-//! A call that did not complete is an error that says why; nothing of what it left is lost.
+//! Converts the outcome of a call to an MCP result.
+//! It drops nothing that a failed call produced: the result is an error with a reason and that content.
 
 use rmcp::model::{CallToolResult, ContentBlock, Resource as LinkBlock, ResourceContents};
 use toolcall::text::clean_block;
@@ -7,7 +7,7 @@ use toolcall::{Content, Outcome, Resource, ResourceBody};
 
 use super::subject::diff;
 
-/// The result of an ended call.
+/// Returns the MCP result of an ended call.
 pub(super) fn of(outcome: &Outcome) -> CallToolResult {
     let for_model = outcome.for_model();
     let has_text = for_model
@@ -15,12 +15,12 @@ pub(super) fn of(outcome: &Outcome) -> CallToolResult {
         .iter()
         .any(|one| matches!(one, Content::Text(_)));
     let content = for_model.content.iter();
-    // Tools that edit say so in words, too.
+    // A tool that edits also describes the edit as text.
     let content = content.filter(|one| !has_text || one.as_edit().is_none());
     let content = content.filter_map(block).collect();
     let mut result = CallToolResult::success(content);
     result.is_error = Some(for_model.is_error);
-    // Other clients take objects only.
+    // Some clients accept objects only.
     result.structured_content = outcome
         .result()
         .structured
@@ -30,7 +30,7 @@ pub(super) fn of(outcome: &Outcome) -> CallToolResult {
     result
 }
 
-/// A call that was not even begun.
+/// Returns the result of a call that could not start.
 pub(super) fn failed(why: String) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(why)]);
     result.is_error = Some(true);
@@ -51,7 +51,7 @@ fn block(content: &Content) -> Option<ContentBlock> {
             ContentBlock::resource_link(block)
         }
         Content::Edit(edit) => ContentBlock::text(clean_block(&diff(edit))),
-        // There is no terminal that the client could show.
+        // The client cannot show our terminals.
         Content::Terminal(_) => return None,
     })
 }

@@ -1,5 +1,5 @@
-//! Renders a question as plain text: its title and its items, commands, changes, whatever is touched.
-//! Commands are shown to the last character; what is left out of a long change is counted.
+//! Renders a permission question as plain text: its title, commands, file changes and other touches.
+//! It never shortens a command; for a long change it says how many lines are left out.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use toolcall::{Change, Command, Content, FileBody, FileEdit, Question, QuestionI
 
 const MOST_LINES: usize = 200;
 const LONGEST_INPUT: usize = 8 * 1024;
-/// A diff that takes longer is told less finely.
+/// After this time the diff is computed less exactly.
 const DIFF_TIME: Duration = Duration::from_millis(200);
 
-/// Everything that would be done.
-pub(super) fn shown(question: &Question) -> String {
+/// Returns the question as text: everything that the call would do.
+pub(super) fn question_text(question: &Question) -> String {
     let mut said = vec![clean_block(&question.subject.intent.title)];
     said.extend(question.items().iter().map(item_text));
     said.join("\n")
@@ -28,7 +28,7 @@ fn item_text(item: &QuestionItem<'_>) -> String {
             let why = one_line(why);
             format!("Not fully understood: {why}; a shell would run it as it stands.")
         }
-        QuestionItem::Content(content) => cut(&clean_block(&content_text(content))),
+        QuestionItem::Content(content) => limit_lines(&clean_block(&content_text(content))),
         QuestionItem::HiddenCharacters { path, found } => {
             let found: Vec<String> = found.iter().map(ToString::to_string).collect();
             format!(
@@ -65,7 +65,7 @@ fn command_text(command: &Command) -> String {
     said
 }
 
-/// A form has text only: what is none is named.
+/// Returns content as text. A form has text only, so other content is named.
 fn content_text(content: &Content) -> String {
     match content {
         Content::Edit(edit) => diff(edit),
@@ -83,11 +83,12 @@ fn input_text(input: &Value) -> String {
     let (shown, rest) = input.split_at(input.floor_char_boundary(LONGEST_INPUT));
     match rest.len() {
         0 => format!("Its input:\n{shown}"),
+        1 => format!("Its input:\n{shown}\n… 1 more byte"),
         more => format!("Its input:\n{shown}\n… {more} more bytes"),
     }
 }
 
-/// A change of a file, with its place at the head.
+/// Returns a file change as a diff under a line with its path.
 pub(super) fn diff(edit: &FileEdit) -> String {
     let path = named(&edit.path);
     match &edit.change {
@@ -117,20 +118,24 @@ fn lines(before: &str, after: &str) -> String {
     diff.unified_diff().context_radius(1).to_string()
 }
 
-fn cut(text: &str) -> String {
+fn limit_lines(text: &str) -> String {
     let all = text.lines().count();
     if all <= MOST_LINES {
         return text.to_owned();
     }
     let first: Vec<&str> = text.lines().take(MOST_LINES).collect();
-    format!("{}\n… {} more lines", first.join("\n"), all - MOST_LINES)
+    let more = match all - MOST_LINES {
+        1 => "1 more line".to_owned(),
+        more => format!("{more} more lines"),
+    };
+    format!("{}\n… {more}", first.join("\n"))
 }
 
 fn named(path: &Path) -> String {
     one_line(&path.to_string_lossy())
 }
 
-/// A line break in a value must not pass for one of ours.
+/// Escapes line breaks and tabs, so that a value cannot fake a line of the question.
 fn one_line(text: &str) -> String {
     clean_block(text)
         .replace('\n', "\\u{a}")

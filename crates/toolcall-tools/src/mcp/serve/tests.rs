@@ -1,5 +1,5 @@
-//! Our tools as another agent's client meets them: listed, called, refused, asked about, stopped.
-//! The client is a real one, at the other end of a pipe.
+//! Tests of the MCP server with a real client: listing, calling, permission, progress, cancellation.
+//! The client is rmcp's, at the other end of a pipe.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,17 +23,17 @@ use toolcall::{
 use super::{ServeError, serve};
 use crate::{Toolset, ToolsetConfig};
 
-/// A client: what it answers to forms, and what it was shown and told.
+/// A client with a fixed answer to forms, which records the forms and the progress that it receives.
 #[derive(Clone, Default)]
-struct Guest {
+struct TestClient {
     answer: Option<ElicitResult>,
     shown: Arc<Mutex<Vec<Value>>>,
-    told: Arc<Mutex<Vec<ProgressNotificationParam>>>,
-    bell: Arc<Notify>,
+    progress: Arc<Mutex<Vec<ProgressNotificationParam>>>,
+    received: Arc<Notify>,
 }
 
-impl Guest {
-    /// One that shows forms and answers every one so.
+impl TestClient {
+    /// Creates a client that supports forms and gives every one this answer.
     fn answering(action: ElicitationAction, content: Value) -> Self {
         Self {
             answer: Some(ElicitResult::new(action).with_content(content)),
@@ -46,7 +46,7 @@ impl Guest {
     }
 }
 
-impl ClientHandler for Guest {
+impl ClientHandler for TestClient {
     fn get_info(&self) -> ClientConfig {
         let mut info = ClientConfig::default();
         if self.answer.is_some() {
@@ -62,7 +62,7 @@ impl ClientHandler for Guest {
     ) -> Result<ElicitResult, ErrorData> {
         let request = serde_json::to_value(request).expect("a request");
         self.shown.lock().expect("a lock").push(request);
-        self.bell.notify_one();
+        self.received.notify_one();
         let answer = self.answer.clone();
         Ok(answer.unwrap_or_else(|| ElicitResult::new(ElicitationAction::Decline)))
     }
@@ -72,23 +72,23 @@ impl ClientHandler for Guest {
         progress: ProgressNotificationParam,
         _context: NotificationContext<RoleClient>,
     ) {
-        self.told.lock().expect("a lock").push(progress);
-        self.bell.notify_one();
+        self.progress.lock().expect("a lock").push(progress);
+        self.received.notify_one();
     }
 }
 
-/// A client that is connected, and what serves it.
-struct Visit {
-    client: RunningService<RoleClient, Guest>,
+/// A connected client, and the task that serves it.
+struct TestConnection {
+    client: RunningService<RoleClient, TestClient>,
     serving: JoinHandle<Result<(), ServeError>>,
 }
 
-impl Visit {
-    async fn begin(engine: EngineBuilder, guest: Guest) -> Self {
+impl TestConnection {
+    async fn begin(engine: EngineBuilder, client_handler: TestClient) -> Self {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = tokio::io::split(near);
         let serving = tokio::spawn(serve(engine, reader, writer));
-        let client = guest.serve(far).await.expect("a connection");
+        let client = client_handler.serve(far).await.expect("a connection");
         Self { client, serving }
     }
 
@@ -108,37 +108,41 @@ impl Visit {
     }
 }
 
-/// A folder with one file, and the built-in tools for it.
-struct Ground {
-    folder: TempDir,
-    kit: Toolset,
+/// A directory with one file, and the built-in tools for it.
+struct ServedProject {
+    directory: TempDir,
+    toolset: Toolset,
 }
 
-impl Ground {
+impl ServedProject {
     fn new() -> Self {
-        let folder = tempfile::Builder::new()
+        let directory = tempfile::Builder::new()
             .prefix("form-")
             .tempdir()
             .expect("a folder");
-        let root = folder.path().canonicalize().expect("a path").join("work");
+        let root = directory
+            .path()
+            .canonicalize()
+            .expect("a path")
+            .join("work");
         std::fs::create_dir(&root).expect("a folder");
         std::fs::write(root.join("a.txt"), "one\ntwo\n").expect("a file");
-        let settings = ToolsetConfig::new(vec![root], folder.path().join("state"));
-        let kit = Toolset::open(settings).expect("a kit");
-        Self { folder, kit }
+        let settings = ToolsetConfig::new(vec![root], directory.path().join("state"));
+        let toolset = Toolset::open(settings).expect("a toolset");
+        Self { directory, toolset }
     }
 
     fn root(&self) -> std::path::PathBuf {
-        let folder = self.folder.path().canonicalize().expect("a path");
-        folder.join("work")
+        let directory = self.directory.path().canonicalize().expect("a path");
+        directory.join("work")
     }
 
     fn engine(&self) -> EngineBuilder {
         let mut tools = Registry::new();
-        self.kit.add_to(&mut tools).expect("tools");
+        self.toolset.add_to(&mut tools).expect("tools");
         Engine::builder(tools)
             .cwd(self.root())
-            .host(self.kit.host())
+            .host(self.toolset.host())
             .policy(AskDangerous)
     }
 
@@ -146,18 +150,18 @@ impl Ground {
         std::fs::read_to_string(self.root().join("a.txt")).expect("a file")
     }
 
-    /// A text without the name of the folder.
+    /// Replaces the directory in a text, because it differs from run to run.
     fn plain(&self, text: &str) -> String {
         text.replace(&self.root().display().to_string(), "/w")
     }
 
-    /// What an edit comes to, and what the person was shown before.
-    async fn check_edit(&self, guest: Guest, expected: Expect) {
-        let visit = Visit::begin(self.engine(), guest.clone()).await;
+    /// Runs an edit and returns its result and the form that the user was shown.
+    async fn check_edit(&self, client_handler: TestClient, expected: Expect) {
+        let connection = TestConnection::begin(self.engine(), client_handler.clone()).await;
         let edit = json!({"path": "a.txt", "edits": [{"type": "replace", "oldText": "two", "newText": "three"}]});
-        let result = visit.call("edit_file", edit).await;
-        visit.end().await;
-        let shown: Vec<String> = guest
+        let result = connection.call("edit_file", edit).await;
+        connection.end().await;
+        let shown: Vec<String> = client_handler
             .shown()
             .iter()
             .map(|form| {
@@ -173,7 +177,7 @@ impl Ground {
     }
 }
 
-/// A tool that does what the closure does and touches nothing.
+/// Returns a tool that runs this closure and touches nothing.
 fn tool<F, Fut, R>(name: &'static str, run: F) -> EngineBuilder
 where
     F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
@@ -190,9 +194,9 @@ where
 
 #[tokio::test]
 async fn every_tool_is_listed_with_what_its_kind_says() {
-    let ground = Ground::new();
-    let visit = Visit::begin(ground.engine(), Guest::default()).await;
-    let tools = visit.client.list_all_tools().await.expect("tools");
+    let project = ServedProject::new();
+    let connection = TestConnection::begin(project.engine(), TestClient::default()).await;
+    let tools = connection.client.list_all_tools().await.expect("tools");
     let said: Vec<String> = tools
         .iter()
         .map(|tool| {
@@ -207,7 +211,7 @@ async fn every_tool_is_listed_with_what_its_kind_says() {
             format!("{}: {hints}", tool.name)
         })
         .collect();
-    visit.end().await;
+    connection.end().await;
     expect![[r#"
         read_file: {"readOnlyHint":true,"openWorldHint":false}
         write_file: {"destructiveHint":true,"openWorldHint":false}
@@ -228,34 +232,35 @@ async fn every_tool_is_listed_with_what_its_kind_says() {
 
 #[tokio::test]
 async fn a_call_that_is_allowed_gives_what_the_tool_gives() {
-    let ground = Ground::new();
-    let visit = Visit::begin(ground.engine(), Guest::default()).await;
-    let read = visit.call("read_file", json!({"path": "a.txt"})).await;
-    let missing = visit.call("read_file", json!({"path": "b.txt"})).await;
-    let unknown = visit.call("reed_file", json!({})).await;
-    let unfit = visit.call("read_file", json!({"path": 1})).await;
-    visit.end().await;
+    let project = ServedProject::new();
+    let connection = TestConnection::begin(project.engine(), TestClient::default()).await;
+    let read = connection.call("read_file", json!({"path": "a.txt"})).await;
+    let missing = connection.call("read_file", json!({"path": "b.txt"})).await;
+    let unknown = connection.call("reed_file", json!({})).await;
+    let unfit = connection.call("read_file", json!({"path": 1})).await;
+    connection.end().await;
     let said = format!("{read}\n{missing}\n{unknown}\n{unfit}");
     expect![[r#"
         {"content":[{"type":"text","text":"one\ntwo\n"},{"type":"text","text":"`a.txt`: lines 1 to 2 of 2, 8 bytes in all"}],"structuredContent":{"path":"/w/a.txt","firstLine":1,"lastLine":2,"totalLines":2,"bytes":8},"isError":false}
         {"content":[{"type":"text","text":"`/w/b.txt` does not exist"}],"isError":true}
         {"content":[{"type":"text","text":"there is no tool `reed_file`; did you mean `read_file`, `edit_file`, `move_file`"}],"isError":true}
-        {"content":[{"type":"text","text":"the input does not fit the schema: `/path` must be string, not number"}],"isError":true}"#]].assert_eq(&ground.plain(&said));
+        {"content":[{"type":"text","text":"the input does not fit the schema: `/path` must be string, not number"}],"isError":true}"#]].assert_eq(&project.plain(&said));
 }
 
 #[tokio::test]
-async fn a_client_without_forms_is_refused_and_told_what_to_do() {
-    let ground = Ground::new();
-    ground.check_edit(Guest::default(), expect![[r#"
+async fn a_client_without_forms_is_refused_with_advice() {
+    let project = ServedProject::new();
+    project.check_edit(TestClient::default(), expect![[r#"
         {"content":[{"type":"text","text":"not allowed: this MCP client shows no forms, so nobody could be asked; allow it with a rule (`toolcall policy --help`)"}],"isError":true}
         "one\ntwo\n""#]]).await;
 }
 
 #[tokio::test]
-async fn a_person_behind_the_client_sees_the_change_and_allows_it() {
-    let ground = Ground::new();
-    let guest = Guest::answering(ElicitationAction::Accept, json!({"answer": "allow-once"}));
-    ground.check_edit(guest, expect![[r#"
+async fn the_user_of_the_client_sees_the_change_and_allows_it() {
+    let project = ServedProject::new();
+    let client_handler =
+        TestClient::answering(ElicitationAction::Accept, json!({"answer": "allow-once"}));
+    project.check_edit(client_handler, expect![[r#"
         Edit a.txt
         Changes `/w/a.txt`:
         @@ -1,2 +1,2 @@
@@ -286,11 +291,14 @@ async fn nothing_but_a_choice_that_was_offered_is_a_yes() {
     ];
     let mut said = Vec::new();
     for (action, content) in answers {
-        let ground = Ground::new();
-        let visit = Visit::begin(ground.engine(), Guest::answering(action, content)).await;
-        let result = visit.call("delete_file", json!({"path": "a.txt"})).await;
-        visit.end().await;
-        assert_eq!(ground.content(), "one\ntwo\n");
+        let project = ServedProject::new();
+        let connection =
+            TestConnection::begin(project.engine(), TestClient::answering(action, content)).await;
+        let result = connection
+            .call("delete_file", json!({"path": "a.txt"}))
+            .await;
+        connection.end().await;
+        assert_eq!(project.content(), "one\ntwo\n");
         assert_eq!(result["isError"], true);
         said.push(
             result["content"][0]["text"]
@@ -311,20 +319,20 @@ async fn nothing_but_a_choice_that_was_offered_is_a_yes() {
 
 #[tokio::test]
 async fn always_is_asked_once() {
-    let ground = Ground::new();
-    let guest = Guest::answering(
+    let project = ServedProject::new();
+    let client_handler = TestClient::answering(
         ElicitationAction::Accept,
         json!({"answer": "allow-always-1"}),
     );
-    let visit = Visit::begin(ground.engine(), guest.clone()).await;
+    let connection = TestConnection::begin(project.engine(), client_handler.clone()).await;
     for _ in 0..2 {
-        let result = visit
+        let result = connection
             .call("run_command", json!({"command": "echo hi"}))
             .await;
         assert_eq!(result["isError"], false, "{result}");
     }
-    visit.end().await;
-    assert_eq!(guest.shown().len(), 1);
+    connection.end().await;
+    assert_eq!(client_handler.shown().len(), 1);
 }
 
 #[tokio::test]
@@ -333,15 +341,15 @@ async fn images_and_values_are_carried() {
         let image = Content::Image(Blob::from_bytes("image/png", b"png"));
         Ok::<_, ToolError>(ToolResult::from(image).structured(json!({"width": 1})))
     });
-    let visit = Visit::begin(engine, Guest::default()).await;
-    let result = visit.call("draw", json!({})).await;
-    visit.end().await;
+    let connection = TestConnection::begin(engine, TestClient::default()).await;
+    let result = connection.call("draw", json!({})).await;
+    connection.end().await;
     expect![[r#"{"content":[{"type":"image","data":"cG5n","mimeType":"image/png"}],"structuredContent":{"width":1},"isError":false}"#]].assert_eq(&result.to_string());
 }
 
 #[tokio::test]
-async fn progress_is_told_to_whoever_gave_a_token() {
-    let (told, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+async fn progress_is_sent_to_a_client_that_gave_a_token() {
+    let (noticed, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let going = go_on.clone();
     let engine = tool("count", move |_, scope: RunContext| {
         let going = going.clone();
@@ -351,26 +359,26 @@ async fn progress_is_told_to_whoever_gave_a_token() {
             Ok::<_, ToolError>("done")
         }
     });
-    let guest = Guest {
-        bell: told.clone(),
-        ..Guest::default()
+    let client_handler = TestClient {
+        received: noticed.clone(),
+        ..TestClient::default()
     };
-    let visit = Visit::begin(engine, guest.clone()).await;
-    let (result, ()) = tokio::join!(visit.call("count", json!({})), async {
-        told.notified().await;
+    let connection = TestConnection::begin(engine, client_handler.clone()).await;
+    let (result, ()) = tokio::join!(connection.call("count", json!({})), async {
+        noticed.notified().await;
         go_on.notify_one();
     });
-    visit.end().await;
+    connection.end().await;
     assert_eq!(result["isError"], false);
-    let told = guest.told.lock().expect("a lock");
-    let said: Vec<_> = told
+    let received = client_handler.progress.lock().expect("a lock");
+    let values: Vec<_> = received
         .iter()
         .map(|p| (p.progress, p.total, p.message.as_deref()))
         .collect();
-    assert_eq!(said, [(1.0, Some(4.0), Some("one"))]);
+    assert_eq!(values, [(1.0, Some(4.0), Some("one"))]);
 }
 
-/// Runs until it is stopped, and says when it began and when it was.
+/// Returns an engine with a tool that runs until it is cancelled, and signals its start and its end.
 fn endless(began: &Arc<Notify>, stopped: &Arc<Notify>) -> EngineBuilder {
     let (began, stopped) = (began.clone(), stopped.clone());
     tool("wait", move |_, scope: RunContext| {
@@ -387,10 +395,10 @@ fn endless(began: &Arc<Notify>, stopped: &Arc<Notify>) -> EngineBuilder {
 #[tokio::test]
 async fn a_call_is_stopped_when_the_client_says_so() {
     let (began, stopped) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let visit = Visit::begin(endless(&began, &stopped), Guest::default()).await;
+    let connection = TestConnection::begin(endless(&began, &stopped), TestClient::default()).await;
     let request =
         ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new("wait")));
-    let sent = visit
+    let sent = connection
         .client
         .send_cancellable_request(request, PeerRequestOptions::no_options())
         .await
@@ -400,23 +408,23 @@ async fn a_call_is_stopped_when_the_client_says_so() {
         .await
         .expect("a word");
     stopped.notified().await;
-    visit.end().await;
+    connection.end().await;
 }
 
 #[tokio::test]
 async fn a_client_that_hangs_up_leaves_no_call_behind() {
     let (began, stopped) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let visit = Visit::begin(endless(&began, &stopped), Guest::default()).await;
+    let connection = TestConnection::begin(endless(&began, &stopped), TestClient::default()).await;
     let request =
         ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new("wait")));
-    let _unanswered = visit
+    let _unanswered = connection
         .client
         .send_cancellable_request(request, PeerRequestOptions::no_options())
         .await
         .expect("a request");
     began.notified().await;
-    visit.client.cancel().await.expect("no panic");
-    let served = tokio::time::timeout(Duration::from_secs(20), visit.serving).await;
+    connection.client.cancel().await.expect("no panic");
+    let served = tokio::time::timeout(Duration::from_secs(20), connection.serving).await;
     assert!(served.expect("an end").expect("no panic").is_ok());
     stopped.notified().await;
 }
@@ -424,29 +432,29 @@ async fn a_client_that_hangs_up_leaves_no_call_behind() {
 #[tokio::test]
 async fn too_many_calls_at_once_are_refused() {
     let (began, stopped) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let visit = Visit::begin(endless(&began, &stopped), Guest::default()).await;
+    let connection = TestConnection::begin(endless(&began, &stopped), TestClient::default()).await;
     let mut open = Vec::new();
     for _ in 0..super::MOST_CALLS {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(
             CallToolRequestParams::new("wait"),
         ));
-        let sent = visit
+        let sent = connection
             .client
             .send_cancellable_request(request, PeerRequestOptions::no_options());
         open.push(sent.await.expect("a request"));
         began.notified().await;
     }
-    let refused = visit.call("wait", json!({})).await;
+    let refused = connection.call("wait", json!({})).await;
     assert_eq!(refused["isError"], true);
     assert_eq!(
         refused["content"][0]["text"],
         "there are 64 calls open; wait for one to end"
     );
-    visit.end().await;
+    connection.end().await;
 }
 
 #[tokio::test]
-async fn whoever_hangs_up_at_once_wanted_nothing() {
+async fn a_client_that_disconnects_at_once_is_no_error() {
     let (near, far) = tokio::io::duplex(1024);
     drop(far);
     let (reader, writer) = tokio::io::split(near);

@@ -1,5 +1,5 @@
-//! A server's form: carried to the person by the call that runs, and answered by nobody else.
-//! No secret is asked for, and no address is opened.
+//! Forms of servers: the running call carries them to the user, and nothing else answers them.
+//! No form asks for a secret, and no URL is opened.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use toolcall::{
     AllowAll, Answer, Approver, BoxFuture, FormAnswer, FormQuestion, FormValues, Question,
 };
 
-use super::fake::{Fake, settings, tool, with_engine};
+use super::fake::{FakeServer, settings, tool, with_engine};
 
-/// Fills in every form with the same value, and keeps who asked what.
+/// Fills in every form with the same value, and records the forms.
 #[derive(Clone, Default)]
-struct Person {
+struct ScriptedUser {
     seen: Arc<Mutex<Vec<String>>>,
 }
 
-impl Approver for Person {
+impl Approver for ScriptedUser {
     fn ask<'a>(&'a self, _question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
         Box::pin(async { Answer::reject() })
     }
@@ -36,18 +36,20 @@ impl Approver for Person {
     }
 }
 
-/// A server that asks this before it answers, and answers with what it was told.
-fn asking(params: Value) -> Fake {
-    Fake::new(move |_, mut talk| {
+/// Returns a server that sends this form before it answers, and answers with the user's reply.
+fn asking(params: Value) -> FakeServer {
+    FakeServer::new(move |_, mut connection| {
         let params = params.clone();
         async move {
-            talk.begin(json!([tool("work")])).await;
-            let call = talk.call().await;
+            connection.begin(json!([tool("work")])).await;
+            let call = connection.call().await;
             let request = json!({"jsonrpc": "2.0", "id": "e", "method": "elicitation/create", "params": params});
-            talk.say(request).await;
-            let answer = talk.hear().await.expect("an answer");
-            talk.answer_text(&call, &answer["result"].to_string()).await;
-            talk.echo().await;
+            connection.send(request).await;
+            let answer = connection.receive().await.expect("an answer");
+            connection
+                .answer_text(&call, &answer["result"].to_string())
+                .await;
+            connection.echo().await;
         }
     })
 }
@@ -57,23 +59,23 @@ fn form(field: &str) -> Value {
     json!({"mode": "form", "message": "Who are you?", "requestedSchema": schema})
 }
 
-/// What the server was told, and what the person saw.
-async fn told(params: Value) -> (String, Vec<String>) {
-    let (fake, person) = (asking(params), Person::default());
-    let approver = person.clone();
+/// Returns the reply that the server got, and the forms that the user saw.
+async fn elicit(params: Value) -> (String, Vec<String>) {
+    let (fake, user) = (asking(params), ScriptedUser::default());
+    let approver = user.clone();
     let session = with_engine(vec![(settings("fake"), fake)], |engine| {
         engine.policy(AllowAll).approver(approver)
     });
     session.servers.start();
     session.servers.settled().await;
-    let said = session.said("work").await;
-    let seen = person.seen.lock().clone();
+    let said = session.result_text("work").await;
+    let seen = user.seen.lock().clone();
     (said, seen)
 }
 
 #[tokio::test]
-async fn a_form_is_carried_to_the_person_and_back() {
-    let (said, seen) = told(form("name")).await;
+async fn a_form_is_carried_to_the_user_and_back() {
+    let (said, seen) = elicit(form("name")).await;
     assert_eq!(seen, ["fake: Who are you?"]);
     let answer: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(
@@ -83,10 +85,10 @@ async fn a_form_is_carried_to_the_person_and_back() {
 }
 
 #[tokio::test]
-async fn no_secret_and_no_address_reaches_the_person() {
+async fn no_form_for_a_secret_or_a_url_reaches_the_user() {
     let url = json!({"mode": "url", "message": "Open", "url": "https://example.com", "elicitationId": "1"});
     for params in [form("password"), form("api_key"), url] {
-        let (said, seen) = told(params).await;
+        let (said, seen) = elicit(params).await;
         let answer: Value = serde_json::from_str(&said).unwrap();
         assert_eq!((&answer["action"], seen), (&json!("decline"), Vec::new()));
     }

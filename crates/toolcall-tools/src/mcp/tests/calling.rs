@@ -1,5 +1,5 @@
-//! Calls: what a server says during one, what it asks back, and how one ends early.
-//! What the blocks of a result become is tested beside them.
+//! Calls: progress, input requests of the server, cancellation and timeouts.
+//! The conversion of results is tested beside it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,21 +9,23 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use toolcall::{Ending, Limits, ToolRequest};
 
-use super::fake::{Fake, Session, Talk, said, session, settings, tool, with_engine};
+use super::fake::{
+    FakeConnection, FakeServer, FakeSession, result_text, session, settings, tool, with_engine,
+};
 
-/// A server with the tool `work` whose calls are played by this script, one after the other.
-fn working<F, Fut>(script: F) -> Fake
+/// Returns a server with the tool `work`; this script answers its calls, one after the other.
+fn working<F, Fut>(script: F) -> FakeServer
 where
-    F: Fn(Talk, Value) -> Fut + Send + Sync + Clone + 'static,
-    Fut: Future<Output = Talk> + Send + 'static,
+    F: Fn(FakeConnection, Value) -> Fut + Send + Sync + Clone + 'static,
+    Fut: Future<Output = FakeConnection> + Send + 'static,
 {
-    Fake::new(move |_, mut talk| {
+    FakeServer::new(move |_, mut connection| {
         let script = script.clone();
         async move {
-            talk.begin(json!([tool("work")])).await;
+            connection.begin(json!([tool("work")])).await;
             loop {
-                let call = talk.call().await;
-                talk = script(talk, call).await;
+                let call = connection.call().await;
+                connection = script(connection, call).await;
             }
         }
     })
@@ -31,30 +33,41 @@ where
 
 #[tokio::test]
 async fn failures_keep_their_words_and_what_was_produced() {
-    let fake = working(|mut talk, call| async move {
+    let fake = working(|mut connection, call| async move {
         let content = json!([{"type": "text", "text": "no such thing"}]);
         match call["params"]["arguments"]["how"].as_str() {
             Some("tool") => {
-                talk.answer(&call, json!({"content": content, "isError": true}))
+                connection
+                    .answer(&call, json!({"content": content, "isError": true}))
                     .await
             }
-            Some("protocol") => talk.refuse(&call, -32602, "bad \u{1b}[31marguments").await,
-            Some("empty") => talk.say(json!({"jsonrpc": "2.0", "id": call["id"]})).await,
+            Some("protocol") => {
+                connection
+                    .refuse(&call, -32602, "bad \u{1b}[31marguments")
+                    .await
+            }
+            Some("empty") => {
+                connection
+                    .send(json!({"jsonrpc": "2.0", "id": call["id"]}))
+                    .await
+            }
             Some("text_id") => {
                 let id = call["id"].to_string();
-                talk.say(json!({"jsonrpc": "2.0", "id": id, "result": {"content": content}}))
+                connection
+                    .send(json!({"jsonrpc": "2.0", "id": id, "result": {"content": content}}))
                     .await;
             }
             _ => {
-                talk.say(json!({"id": call["id"], "error": "just words"}))
+                connection
+                    .send(json!({"id": call["id"], "error": "just words"}))
                     .await
             }
         }
-        talk
+        connection
     });
     let session = session(&fake).await;
     let how = async |how: &str| {
-        said(
+        result_text(
             &session
                 .engine
                 .run(ToolRequest::new("work", json!({"how": how})))
@@ -72,80 +85,81 @@ async fn failures_keep_their_words_and_what_was_produced() {
 }
 
 #[tokio::test]
-async fn progress_is_told_before_the_answer() {
-    let fake = working(|mut talk, call| async move {
+async fn progress_is_reported_before_the_answer() {
+    let fake = working(|mut connection, call| async move {
         let token = call["params"]["_meta"]["progressToken"].clone();
         for step in 1..=3 {
             let params = json!({"progressToken": token, "progress": step, "total": 4, "message": format!("step {step}")});
-            talk.notify("notifications/progress", params).await;
+            connection.notify("notifications/progress", params).await;
         }
-        // That of a call that nobody made is nobody's.
-        talk.notify(
-            "notifications/progress",
-            json!({"progressToken": "x", "progress": 9}),
-        )
-        .await;
-        talk.answer_text(&call, "done").await;
-        talk
+        // Progress with an unknown token is ignored.
+        connection
+            .notify(
+                "notifications/progress",
+                json!({"progressToken": "x", "progress": 9}),
+            )
+            .await;
+        connection.answer_text(&call, "done").await;
+        connection
     });
     let session = session(&fake).await;
-    assert_eq!(session.said("work").await, "done");
-    let told: Vec<_> = session
+    assert_eq!(session.result_text("work").await, "done");
+    let reported: Vec<_> = session
         .progress
         .lock()
         .iter()
         .map(|progress| (progress.fraction(), progress.message().map(str::to_owned)))
         .collect();
     let last = (Some(0.75), Some("step 3".to_owned()));
-    assert_eq!(told.last(), Some(&last));
+    assert_eq!(reported.last(), Some(&last));
     assert!(
-        told.windows(2).all(|pair| pair[0].0 <= pair[1].0),
-        "{told:?}"
+        reported.windows(2).all(|pair| pair[0].0 <= pair[1].0),
+        "{reported:?}"
     );
 }
 
-/// A call that hangs until the server hears that it was cancelled, and is answered only then.
-fn hanging(heard: &mpsc::Sender<Value>) -> Fake {
-    let heard = heard.clone();
-    working(move |mut talk, call| {
-        let heard = heard.clone();
+/// Returns a server that answers a call only after it was cancelled.
+fn hanging(received: &mpsc::Sender<Value>) -> FakeServer {
+    let received = received.clone();
+    working(move |mut connection, call| {
+        let received = received.clone();
         async move {
             if call["params"]["arguments"]["hang"] != true {
-                talk.answer_text(&call, "prompt").await;
-                return talk;
+                connection.answer_text(&call, "prompt").await;
+                return connection;
             }
-            heard.send(call.clone()).await.unwrap();
-            let cancelled = talk.expect("notifications/cancelled").await;
+            received.send(call.clone()).await.unwrap();
+            let cancelled = connection.expect("notifications/cancelled").await;
             assert_eq!(cancelled["params"]["requestId"], call["id"]);
-            talk.answer_text(&call, "too late").await;
-            heard.send(cancelled).await.unwrap();
-            talk
+            connection.answer_text(&call, "too late").await;
+            received.send(cancelled).await.unwrap();
+            connection
         }
     })
 }
 
 #[tokio::test]
-async fn a_cancelled_call_is_told_and_its_late_answer_is_nobodys() {
-    let (sender, mut heard) = mpsc::channel(8);
+async fn the_server_is_notified_of_a_cancelled_call_and_its_late_answer_is_ignored() {
+    let (sender, mut received) = mpsc::channel(8);
     let session = session(&hanging(&sender)).await;
     let turn = session.engine.turn();
     let call = turn
         .call(ToolRequest::new("work", json!({"hang": true})))
         .await;
-    heard.recv().await.unwrap();
+    received.recv().await.unwrap();
     assert!(session.engine.cancel(call.id()));
     let outcome = call.await;
     assert!(
         matches!(outcome.ending(), Ending::Cancelled { .. }),
         "{outcome:?}"
     );
-    heard.recv().await.unwrap();
-    assert_eq!(session.said("work").await, "prompt");
+    received.recv().await.unwrap();
+    assert_eq!(session.result_text("work").await, "prompt");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_takes_too_long_is_cancelled() {
-    let (sender, mut heard) = mpsc::channel(8);
+    let (sender, mut received) = mpsc::channel(8);
     let mut slow = settings("fake");
     slow.timeouts.call = Duration::from_secs(3);
     let session = with_engine(vec![(slow, hanging(&sender))], |engine| {
@@ -157,15 +171,15 @@ async fn a_call_that_takes_too_long_is_cancelled() {
         .engine
         .run(ToolRequest::new("work", json!({"hang": true})))
         .await;
-    assert_eq!(said(&outcome), "timed_out: timed out after 3s");
-    heard.recv().await.unwrap();
-    heard.recv().await.unwrap();
-    assert_eq!(session.said("work").await, "prompt");
+    assert_eq!(result_text(&outcome), "timed_out: timed out after 3s");
+    received.recv().await.unwrap();
+    received.recv().await.unwrap();
+    assert_eq!(session.result_text("work").await, "prompt");
 }
 
 #[tokio::test]
 async fn what_a_server_asks_is_answered_or_refused() {
-    let fake = working(|mut talk, call| async move {
+    let fake = working(|mut connection, call| async move {
         let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
         let requests = [
             ("ping", json!({})),
@@ -183,13 +197,13 @@ async fn what_a_server_asks_is_answered_or_refused() {
         ];
         let mut answers = Vec::new();
         for (number, (method, params)) in requests.into_iter().enumerate() {
-            talk.say(json!({"jsonrpc": "2.0", "id": format!("q{number}"), "method": method, "params": params})).await;
-            let answer = talk.hear().await.unwrap();
+            connection.send(json!({"jsonrpc": "2.0", "id": format!("q{number}"), "method": method, "params": params})).await;
+            let answer = connection.receive().await.unwrap();
             let outcome = answer.get("result").or(answer.get("error")).unwrap();
             answers.push(format!("{method}: {outcome}"));
         }
-        talk.answer_text(&call, &answers.join("\n")).await;
-        talk
+        connection.answer_text(&call, &answers.join("\n")).await;
+        connection
     });
     let session = session(&fake).await;
     expect![[r#"
@@ -199,12 +213,12 @@ async fn what_a_server_asks_is_answered_or_refused() {
         elicitation/create: {"action":"decline"}
         elicitation/create: {"code":-32601,"message":"elicitation/create"}
         made/up: {"code":-32601,"message":"made/up"}"#]]
-    .assert_eq(&session.said("work").await);
+    .assert_eq(&session.result_text("work").await);
 }
 
 #[tokio::test]
 async fn what_a_server_must_know_first_is_answered_in_rounds() {
-    let fake = working(|mut talk, call| async move {
+    let fake = working(|mut connection, call| async move {
         let params = &call["params"];
         match params["requestState"].as_str() {
             None => {
@@ -214,54 +228,56 @@ async fn what_a_server_must_know_first_is_answered_in_rounds() {
                     "where": {"method": "roots/list"},
                 });
                 let result = json!({"resultType": "input_required", "inputRequests": requests, "requestState": "s1"});
-                talk.answer(&call, result).await;
+                connection.answer(&call, result).await;
             }
             Some("s1") => {
-                talk.answer_text(&call, &params["inputResponses"].to_string())
+                connection
+                    .answer_text(&call, &params["inputResponses"].to_string())
                     .await
             }
             Some(other) => panic!("a state that nobody gave: {other}"),
         }
-        talk
+        connection
     });
     let session = session(&fake).await;
     let expected =
         r#"{"where":{"roots":[{"uri":"file:///w/","name":"w"}]},"who":{"action":"decline"}}"#;
-    assert_eq!(session.said("work").await, expected);
+    assert_eq!(session.result_text("work").await, expected);
 }
 
 #[tokio::test]
 async fn rounds_without_end_end() {
-    let fake = working(|mut talk, call| async move {
+    let fake = working(|mut connection, call| async move {
         let result =
             json!({"resultType": "input_required", "inputRequests": {}, "requestState": "s"});
-        talk.answer(&call, result).await;
-        talk
+        connection.answer(&call, result).await;
+        connection
     });
     let session = session(&fake).await;
     assert_eq!(
-        session.said("work").await,
+        session.result_text("work").await,
         "failed: it asked back over 10 times"
     );
 }
 
 #[tokio::test]
 async fn logs_are_kept_for_people() {
-    let fake = working(|mut talk, call| async move {
+    let fake = working(|mut connection, call| async move {
         for number in 0..300 {
             let params = json!({"level": "info", "data": format!("line {number}\u{202e}")});
-            talk.notify("notifications/message", params).await;
+            connection.notify("notifications/message", params).await;
         }
-        talk.notify(
-            "notifications/message",
-            json!({"level": "error", "data": {"code": 5}}),
-        )
-        .await;
-        talk.answer_text(&call, "done").await;
-        talk
+        connection
+            .notify(
+                "notifications/message",
+                json!({"level": "error", "data": {"code": 5}}),
+            )
+            .await;
+        connection.answer_text(&call, "done").await;
+        connection
     });
     let session = session(&fake).await;
-    assert_eq!(session.said("work").await, "done");
+    assert_eq!(session.result_text("work").await, "done");
     let log = session.status().log;
     assert_eq!(log.len(), 50);
     assert_eq!(log[48], r"[info] line 299\u{202e}");
@@ -270,17 +286,18 @@ async fn logs_are_kept_for_people() {
 
 #[tokio::test]
 async fn calls_run_side_by_side() {
-    let fake = Fake::new(|_, mut talk| async move {
-        talk.begin(json!([tool("work")])).await;
+    let fake = FakeServer::new(|_, mut connection| async move {
+        connection.begin(json!([tool("work")])).await;
         let mut calls = Vec::new();
         while calls.len() < 64 {
-            calls.push(talk.call().await);
+            calls.push(connection.call().await);
         }
         for call in calls.iter().rev() {
-            talk.answer_text(call, &call["params"]["arguments"]["n"].to_string())
+            connection
+                .answer_text(call, &call["params"]["arguments"]["n"].to_string())
                 .await;
         }
-        talk.echo().await;
+        connection.echo().await;
     });
     let session = session(&fake).await;
     let turn = session.engine.turn();
@@ -292,51 +309,51 @@ async fn calls_run_side_by_side() {
         );
     }
     for (number, handle) in handles.into_iter().enumerate() {
-        assert_eq!(said(&handle.await), number.to_string());
+        assert_eq!(result_text(&handle.await), number.to_string());
     }
 }
 
-/// One hanging server is nobody else's business.
+/// A server that hangs does not delay the others.
 #[tokio::test]
-async fn a_server_that_hangs_delays_nobody() {
+async fn a_server_that_hangs_does_not_delay_others() {
     let (sender, stuck) = oneshot::channel::<()>();
     let stuck = Arc::new(parking_lot::Mutex::new(Some(stuck)));
-    let hanging = Fake::new(move |_, talk| {
+    let hanging = FakeServer::new(move |_, connection| {
         let stuck = stuck.lock().take();
         async move {
             if let Some(stuck) = stuck {
                 stuck.await.ok();
             }
-            drop(talk);
+            drop(connection);
         }
     });
-    let quick = Fake::echoing(json!([tool("work")]));
-    let session: Session = super::fake::unstarted(vec![
+    let quick = FakeServer::echoing(json!([tool("work")]));
+    let session: FakeSession = super::fake::unstarted(vec![
         (settings("slow"), hanging),
         (settings("quick"), quick),
     ]);
     let mut changes = session.registry.changes();
     session.servers.start();
     changes.changed().await.unwrap();
-    assert_eq!(session.said("work").await, "work");
+    assert_eq!(session.result_text("work").await, "work");
     drop(sender);
     session.servers.close().await;
 }
 
 #[tokio::test]
 async fn a_trace_is_handed_on() {
-    let fake = Fake::new(|_, mut talk| async move {
-        talk.begin(json!([tool("work")])).await;
-        let call = talk.call().await;
+    let fake = FakeServer::new(|_, mut connection| async move {
+        connection.begin(json!([tool("work")])).await;
+        let call = connection.call().await;
         let meta = &call["params"]["_meta"];
         assert!(!meta["progressToken"].is_null(), "{call}");
         let trace = meta["traceparent"].as_str().unwrap_or("none").to_owned();
-        talk.answer_text(&call, &trace).await;
-        talk.echo().await;
+        connection.answer_text(&call, &trace).await;
+        connection.echo().await;
     });
     let session = session(&fake).await;
     let turn = session.engine.turn();
     turn.set_trace([("traceparent".into(), "00-aa-bb-01".into())]);
     let outcome = turn.call(ToolRequest::new("work", json!({}))).await.await;
-    assert_eq!(said(&outcome), "00-aa-bb-01");
+    assert_eq!(result_text(&outcome), "00-aa-bb-01");
 }

@@ -1,4 +1,4 @@
-//! A server that is a script, and a session that uses it.
+//! A scripted server, and a session that uses it.
 //! It asserts only what every script relies on.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use toolcall::{
     Progress, Registry, SharedRegistry, ToolCall, ToolRequest,
 };
 
-use super::super::dial::{Dial, Wire};
+use super::super::connector::{Connector, RawTransport};
 use super::super::notifications::Notifications;
 use super::super::servers::{Servers, Surroundings};
 use super::super::settings::{Program, ServerSettings};
@@ -22,15 +22,15 @@ use super::super::status::{ServerState, ServerStatus};
 
 pub(super) const NEWEST_LEGACY: &str = "2025-11-25";
 
-/// The server's end of a wire.
-pub(super) struct Talk {
+/// The server's side of a connection.
+pub(super) struct FakeConnection {
     reader: BufReader<ReadHalf<DuplexStream>>,
     writer: WriteHalf<DuplexStream>,
-    /// What came while something else was waited for.
+    /// Messages that arrived while [`expect`](Self::expect) waited for another one.
     pub(super) passed: Vec<Value>,
 }
 
-impl Talk {
+impl FakeConnection {
     fn new(stream: DuplexStream) -> Self {
         let (reader, writer) = split(stream);
         Self {
@@ -40,8 +40,8 @@ impl Talk {
         }
     }
 
-    /// The next message; none when the client is gone.
-    pub(super) async fn hear(&mut self) -> Option<Value> {
+    /// Receives the next message; `None` when the client is gone.
+    pub(super) async fn receive(&mut self) -> Option<Value> {
         let mut line = String::new();
         match self.reader.read_line(&mut line).await {
             Ok(1..) => Some(serde_json::from_str(&line).expect("the client writes JSON")),
@@ -49,10 +49,10 @@ impl Talk {
         }
     }
 
-    /// The next message of this method; it waits for ever if the client is gone.
+    /// Receives the next message of this method; waits forever if the client is gone.
     pub(super) async fn expect(&mut self, method: &str) -> Value {
         loop {
-            match self.hear().await {
+            match self.receive().await {
                 Some(message) if message["method"] == method => return message,
                 Some(other) => self.passed.push(other),
                 None => std::future::pending().await,
@@ -60,33 +60,33 @@ impl Talk {
         }
     }
 
-    pub(super) async fn say_bytes(&mut self, bytes: &[u8]) {
-        // A client that hung up does not hear it.
+    pub(super) async fn send_bytes(&mut self, bytes: &[u8]) {
+        // The client may have disconnected.
         self.writer.write_all(bytes).await.ok();
     }
 
-    pub(super) async fn say(&mut self, message: Value) {
-        self.say_bytes(format!("{message}\n").as_bytes()).await;
+    pub(super) async fn send(&mut self, message: Value) {
+        self.send_bytes(format!("{message}\n").as_bytes()).await;
     }
 
     pub(super) async fn answer(&mut self, request: &Value, result: Value) {
-        self.say(json!({"jsonrpc": "2.0", "id": request["id"], "result": result}))
+        self.send(json!({"jsonrpc": "2.0", "id": request["id"], "result": result}))
             .await;
     }
 
     pub(super) async fn refuse(&mut self, request: &Value, code: i64, message: &str) {
         let error = json!({"code": code, "message": message});
-        self.say(json!({"jsonrpc": "2.0", "id": request["id"], "error": error}))
+        self.send(json!({"jsonrpc": "2.0", "id": request["id"], "error": error}))
             .await;
     }
 
     pub(super) async fn notify(&mut self, method: &str, params: Value) {
-        self.say(json!({"jsonrpc": "2.0", "method": method, "params": params}))
+        self.send(json!({"jsonrpc": "2.0", "method": method, "params": params}))
             .await;
     }
 
-    /// Greets as servers of this version do that know no other.
-    pub(super) async fn greet(&mut self, version: &str) {
+    /// Performs the handshake of a server that knows only this version.
+    pub(super) async fn handshake(&mut self, version: &str) {
         let discover = self.expect("server/discover").await;
         self.refuse(&discover, -32601, "Method not found").await;
         let initialize = self.expect("initialize").await;
@@ -108,9 +108,9 @@ impl Talk {
         self.answer(&request, json!({"tools": tools})).await;
     }
 
-    /// Greets and lists.
+    /// Performs the handshake and lists these tools.
     pub(super) async fn begin(&mut self, tools: Value) {
-        self.greet(NEWEST_LEGACY).await;
+        self.handshake(NEWEST_LEGACY).await;
         self.list(tools).await;
     }
 
@@ -125,7 +125,7 @@ impl Talk {
 
     /// Answers every call with its tool's name, until the client is gone.
     pub(super) async fn echo(mut self) {
-        while let Some(message) = self.hear().await {
+        while let Some(message) = self.receive().await {
             if message["method"] == "tools/call" {
                 let name = message["params"]["name"]
                     .as_str()
@@ -137,56 +137,59 @@ impl Talk {
     }
 }
 
-/// A tool that takes anything.
+/// Returns a tool that accepts any object.
 pub(super) fn tool(name: &str) -> Value {
     json!({"name": name, "description": format!("Does {name}."), "inputSchema": {"type": "object"}})
 }
 
-type Script = dyn Fn(usize, Talk) -> BoxFuture<'static, ()> + Send + Sync;
+type Script = dyn Fn(usize, FakeConnection) -> BoxFuture<'static, ()> + Send + Sync;
 
-/// A server that plays a script, anew for each connection.
+/// A server that runs a script for each connection.
 #[derive(Clone)]
-pub(super) struct Fake {
-    pub(super) dials: Arc<AtomicUsize>,
+pub(super) struct FakeServer {
+    pub(super) connections: Arc<AtomicUsize>,
     script: Arc<Script>,
 }
 
-impl Fake {
-    /// The script gets the number of the connection, from 0, and its wire.
+impl FakeServer {
+    /// Creates a server. The script gets the number of the connection, from 0, and the connection.
     pub(super) fn new<F, Fut>(script: F) -> Self
     where
-        F: Fn(usize, Talk) -> Fut + Send + Sync + 'static,
+        F: Fn(usize, FakeConnection) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
         Self {
-            dials: Arc::default(),
-            script: Arc::new(move |number, talk| Box::pin(script(number, talk))),
+            connections: Arc::default(),
+            script: Arc::new(move |number, connection| Box::pin(script(number, connection))),
         }
     }
 
-    /// A server with these tools that answers every call with the tool's name.
+    /// Creates a server with these tools that answers every call with the tool's name.
     pub(super) fn echoing(tools: Value) -> Self {
-        Self::new(move |_, mut talk| {
+        Self::new(move |_, mut connection| {
             let tools = tools.clone();
             async move {
-                talk.begin(tools).await;
-                talk.echo().await;
+                connection.begin(tools).await;
+                connection.echo().await;
             }
         })
     }
 
-    pub(super) fn dialled(&self) -> usize {
-        self.dials.load(Ordering::SeqCst)
+    pub(super) fn connection_count(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 }
 
-impl Dial for Fake {
-    fn dial(&self, _ears: Arc<Notifications>) -> BoxFuture<'_, Result<Wire, String>> {
+impl Connector for FakeServer {
+    fn connect(
+        &self,
+        _notifications: Arc<Notifications>,
+    ) -> BoxFuture<'_, Result<RawTransport, String>> {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
-        let number = self.dials.fetch_add(1, Ordering::SeqCst);
-        tokio::spawn((self.script)(number, Talk::new(theirs)));
+        let number = self.connections.fetch_add(1, Ordering::SeqCst);
+        tokio::spawn((self.script)(number, FakeConnection::new(theirs)));
         let (reader, writer) = split(ours);
-        Box::pin(std::future::ready(Ok(Wire::Lines {
+        Box::pin(std::future::ready(Ok(RawTransport::Lines {
             reader: Box::new(reader),
             writer: Box::new(writer),
             process: None,
@@ -194,8 +197,8 @@ impl Dial for Fake {
     }
 }
 
-/// A session with servers.
-pub(super) struct Session {
+/// A session with scripted servers.
+pub(super) struct FakeSession {
     pub(super) servers: Servers,
     pub(super) registry: SharedRegistry,
     pub(super) engine: Engine,
@@ -206,32 +209,33 @@ pub(super) fn settings(name: &str) -> ServerSettings {
     ServerSettings::new(name, Program::new("fake", ["--server"], []))
 }
 
-/// A session with one server, called `fake`, that is started and settled.
-pub(super) async fn session(fake: &Fake) -> Session {
+/// Returns a session with one server, called `fake`, that has started.
+pub(super) async fn session(fake: &FakeServer) -> FakeSession {
     let session = unstarted(vec![(settings("fake"), fake.clone())]);
     session.servers.start();
     session.servers.settled().await;
     session
 }
 
-pub(super) fn unstarted(servers: Vec<(ServerSettings, Fake)>) -> Session {
+pub(super) fn unstarted(servers: Vec<(ServerSettings, FakeServer)>) -> FakeSession {
     with_engine(servers, |engine| engine.policy(AllowAll))
 }
 
 pub(super) fn with_engine(
-    servers: Vec<(ServerSettings, Fake)>,
+    servers: Vec<(ServerSettings, FakeServer)>,
     adjust: impl FnOnce(EngineBuilder) -> EngineBuilder,
-) -> Session {
+) -> FakeSession {
     let mut built_in = Registry::new();
     let definition = Definition::new("read_file", "Reads.", json!({"type": "object"}));
     let tool = CustomTool::new(definition, |_, _| async { Ok("built in") });
     built_in.add_any(Arc::new(tool)).unwrap();
     let registry = SharedRegistry::new(built_in);
-    let dialled = servers
+    let connected = servers
         .into_iter()
-        .map(|(settings, fake)| (settings, Box::new(fake) as Box<dyn Dial>));
+        .map(|(settings, fake)| (settings, Box::new(fake) as Box<dyn Connector>));
     let surroundings = Surroundings::new(vec!["/w".into()], []);
-    let servers = Servers::dialled(dialled.collect(), &surroundings, registry.clone()).unwrap();
+    let servers =
+        Servers::with_connectors(connected.collect(), &surroundings, registry.clone()).unwrap();
     let progress = Arc::<Mutex<Vec<Progress>>>::default();
     let seen = progress.clone();
     let engine =
@@ -242,7 +246,7 @@ pub(super) fn with_engine(
                     seen.lock().push(progress.clone());
                 }
             });
-    Session {
+    FakeSession {
         servers,
         registry,
         engine: adjust(engine).build(),
@@ -250,14 +254,14 @@ pub(super) fn with_engine(
     }
 }
 
-impl Session {
+impl FakeSession {
     pub(super) async fn call(&self, tool: &str) -> Outcome {
         self.engine.run(ToolRequest::new(tool, json!({}))).await
     }
 
-    /// What a call says in the end: its texts, or why it failed.
-    pub(super) async fn said(&self, tool: &str) -> String {
-        said(&self.call(tool).await)
+    /// Calls a tool and returns the text of its result, or why it failed.
+    pub(super) async fn result_text(&self, tool: &str) -> String {
+        result_text(&self.call(tool).await)
     }
 
     pub(super) fn status(&self) -> ServerStatus {
@@ -277,7 +281,7 @@ impl Session {
         names.collect()
     }
 
-    /// Waits until the registry changed once more.
+    /// Runs `change` and waits until the registry has changed.
     pub(super) async fn changed(&self, change: impl Future<Output = ()>) {
         let mut changes = self.registry.changes();
         changes.mark_unchanged();
@@ -286,7 +290,7 @@ impl Session {
     }
 }
 
-pub(super) fn said(outcome: &Outcome) -> String {
+pub(super) fn result_text(outcome: &Outcome) -> String {
     match outcome.ending() {
         Ending::Completed => {
             let texts = outcome

@@ -1,5 +1,5 @@
-//! Grants of the real policy on tools of servers: they die with the definition they were for.
-//! What else a policy says is tested in its own crate.
+//! Remembered rules of the real policy for tools of servers: they end with the definition that they were for.
+//! The rest of the policy is tested in its own crate.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use toolcall::{Effect, Intent, Policy, SessionContext, SessionId, ToolRequest, V
 use toolcall_policy::{Layer, LayerSource, PolicyText, RuleContext, Rules, Trust};
 
 use super::super::settings::{Program, ServerSettings};
-use super::fake::{Fake, settings, unstarted};
+use super::fake::{FakeServer, settings, unstarted};
 
 fn listed(extra: Value) -> Value {
     let mut tool =
@@ -19,13 +19,13 @@ fn listed(extra: Value) -> Value {
     tool
 }
 
-/// The intent of a call of the tool as this server lists it, by whatever name it is called here.
+/// Returns the intent of a call of this server's tool, whatever its name in the registry.
 async fn intent(
     server: ServerSettings,
     tool: Value,
-    others: Vec<(ServerSettings, Fake)>,
+    others: Vec<(ServerSettings, FakeServer)>,
 ) -> Intent {
-    let mut servers = vec![(server, Fake::echoing(json!([tool])))];
+    let mut servers = vec![(server, FakeServer::echoing(json!([tool])))];
     servers.extend(others);
     let session = unstarted(servers);
     session.servers.start();
@@ -53,7 +53,7 @@ fn judge(layers: Vec<Layer>, intent: &Intent) -> Verdict {
         .judge(intent, &setting)
 }
 
-/// The first of the rules that "always" may write for this intent.
+/// Returns the first rule that "always allow" offers for this intent.
 fn granted(intent: &Intent) -> Layer {
     let Verdict::Ask { offers, .. } = judge(Vec::new(), intent) else {
         panic!("a server's tool is asked about");
@@ -91,8 +91,11 @@ async fn a_grant_dies_with_the_command_or_the_definition() {
             &intent(server, listed(json!({})), Vec::new()).await
         ));
     }
-    // Another title, or a clash that changes only its name here, is no change.
-    let clash = vec![(settings("other"), Fake::echoing(json!([listed(json!({}))])))];
+    // Another title, or another name in the registry, does not change the definition.
+    let clash = vec![(
+        settings("other"),
+        FakeServer::echoing(json!([listed(json!({}))])),
+    )];
     let renamed = intent(settings("fake"), listed(json!({"title": "Work!"})), clash).await;
     assert!(is_allowed(grant(), &renamed));
 }
@@ -135,10 +138,15 @@ pub(super) async fn silence_is_asked_about() {
     assert!(matches!(judge(Vec::new(), &intent), Verdict::Ask { .. }));
 }
 
-/// A rule about a server's tool holds by whatever name the tool is called here.
+/// A rule about a server's tool applies whatever the tool's name in the registry.
 #[tokio::test]
 async fn a_denial_is_not_escaped_by_another_name() {
-    let clash = || vec![(settings("other"), Fake::echoing(json!([listed(json!({}))])))];
+    let clash = || {
+        vec![(
+            settings("other"),
+            FakeServer::echoing(json!([listed(json!({}))])),
+        )]
+    };
     for rule in [
         "tool = 'mcp:fake/work'",
         "tool = 'mcp:fake/*'",
@@ -154,10 +162,11 @@ async fn a_denial_is_not_escaped_by_another_name() {
     }
 }
 
-/// Paths among the arguments are judged like those of any other tool.
+/// The policy judges paths in the arguments like those of any other tool.
 #[tokio::test]
 async fn protected_paths_hold_through_servers() {
-    let fake = Fake::echoing(json!([{"name": "write_note", "inputSchema": {"type": "object"}}]));
+    let fake =
+        FakeServer::echoing(json!([{"name": "write_note", "inputSchema": {"type": "object"}}]));
     let session = unstarted(vec![(settings("fake"), fake)]);
     session.servers.start();
     session.servers.settled().await;
@@ -175,7 +184,7 @@ async fn protected_paths_hold_through_servers() {
 }
 
 #[tokio::test]
-async fn whoever_is_asked_sees_the_command_the_words_and_the_claims() {
+async fn the_user_sees_the_command_the_description_and_the_claims() {
     let extra =
         json!({"annotations": {"readOnlyHint": true}, "description": "Works.\u{e0041}\u{202e}"});
     let intent = intent(settings("fake"), listed(extra), Vec::new()).await;

@@ -1,4 +1,4 @@
-//! Hostile servers of the field, as a table: every case that is known is run.
+//! Known attacks by servers, as a table: every case is run.
 //! What a case says must hold is written beside it in `hostile.jsonl`.
 
 use std::collections::BTreeSet;
@@ -9,13 +9,14 @@ use toolcall::text::is_hidden;
 use toolcall::{BoxFuture, Content};
 
 use super::super::parse_settings;
-use super::fake::{Fake, session, tool};
+use super::fake::{FakeServer, session, tool};
 use super::{granting, processes};
 
-type Run = fn() -> BoxFuture<'static, ()>;
+/// Runs one case.
+type CaseFn = fn() -> BoxFuture<'static, ()>;
 
 /// Every case by its id.
-const CASES: [(&str, Run); 19] = [
+const CASES: [(&str, CaseFn); 19] = [
     ("mcp-001-rug-pull-desc", || {
         Box::pin(granting::a_changed_description_is_asked_about())
     }),
@@ -72,16 +73,16 @@ async fn hostile_servers() {
 }
 
 async fn shadowing() {
-    let session = session(&Fake::echoing(json!([tool("read_file")]))).await;
+    let session = session(&FakeServer::echoing(json!([tool("read_file")]))).await;
     assert_eq!(session.names(), ["read_file", "fake__read_file"]);
-    assert_eq!(session.said("read_file").await, "built in");
+    assert_eq!(session.result_text("read_file").await, "built in");
 }
 
 async fn weird_names() {
     let long = "x".repeat(10_000);
     let names = ["", "a\nb", "\u{1b}[31mred", &long];
     let tools: Vec<_> = names.iter().map(|name| tool(name)).collect();
-    let session = session(&Fake::echoing(json!(tools))).await;
+    let session = session(&FakeServer::echoing(json!(tools))).await;
     assert_eq!(session.names(), ["read_file"]);
     let notes = session.status().notes;
     assert_eq!(notes.len(), 4, "{notes:?}");
@@ -100,7 +101,7 @@ async fn injected_words() {
     );
     let listed = json!({"name": "add", "description": words,
                         "inputSchema": {"type": "object", "properties": {"sidenote": {"description": "a\u{200b}b"}}}});
-    let session = session(&Fake::echoing(json!([listed]))).await;
+    let session = session(&FakeServer::echoing(json!([listed]))).await;
     let outcome = session.call("add").await;
     let registry = session.registry.snapshot();
     let definition = registry.definition("add").unwrap();
@@ -119,30 +120,30 @@ async fn tags_in_results() {
     let fake = answering(json!({"content": [{"type": "text", "text": "a\u{e0041}\u{e0042}b"}]}));
     let session = session(&fake).await;
     assert_eq!(
-        session.said("work").await,
+        session.result_text("work").await,
         "ab | (2 hidden characters were left out)"
     );
 }
 
-/// Answers the first call so.
-fn answering(result: Value) -> Fake {
-    Fake::new(move |_, mut talk| {
+/// Answers the first call with this result.
+fn answering(result: Value) -> FakeServer {
+    FakeServer::new(move |_, mut connection| {
         let result = result.clone();
         async move {
-            talk.begin(json!([tool("work")])).await;
-            let call = talk.call().await;
-            talk.answer(&call, result).await;
-            talk.echo().await;
+            connection.begin(json!([tool("work")])).await;
+            let call = connection.call().await;
+            connection.answer(&call, result).await;
+            connection.echo().await;
         }
     })
 }
 
 async fn half_a_line() {
-    let fake = Fake::new(|_, mut talk| async move {
-        talk.begin(json!([tool("work")])).await;
-        talk.call().await;
-        talk.say_bytes(b"{\"jsonrpc\":\"2.0\",\"id\"").await;
-        talk.expect("notifications/cancelled").await;
+    let fake = FakeServer::new(|_, mut connection| async move {
+        connection.begin(json!([tool("work")])).await;
+        connection.call().await;
+        connection.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\"").await;
+        connection.expect("notifications/cancelled").await;
     });
     let mut hasty = super::fake::settings("fake");
     hasty.timeouts.call = Duration::from_millis(50);
@@ -150,22 +151,22 @@ async fn half_a_line() {
     session.servers.start();
     session.servers.settled().await;
     assert_eq!(
-        session.said("work").await,
+        session.result_text("work").await,
         "timed_out: timed out after 50ms"
     );
 }
 
 async fn garbage() {
-    let fake = Fake::new(|_, mut talk| async move {
-        talk.begin(json!([tool("work")])).await;
-        talk.call().await;
-        while talk.passed.is_empty() {
-            talk.say_bytes(b"INFO ready\n").await;
+    let fake = FakeServer::new(|_, mut connection| async move {
+        connection.begin(json!([tool("work")])).await;
+        connection.call().await;
+        while connection.passed.is_empty() {
+            connection.send_bytes(b"INFO ready\n").await;
             tokio::task::yield_now().await;
         }
     });
     let session = session(&fake).await;
-    let reason = session.said("work").await;
+    let reason = session.result_text("work").await;
     assert!(
         reason.contains("it prints what is no message again and again"),
         "{reason}"
@@ -174,7 +175,7 @@ async fn garbage() {
 
 async fn flood_of_errors() {
     let shell = processes::shell("head -c 8388608 /dev/zero >&2; text done", "").await;
-    assert_eq!(shell.said().await, "done");
+    assert_eq!(shell.result_text().await, "done");
 }
 
 async fn flood_of_text() {
@@ -183,7 +184,7 @@ async fn flood_of_text() {
         json!({"content": [{"type": "text", "text": text}]}),
     ))
     .await;
-    let said = session.said("work").await;
+    let said = session.result_text("work").await;
     assert!(
         said.contains("bytes left out") && said.len() < 1024 * 1024,
         "{}",
@@ -224,44 +225,46 @@ async fn schema_bombs() {
         .map(|(name, schema)| json!({"name": name, "inputSchema": schema}))
         .chain([tool("good")])
         .collect();
-    let session = session(&Fake::echoing(json!(tools))).await;
+    let session = session(&FakeServer::echoing(json!(tools))).await;
     assert_eq!(session.names(), ["read_file", "good"]);
     assert_eq!(session.status().notes.len(), 4);
 }
 
 async fn elicited(params: Value) {
-    let fake = Fake::new(move |_, mut talk| {
+    let fake = FakeServer::new(move |_, mut connection| {
         let params = params.clone();
         async move {
-            talk.begin(json!([tool("work")])).await;
-            let call = talk.call().await;
-            talk.say(json!({"jsonrpc": "2.0", "id": "e", "method": "elicitation/create", "params": params})).await;
-            let answer = talk.hear().await.unwrap();
-            talk.answer_text(&call, answer["result"]["action"].as_str().unwrap_or("none"))
+            connection.begin(json!([tool("work")])).await;
+            let call = connection.call().await;
+            connection.send(json!({"jsonrpc": "2.0", "id": "e", "method": "elicitation/create", "params": params})).await;
+            let answer = connection.receive().await.unwrap();
+            connection
+                .answer_text(&call, answer["result"]["action"].as_str().unwrap_or("none"))
                 .await;
-            talk.echo().await;
+            connection.echo().await;
         }
     });
-    assert_eq!(session(&fake).await.said("work").await, "decline");
+    assert_eq!(session(&fake).await.result_text("work").await, "decline");
 }
 
 async fn flood_of_progress() {
-    let fake = Fake::new(|_, mut talk| async move {
-        talk.begin(json!([tool("work")])).await;
-        let call = talk.call().await;
+    let fake = FakeServer::new(|_, mut connection| async move {
+        connection.begin(json!([tool("work")])).await;
+        let call = connection.call().await;
         let token = call["params"]["_meta"]["progressToken"].clone();
         for step in 0..20_000 {
-            talk.notify(
-                "notifications/progress",
-                json!({"progressToken": token, "progress": step, "total": 19_999}),
-            )
-            .await;
+            connection
+                .notify(
+                    "notifications/progress",
+                    json!({"progressToken": token, "progress": step, "total": 19_999}),
+                )
+                .await;
         }
-        talk.answer_text(&call, "done").await;
-        talk.echo().await;
+        connection.answer_text(&call, "done").await;
+        connection.echo().await;
     });
     let session = session(&fake).await;
-    assert_eq!(session.said("work").await, "done");
+    assert_eq!(session.result_text("work").await, "done");
     let last = session
         .progress
         .lock()
@@ -271,15 +274,15 @@ async fn flood_of_progress() {
 }
 
 async fn crashing_at_start() {
-    let fake = Fake::new(|_, talk| async move { drop(talk) });
+    let fake = FakeServer::new(|_, connection| async move { drop(connection) });
     let session = session(&fake).await;
     assert_eq!(session.failure(), "it ended before it answered");
-    let begun = fake.dialled();
+    let begun = fake.connection_count();
     session.servers.start();
     session.servers.settled().await;
-    // Once again at once, and then no more for a while.
+    // One more start at once, and then none until the delay has passed.
     for _ in 0..100 {
         session.servers.start();
     }
-    assert_eq!(fake.dialled(), begun * 2);
+    assert_eq!(fake.connection_count(), begun * 2);
 }

@@ -1,5 +1,5 @@
-//! A server that is reached by streamable HTTP, answered line by line from a socket of our own.
-//! What rmcp does on the wire is its own business; here only what comes of it.
+//! A server over streamable HTTP, played by a local socket.
+//! It tests only the results; the HTTP protocol itself is rmcp's.
 
 use serde_json::{Value, json};
 use toolcall::{AllowAll, Engine, SharedRegistry, ToolRequest};
@@ -9,18 +9,19 @@ use url::Url;
 use super::super::servers::{Servers, Surroundings};
 use super::super::settings::{Address, ServerSettings};
 use super::super::status::ServerState;
-use super::fake::{said, tool};
+use super::fake::{result_text, tool};
 
-/// Answers every request as this function says: a status line with headers, and a body.
+/// Answers every request with the result of this function: a status line with headers, and a body.
 async fn site(respond: fn(&Value) -> (String, String)) -> (Url, Server) {
     let server = Server::start(move |request| {
         let (head, body) = request.split_once("\r\n\r\n").unwrap();
-        let (status, body) = match head.starts_with("POST") {
-            true => respond(&serde_json::from_str(body).unwrap()),
-            false => (
+        let (status, body) = if head.starts_with("POST") {
+            respond(&serde_json::from_str(body).unwrap())
+        } else {
+            (
                 "405 Method Not Allowed\r\ncontent-type: text/plain".to_owned(),
                 String::new(),
-            ),
+            )
         };
         Reply::Keep(response(&status, "", body))
     });
@@ -90,9 +91,9 @@ async fn a_server_on_the_web_is_called() {
     let outcome = engine.run(ToolRequest::new("work", json!({}))).await;
     let expected =
         r#"(a block of type `hologram` that cannot be shown: {"type":"hologram"}) | worked"#;
-    assert_eq!(said(&outcome), expected);
+    assert_eq!(result_text(&outcome), expected);
     let outcome = engine.run(ToolRequest::new("stream", json!({}))).await;
-    assert_eq!(said(&outcome), "streamed");
+    assert_eq!(result_text(&outcome), "streamed");
     let sent = server.requests();
     assert!(
         sent.iter().all(|head| head.contains("x-key: hunter22")),
@@ -102,7 +103,7 @@ async fn a_server_on_the_web_is_called() {
 }
 
 #[tokio::test]
-async fn a_site_that_is_no_server_is_told_without_its_secrets() {
+async fn a_site_that_is_no_server_is_reported_without_its_secrets() {
     let refuse = |_: &Value| {
         (
             "500 Oh No\r\ncontent-type: text/html".to_owned(),

@@ -1,20 +1,20 @@
-//! Lists of tools: pages, circles, bad items, names that others have.
-//! What a registry does with a schema is tested there.
+//! Lists of tools: pages, repeated cursors, invalid items, duplicate names.
+//! How a registry uses a schema is tested there.
 
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use super::fake::{Fake, session, settings, tool, unstarted};
+use super::fake::{FakeServer, session, settings, tool, unstarted};
 
-/// A server that lists these pages, with `nextCursor` as it stands in them.
-fn paged(pages: impl Fn(usize) -> Value + Send + Sync + Clone + 'static) -> Fake {
-    Fake::new(move |_, mut talk| {
+/// Returns a server that lists these pages, including their `nextCursor`.
+fn paged(pages: impl Fn(usize) -> Value + Send + Sync + Clone + 'static) -> FakeServer {
+    FakeServer::new(move |_, mut connection| {
         let pages = pages.clone();
         async move {
-            talk.greet("2025-06-18").await;
+            connection.handshake("2025-06-18").await;
             for number in 0.. {
-                let request = talk.expect("tools/list").await;
-                talk.answer(&request, pages(number)).await;
+                let request = connection.expect("tools/list").await;
+                connection.answer(&request, pages(number)).await;
             }
         }
     })
@@ -72,7 +72,7 @@ async fn one_bad_tool_does_not_cost_the_others() {
         {"name": "bare"},
         {"name": "odd name!", "inputSchema": {"type": "object"}},
     ]);
-    let session = session(&Fake::echoing(tools)).await;
+    let session = session(&FakeServer::echoing(tools)).await;
     assert_eq!(session.names(), ["read_file", "bare", "good", "odd_name_"]);
     expect![[r#"
         the tool `number 2` is left out: it is no object
@@ -83,17 +83,19 @@ async fn one_bad_tool_does_not_cost_the_others() {
         the tool `task` is left out: it runs only as a task, which is not supported
         the tool `broken` is left out: the input schema of `broken` cannot be used: it is no valid JSON schema: "nonsense" is not valid under any of the schemas listed in the 'anyOf' keyword"#]]
     .assert_eq(&session.status().notes.join("\n"));
-    // A name that was made valid is called as the server knows it.
-    assert_eq!(session.said("odd_name_").await, "odd name!");
+    // A tool whose name was made valid is called by the server's own name.
+    assert_eq!(session.result_text("odd_name_").await, "odd name!");
 }
 
 #[tokio::test]
 async fn a_server_without_tools_is_no_failure() {
-    let fake = Fake::new(|_, mut talk| async move {
-        talk.greet("2025-06-18").await;
-        let request = talk.expect("tools/list").await;
-        talk.refuse(&request, -32601, "Method not found").await;
-        talk.echo().await;
+    let fake = FakeServer::new(|_, mut connection| async move {
+        connection.handshake("2025-06-18").await;
+        let request = connection.expect("tools/list").await;
+        connection
+            .refuse(&request, -32601, "Method not found")
+            .await;
+        connection.echo().await;
     });
     let session = session(&fake).await;
     assert_eq!(session.status().notes, ["it offers no tools"]);
@@ -102,8 +104,9 @@ async fn a_server_without_tools_is_no_failure() {
 
 #[tokio::test]
 async fn names_that_others_have_say_whose_they_are() {
-    let fake =
-        |name: &'static str| Fake::echoing(json!([tool("read_file"), tool("search"), tool(name)]));
+    let fake = |name: &'static str| {
+        FakeServer::echoing(json!([tool("read_file"), tool("search"), tool(name)]))
+    };
     let session = unstarted(vec![(settings("a"), fake("x")), (settings("b"), fake("y"))]);
     session.servers.start();
     session.servers.settled().await;
@@ -119,9 +122,9 @@ async fn names_that_others_have_say_whose_they_are() {
         "y",
     ];
     assert_eq!(names, expected);
-    assert_eq!(session.said("read_file").await, "built in");
-    assert_eq!(session.said("a__read_file").await, "read_file");
-    // Rules go by the pair of server and tool, whatever the tool is called here.
+    assert_eq!(session.result_text("read_file").await, "built in");
+    assert_eq!(session.result_text("a__read_file").await, "read_file");
+    // Rules use the pair of server and tool, whatever the tool's name in the registry.
     let outcome = session.call("b__search").await;
     let tool = &outcome.call.prepared_as().unwrap().intent.tool;
     assert_eq!(

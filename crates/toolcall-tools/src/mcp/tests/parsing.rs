@@ -1,5 +1,5 @@
-//! Settings as editors write them, good and bad.
-//! No value of a variable or a header is in what is shown.
+//! Server settings as editors write them, valid and invalid.
+//! No output contains the value of a variable or a header.
 
 use expect_test::{Expect, expect};
 
@@ -52,7 +52,7 @@ fn the_usual_shapes_are_read() {
 }
 
 #[test]
-fn what_other_editors_know_is_told_and_passed_over() {
+fn unknown_keys_are_noted_and_ignored() {
     check(
         r#"{"servers": {"s": {"command": "x", "autoApprove": ["put"], "env": {"A": "${env:HOME}"}, "tools": ["put"]}}}"#,
         expect![[r#"
@@ -68,7 +68,7 @@ fn what_is_wrong_is_said_with_what_to_write() {
     let cases = [
         (
             "not json",
-            expect!["error: the settings are no JSON: expected ident at line 1 column 2"],
+            expect!["error: the settings are not JSON: expected ident at line 1 column 2"],
         ),
         (
             "{}",

@@ -1,5 +1,5 @@
-//! Servers that are real processes, made of the shell: what they get, what they leave, how they end.
-//! They wait for processes that others end; nothing else shows that a process is gone.
+//! Servers that are real processes, written in shell: their environment, their descendants, their end.
+//! They poll for the end of processes, because nothing else shows it.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use toolcall::{AllowAll, Engine, SharedRegistry, ToolRequest};
 use super::super::servers::{Servers, Surroundings};
 use super::super::settings::{Program, ServerSettings};
 use super::super::status::ServerState;
-use super::fake::said;
+use super::fake::result_text;
 
-/// A server whose one tool, `work`, does `$1`, after `$2` was done at its start.
+/// A server that evaluates `$2` when it starts and `$1` when its tool `work` is called.
 const SERVER: &str = r#"
     answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
     text() { answer "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"$1\"}]}"; }
@@ -29,42 +29,42 @@ const SERVER: &str = r#"
     done
 "#;
 
-pub(super) struct Shell {
+pub(super) struct ShellServer {
     pub(super) servers: Servers,
     pub(super) engine: Engine,
-    folder: TempDir,
+    directory: TempDir,
 }
 
-/// A session whose server does this when it is called, and this when it starts.
-pub(super) async fn shell(on_call: &str, on_start: &str) -> Shell {
+/// Starts a session whose server evaluates these scripts on a call and at its start.
+pub(super) async fn shell(on_call: &str, on_start: &str) -> ShellServer {
     let args = ["-c", SERVER, "server", on_call, on_start];
     let program = Program::new("sh", args, [("TOKEN", "hunter22")]);
     started(ServerSettings::new("sh", program)).await
 }
 
-async fn started(settings: ServerSettings) -> Shell {
-    let folder = TempDir::with_prefix("toolcall-mcp-").unwrap();
+async fn started(settings: ServerSettings) -> ShellServer {
+    let directory = TempDir::with_prefix("toolcall-mcp-").unwrap();
     let path = std::env::var_os("PATH").unwrap();
     let env = [
         ("PATH", path),
         ("AGENT_KEY", OsString::from("secret-of-the-agent")),
     ];
     let env = env.map(|(name, value)| (OsString::from(name), value));
-    let surroundings = Surroundings::new(vec![folder.path().to_owned()], env);
+    let surroundings = Surroundings::new(vec![directory.path().to_owned()], env);
     let registry = SharedRegistry::new(toolcall::Registry::new());
     let servers = Servers::new(vec![settings], &surroundings, registry.clone()).unwrap();
     servers.start();
     servers.settled().await;
-    Shell {
+    ShellServer {
         servers,
         engine: Engine::builder(registry).policy(AllowAll).build(),
-        folder,
+        directory,
     }
 }
 
-impl Shell {
-    pub(super) async fn said(&self) -> String {
-        said(&self.engine.run(ToolRequest::new("work", json!({}))).await)
+impl ShellServer {
+    pub(super) async fn result_text(&self) -> String {
+        result_text(&self.engine.run(ToolRequest::new("work", json!({}))).await)
     }
 
     fn failure(&self) -> String {
@@ -74,10 +74,10 @@ impl Shell {
         }
     }
 
-    /// Whether a process whose id the server wrote into this file is there.
+    /// Whether the process exists whose id the server wrote into this file.
     fn is_alive(&self, file: &str) -> bool {
         let pid =
-            std::fs::read_to_string(self.folder.path().join(file)).expect("the server wrote it");
+            std::fs::read_to_string(self.directory.path().join(file)).expect("the server wrote it");
         let status = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
         status.is_ok_and(|status| !status.contains(") Z "))
     }
@@ -88,15 +88,15 @@ impl Shell {
     }
 }
 
-/// Children in the group of the server, and in sessions of their own.
+/// Children in the server's process group, and in sessions of their own.
 const CHILDREN: &str =
     "sleep 300 & echo $! > child; setsid sleep 301 & echo $! > loner; echo $$ > server";
 
 #[tokio::test]
 async fn a_server_gets_its_variables_and_no_keys_of_the_agent() {
     let shell = shell(r#"text "$TOKEN,$AGENT_KEY,$PWD""#, "").await;
-    let folder = shell.folder.path().display().to_string();
-    assert_eq!(shell.said().await, format!("hunter22,,{folder}"));
+    let directory = shell.directory.path().display().to_string();
+    assert_eq!(shell.result_text().await, format!("hunter22,,{directory}"));
     let status = format!("{:?}", shell.servers.status());
     assert!(!status.contains("hunter22"), "{status}");
 }
@@ -105,9 +105,9 @@ async fn a_server_gets_its_variables_and_no_keys_of_the_agent() {
 async fn a_server_that_dies_tells_why_without_its_secrets() {
     let shell = shell("echo \"out of luck, $TOKEN\" >&2; exit 3", "").await;
     let expected = "failed: the server `sh` is gone: it ended (exit status: 3); the last it said: out of luck, …";
-    assert_eq!(shell.said().await, expected);
-    // It is started again at its next use.
-    assert_eq!(shell.said().await, expected);
+    assert_eq!(shell.result_text().await, expected);
+    // The next use starts it again.
+    assert_eq!(shell.result_text().await, expected);
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn a_server_that_dies_at_its_start_tells_why() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_told() {
+async fn a_missing_program_is_reported() {
     let missing = ServerSettings::new("sh", Program::new("no-such-program-anywhere", [], []));
     let shell = started(missing).await;
     let expected = "`no-such-program-anywhere` is not found; install it, or write its whole path";
@@ -129,7 +129,7 @@ async fn a_program_that_is_not_there_is_told() {
 #[tokio::test]
 async fn nothing_of_a_server_is_left_when_it_is_closed() {
     let shell = shell("text done", CHILDREN).await;
-    assert_eq!(shell.said().await, "done");
+    assert_eq!(shell.result_text().await, "done");
     assert!(
         ["server", "child", "loner"]
             .iter()
@@ -147,7 +147,7 @@ async fn nothing_of_a_server_is_left_when_it_is_closed() {
 #[tokio::test]
 async fn nothing_of_a_server_is_left_when_it_crashes() {
     let shell = shell("kill -9 $$", CHILDREN).await;
-    let reason = shell.said().await;
+    let reason = shell.result_text().await;
     assert!(reason.contains("it ended (signal: 9"), "{reason}");
     assert!(
         !["server", "child", "loner"]
@@ -172,13 +172,13 @@ async fn nothing_of_a_server_is_left_when_its_session_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_flood_of_errors_blocks_nobody() {
+async fn a_flood_of_errors_does_not_block_the_server() {
     let shell = shell(
         "head -c 16777216 /dev/zero >&2; echo the end >&2; text done",
         "",
     )
     .await;
-    assert_eq!(shell.said().await, "done");
+    assert_eq!(shell.result_text().await, "done");
     let log = shell.servers.status()[0].log.concat();
     assert!(log.len() < 1024 * 1024, "{}", log.len());
 }

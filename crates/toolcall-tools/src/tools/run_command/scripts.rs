@@ -1,5 +1,5 @@
-//! Files of the project that a command would run: what was approved is what was in them.
-//! They are found by where they stand in the command; what programs run by themselves is not seen.
+//! Finds scripts of the project that a command would run, and checks that they did not change after approval.
+//! It sees only scripts that the command line names, not those that a program runs by itself.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 use toolcall::{Command, Digest, FileBody, Part, PrepareContext, Reading, RunContext, ToolError};
 use toolcall_shell::{Words, unwrapped};
 
-/// More files than this are not looked at.
+/// The maximum number of scripts to check.
 const MOST_SCRIPTS: usize = 16;
 
-/// Programs whose first operand is what they run.
+/// Programs that run their first operand.
 const INTERPRETERS: [&str; 18] = [
     "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "deno", "bun", "tsx",
     "ts-node", "ruby", "perl", "php", "source", ".",
 ];
 
-/// How files end that are run rather than read.
+/// File extensions of scripts.
 const ENDINGS: [&str; 9] = ["sh", "bash", "zsh", "py", "js", "mjs", "ts", "rb", "pl"];
 
-/// The files that the command would run, as they are now.
-pub(super) async fn seen(command: &Command, look: &PrepareContext) -> BTreeMap<PathBuf, Digest> {
+/// Returns the scripts that the command would run, with the digests of their current content.
+pub(super) async fn digests(command: &Command, look: &PrepareContext) -> BTreeMap<PathBuf, Digest> {
     let mut scripts = BTreeMap::new();
-    let named = named(command).into_iter();
-    let inside = named.filter(|path| look.setting().contains(path));
+    let paths = script_paths(command).into_iter();
+    let inside = paths.filter(|path| look.setting().contains(path));
     for path in inside.take(MOST_SCRIPTS) {
-        // What cannot be read here is told by whoever runs it.
+        // If the script cannot be read, running it reports that.
         if let Ok(Some(body)) = look.read_if_there(&path).await
             && let Some(digest) = digest(&body)
         {
@@ -35,7 +35,7 @@ pub(super) async fn seen(command: &Command, look: &PrepareContext) -> BTreeMap<P
     scripts
 }
 
-/// Fails if one of them is no longer what was approved.
+/// Fails if a script changed after it was approved.
 pub(super) async fn check(command: &Command, scope: &RunContext) -> Result<(), ToolError> {
     for (path, approved) in &command.scripts {
         let now = scope.read(path).await?;
@@ -57,13 +57,13 @@ fn digest(body: &FileBody) -> Option<Digest> {
     }
 }
 
-fn named(command: &Command) -> Vec<PathBuf> {
+fn script_paths(command: &Command) -> Vec<PathBuf> {
     match &command.reading {
         Reading::Understood(parts) => {
             let programs = parts.iter().flat_map(|part| unwrapped(part).parts);
             programs.filter_map(|part| script_of(&part)).collect()
         }
-        // Where nobody knows what runs, whatever looks like a script may.
+        // In a command that was not understood, anything that looks like a script may be run.
         Reading::Unclear(_) => {
             let words = Words::of(&command.text);
             let scripts = words.iter().filter(|word| looks_like_script(word));
@@ -72,7 +72,7 @@ fn named(command: &Command) -> Vec<PathBuf> {
     }
 }
 
-/// The program itself, if it is a file that is named, or what an interpreter is given.
+/// Returns the program if it is a path, or the script of an interpreter.
 fn script_of(part: &Part) -> Option<PathBuf> {
     let (program, operands) = part.argv.split_first()?;
     if program.contains('/') {

@@ -1,5 +1,5 @@
-//! What is searched for: the matcher, the files it is for, and the lines around a match.
-//! It reads nothing.
+//! A compiled search query: the matcher, the file pattern and the number of context lines.
+//! It reads no file.
 
 use std::path::Path;
 
@@ -8,44 +8,44 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use toolcall::ToolError;
 
-use super::{Input, MOST_CONTEXT, Pattern};
+use super::{GlobPattern, MOST_CONTEXT, SearchFilesInput};
 
-/// A regular expression may take this much memory when it is compiled, and while it is used.
+/// The memory limit of a regular expression, when it is compiled and while it is used.
 const LARGEST: usize = 10 * 1024 * 1024;
-/// A file with a longer line is not searched to its end.
+/// The search of a file stops at a longer line.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
-/// What means something in a regular expression and is rare otherwise.
+/// Characters that are common in regular expressions and rare in plain text.
 const SPECIAL: [&str; 6] = ["|", ".*", ".+", "\\", "[", "^"];
 
-/// How a query is read.
+/// The syntax of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Syntax {
+enum QuerySyntax {
     Plain,
     Regex,
 }
 
-/// A query that is ready to be used by any thread.
+/// A compiled query, which threads share.
 #[derive(Clone, Debug)]
-pub(super) struct Query {
+pub(super) struct SearchQuery {
     pub(super) text: String,
     pub(super) matcher: RegexMatcher,
-    syntax: Syntax,
-    include: Option<Pattern>,
+    syntax: QuerySyntax,
+    include: Option<GlobPattern>,
     pub(super) context: usize,
 }
 
-impl Query {
-    pub(super) fn new(input: &Input) -> Result<Self, ToolError> {
+impl SearchQuery {
+    pub(super) fn new(input: &SearchFilesInput) -> Result<Self, ToolError> {
         if input.query.is_empty() {
             return Err(ToolError::new(
                 "the query is empty; say what to look for, or use find_path to find files by name",
             ));
         }
         let syntax = match input.regex {
-            Some(true) => Syntax::Regex,
-            Some(false) | None => Syntax::Plain,
+            Some(true) => QuerySyntax::Regex,
+            Some(false) | None => QuerySyntax::Plain,
         };
-        let include = input.include_pattern.as_deref().map(Pattern::new);
+        let include = input.include_pattern.as_deref().map(GlobPattern::new);
         Ok(Self {
             text: input.query.clone(),
             matcher: matcher(&input.query, syntax)?,
@@ -60,7 +60,7 @@ impl Query {
         pattern.is_none_or(|pattern| pattern.matches(relative))
     }
 
-    /// A searcher for one thread, which keeps its buffers from file to file.
+    /// Creates a searcher for one thread, which reuses its buffers for all files.
     pub(super) fn searcher(&self) -> Searcher {
         let mut builder = SearcherBuilder::new();
         builder
@@ -74,19 +74,19 @@ impl Query {
         builder.build()
     }
 
-    /// Advice for one who found nothing.
+    /// Returns advice for a search without matches.
     pub(super) fn advice(&self) -> &'static str {
         let is_special = || SPECIAL.iter().any(|special| self.text.contains(special));
         match self.syntax {
-            Syntax::Plain if is_special() => {
+            QuerySyntax::Plain if is_special() => {
                 " The query was taken as plain text; set `regex` to true for a regular expression."
             }
-            Syntax::Plain | Syntax::Regex => "",
+            QuerySyntax::Plain | QuerySyntax::Regex => "",
         }
     }
 }
 
-fn matcher(text: &str, syntax: Syntax) -> Result<RegexMatcher, ToolError> {
+fn matcher(text: &str, syntax: QuerySyntax) -> Result<RegexMatcher, ToolError> {
     let mut builder = RegexMatcherBuilder::new();
     builder
         .line_terminator(Some(b'\n'))
@@ -94,22 +94,22 @@ fn matcher(text: &str, syntax: Syntax) -> Result<RegexMatcher, ToolError> {
         .multi_line(true)
         .size_limit(LARGEST)
         .dfa_size_limit(LARGEST)
-        .fixed_strings(syntax == Syntax::Plain);
+        .fixed_strings(syntax == QuerySyntax::Plain);
     builder
         .build(text)
         .map_err(|error| refusal(text, syntax, &error))
 }
 
-fn refusal(text: &str, syntax: Syntax, error: &grep_regex::Error) -> ToolError {
+fn refusal(text: &str, syntax: QuerySyntax, error: &grep_regex::Error) -> ToolError {
     if text.contains(['\n', '\r']) {
         return ToolError::new(
             "the query contains a line break, and single lines are searched; search for one of its lines",
         );
     }
     ToolError::new(match syntax {
-        Syntax::Regex => format!(
+        QuerySyntax::Regex => format!(
             "the query is no valid regular expression: {error}; correct it, or set `regex` to false for plain text"
         ),
-        Syntax::Plain => format!("the query cannot be used: {error}"),
+        QuerySyntax::Plain => format!("the query cannot be used: {error}"),
     })
 }

@@ -1,5 +1,5 @@
 //! `find_path`: what a model gets for a pattern.
-//! Every case is a small project and the whole answer.
+//! Every case is a small project and the complete result.
 
 use std::fs::File;
 use std::time::{Duration, SystemTime};
@@ -7,29 +7,29 @@ use std::time::{Duration, SystemTime};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use crate::tools::ground::Ground;
+use crate::tools::project::TreeProject;
 
 /// Each file is newer than the one before it.
-fn aged(paths: &[&str]) -> Ground {
-    let ground = Ground::new();
+fn aged(paths: &[&str]) -> TreeProject {
+    let project = TreeProject::new();
     for (age, path) in paths.iter().enumerate() {
-        let path = ground.write(path, "");
+        let path = project.write(path, "");
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + age as u64);
         let file = File::options().write(true).open(path).unwrap();
         file.set_modified(time).unwrap();
     }
-    ground
+    project
 }
 
-fn check(ground: &Ground, input: Value, expected: Expect) {
-    expected.assert_eq(&ground.says("find_path", input));
+fn check(project: &TreeProject, input: Value, expected: Expect) {
+    expected.assert_eq(&project.says("find_path", input));
 }
 
 #[test]
 fn the_newest_come_first() {
-    let ground = aged(&["b.rs", "src/c.rs", "src/deep/a.rs", "src/a.txt"]);
+    let project = aged(&["b.rs", "src/c.rs", "src/deep/a.rs", "src/a.txt"]);
     check(
-        &ground,
+        &project,
         json!({"pattern": "*.rs"}),
         expect![[r#"
             3 paths in . match `*.rs`, the newest first.
@@ -38,7 +38,7 @@ fn the_newest_come_first() {
             b.rs"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"pattern": "src/*"}),
         expect![[r#"
             3 paths in . match `src/*`, the newest first.
@@ -47,7 +47,7 @@ fn the_newest_come_first() {
             src/c.rs"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"pattern": "**/*.{rs,txt}", "path": "src"}),
         expect![[r#"
             3 paths in src match `**/*.{rs,txt}`, the newest first.
@@ -56,21 +56,21 @@ fn the_newest_come_first() {
             src/c.rs"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"pattern": "/*.rs"}),
         expect![[r#"
             1 path in . matches `/*.rs`.
             b.rs"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"pattern": "deep"}),
         expect![[r#"
             1 path in . matches `deep`.
             src/deep/"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"pattern": "*.py"}),
         expect![[
             r#"Nothing in . matches `*.py` (0 names are hidden or ignored, which are left out)."#
@@ -80,9 +80,9 @@ fn the_newest_come_first() {
 
 #[test]
 fn a_long_result_is_cut_and_says_of_how_much() {
-    let ground = aged(&["1", "2", "3", "4", "5"]).showing(2);
+    let project = aged(&["1", "2", "3", "4", "5"]).showing(2);
     check(
-        &ground,
+        &project,
         json!({"pattern": "*"}),
         expect![[r#"
             5 paths in . match `*`, the newest first.
@@ -90,16 +90,16 @@ fn a_long_result_is_cut_and_says_of_how_much() {
             4
             (the newest 2 of 5 are shown; a longer pattern or a `path` further down finds fewer)"#]],
     );
-    let structured = ground.structured("find_path", json!({"pattern": "*"}));
+    let structured = project.structured("find_path", json!({"pattern": "*"}));
     expect![[r#"{"paths":["5","4"],"total":5,"truncated":true}"#]]
         .assert_eq(&structured.to_string());
 }
 
 #[test]
 fn what_cannot_be_searched_says_what_to_do() {
-    let ground = aged(&["a"]);
+    let project = aged(&["a"]);
     let check = |input: Value, expected: Expect| {
-        expected.assert_eq(&ground.fails("find_path", input));
+        expected.assert_eq(&project.fails("find_path", input));
     };
     check(
         json!({"pattern": "{a"}),
@@ -123,17 +123,17 @@ fn what_cannot_be_searched_says_what_to_do() {
 
 #[test]
 fn hidden_ignored_and_denied_names_are_left_out_and_links_not_followed() {
-    let ground = aged(&[
+    let project = aged(&[
         ".h/x.rs",
         "ignored.rs",
         "sub/x.rs",
         "secret/x.rs",
         "sub/y.rs",
     ]);
-    ground.write(".gitignore", "ignored.rs\n");
-    ground.link("out.rs", ground.at("/w/outside"));
-    ground.link("out", ground.at("/w/outside"));
-    let said = ground.says_without(
+    project.write(".gitignore", "ignored.rs\n");
+    project.link("out.rs", project.at("/w/outside"));
+    project.link("out", project.at("/w/outside"));
+    let said = project.says_without(
         &["secret", "sub/y.rs"],
         "find_path",
         json!({"pattern": "**/{*.rs,canary}"}),

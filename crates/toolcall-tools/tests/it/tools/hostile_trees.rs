@@ -1,5 +1,5 @@
-//! Trees that change, hold back, go on for ever, or are made to hurt, while the tools walk them.
-//! Whatever they do, nothing outside is seen and every call ends.
+//! Directory trees that change during a walk, block it, are endless, or are built to exhaust it.
+//! In every case, nothing outside of the root is seen and every call ends.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,42 +12,42 @@ use toolcall::{
     AllowAll, Ending, Engine, Event, Intent, Policy, SessionContext, ToolRequest, Verdict,
 };
 
-use crate::tools::ground::{Ground, run, runtime, text};
+use crate::tools::project::{TreeProject, run, runtime, text};
 
-/// How many calls; `TOOLCALL_RACES` asks for another number of file operations.
+/// The number of calls; `TOOLCALL_RACES` sets another number of file operations.
 const CALLS: usize = 600;
-/// Every call opens and reads about so many files and folders.
+/// How many files and directories a call opens, roughly.
 const OPERATIONS_OF_A_CALL: usize = 100;
 
 fn calls() -> usize {
-    let asked = std::env::var("TOOLCALL_RACES");
-    asked.map_or(CALLS, |number| {
+    let operations = std::env::var("TOOLCALL_RACES");
+    operations.map_or(CALLS, |number| {
         let operations: usize = number.parse().unwrap();
         operations / OPERATIONS_OF_A_CALL
     })
 }
 
-/// Folders and files are exchanged with links that lead out, while searches run.
+/// Swaps directories and files with symlinks that lead outside, while searches run.
 #[test]
 fn no_tool_sees_what_is_outside_in_a_race() {
-    let ground = Ground::new();
+    let project = TreeProject::new();
     for path in ["x/canary", "x/y/canary"] {
-        let outside = ground.at("/w/outside").join(path);
+        let outside = project.at("/w/outside").join(path);
         fs::create_dir_all(outside.parent().unwrap()).unwrap();
         fs::write(outside, "CANARY needle\n").unwrap();
     }
     for path in ["d/x/in", "d/x/y/in", "d/f", "e/x/y/in", "d/.gitignore"] {
-        ground.write(path, "needle\n");
+        project.write(path, "needle\n");
     }
-    ground.link("d-out", ground.at("/w/outside"));
-    ground.link("d/x-out", ground.at("/w/outside").join("x"));
-    ground.link("d/x/y-out", ground.at("/w/outside").join("x/y"));
-    ground.link("d/f-out", ground.at("/w/outside").join("canary"));
-    let engine = ground.engine(AllowAll);
+    project.link("d-out", project.at("/w/outside"));
+    project.link("d/x-out", project.at("/w/outside").join("x"));
+    project.link("d/x/y-out", project.at("/w/outside").join("x/y"));
+    project.link("d/f-out", project.at("/w/outside").join("canary"));
+    let engine = project.engine(AllowAll);
     let is_done = AtomicBool::new(false);
     let swaps = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        scope.spawn(|| swap(&ground, &is_done, &swaps));
+        scope.spawn(|| swap(&project, &is_done, &swaps));
         let answers = scope
             .spawn(|| (0..calls()).map(|turn| ask(&engine, turn)).sum())
             .join();
@@ -58,7 +58,7 @@ fn no_tool_sees_what_is_outside_in_a_race() {
     });
 }
 
-fn swap(ground: &Ground, is_done: &AtomicBool, swaps: &AtomicUsize) {
+fn swap(project: &TreeProject, is_done: &AtomicBool, swaps: &AtomicUsize) {
     let pairs = [
         ("d", "d-out"),
         ("d/x", "d/x-out"),
@@ -66,7 +66,7 @@ fn swap(ground: &Ground, is_done: &AtomicBool, swaps: &AtomicUsize) {
         ("d/f", "d/f-out"),
     ];
     for (one, other) in pairs.into_iter().cycle() {
-        let (one, other) = (ground.root().join(one), ground.root().join(other));
+        let (one, other) = (project.root().join(one), project.root().join(other));
         for _ in 0..2 {
             let swapped = renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE);
             swaps.fetch_add(usize::from(swapped.is_ok()), Ordering::Relaxed);
@@ -77,7 +77,7 @@ fn swap(ground: &Ground, is_done: &AtomicBool, swaps: &AtomicUsize) {
     }
 }
 
-/// Asks one of the tools, and says whether it answered.
+/// Calls one of the tools, checks that it saw nothing outside, and returns 1 if it completed.
 fn ask(engine: &Engine, turn: usize) -> usize {
     let path = ["d", "d/x", ".", "d-out", "d/f"][turn / 3 % 5];
     let (tool, input) = match turn % 3 {
@@ -109,102 +109,103 @@ fn ask(engine: &Engine, turn: usize) -> usize {
 
 #[test]
 fn a_pipe_does_not_hold_a_search_up() {
-    let ground = Ground::with(&[("a", "needle\n")]);
-    let pipe = ground.root().join("pipe");
+    let project = TreeProject::with(&[("a", "needle\n")]);
+    let pipe = project.root().join("pipe");
     rustix::fs::mkfifoat(CWD, &pipe, 0o600.into()).unwrap();
-    let said = ground.says("search_files", json!({"query": "needle"}));
+    let said = project.says("search_files", json!({"query": "needle"}));
     assert!(
         said.starts_with("1 line matches `needle` in 1 file (1 file searched"),
         "{said}"
     );
-    let failure = ground.fails("search_files", json!({"query": "needle", "path": "pipe"}));
+    let failure = project.fails("search_files", json!({"query": "needle", "path": "pipe"}));
     assert_eq!(failure, "`/w/proj/pipe` is neither a folder nor a file");
 }
 
-/// More levels with something left to do than handles are held, and more than any walk goes.
+/// More unfinished levels than the walk keeps open, and more than it descends.
 #[test]
 fn a_deep_tree_is_walked_as_far_as_walks_go() {
-    let ground = Ground::new();
-    let mut folder = String::new();
+    let project = TreeProject::new();
+    let mut directory = String::new();
     for _ in 0..300 {
-        folder.push_str("d/");
+        directory.push_str("d/");
         for other in ["e", "f", "g"] {
-            ground.write(&format!("{folder}{other}/f"), "needle\n");
+            project.write(&format!("{directory}{other}/f"), "needle\n");
         }
     }
-    let found = ground.outcome("search_files", json!({"query": "needle"}));
+    let found = project.outcome("search_files", json!({"query": "needle"}));
     let said = text(&found);
     let files = 3 * 254;
-    let told = format!("{files} lines match `needle` in {files} files");
-    assert!(said.starts_with(&told), "{said}");
-    let told = "folders lie too deep and were not entered.";
-    assert!(said.contains(told), "{said}");
+    let expected_text = format!("{files} lines match `needle` in {files} files");
+    assert!(said.starts_with(&expected_text), "{said}");
+    let expected_text = "folders lie too deep and were not entered.";
+    assert!(said.contains(expected_text), "{said}");
 }
 
 #[test]
 fn a_search_stops_at_a_million_matches_and_says_so() {
-    let ground = Ground::new();
-    ground.write("a", "needle\n".repeat(1_000_001));
-    let said = ground.says("search_files", json!({"query": "needle"}));
-    let told = "More than 1000000 lines in . match `needle`, so the search was stopped";
-    assert!(said.starts_with(told), "{said}");
+    let project = TreeProject::new();
+    project.write("a", "needle\n".repeat(1_000_001));
+    let said = project.says("search_files", json!({"query": "needle"}));
+    let expected_text = "More than 1000000 lines in . match `needle`, so the search was stopped";
+    assert!(said.starts_with(expected_text), "{said}");
 }
 
 #[test]
 fn a_line_without_end_is_given_up() {
-    let ground = Ground::with(&[("b", "needle\n")]);
+    let project = TreeProject::with(&[("b", "needle\n")]);
     let mut endless = b"needle\n".to_vec();
     endless.resize(17 << 20, b'x');
-    ground.write("a", endless);
-    let said = ground.says("search_files", json!({"query": "needle"}));
-    let told = "2 lines match `needle` in 2 files (2 files searched in .). 1 file could not be read to the end.";
-    assert!(said.starts_with(told), "{said}");
+    project.write("a", endless);
+    let said = project.says("search_files", json!({"query": "needle"}));
+    let expected_text = "2 lines match `needle` in 2 files (2 files searched in .). 1 file could not be read to the end.";
+    assert!(said.starts_with(expected_text), "{said}");
 }
 
 #[test]
-fn a_folder_of_very_many_names_is_read_in_pieces_by_its_own_rules() {
-    let ground = Ground::new();
+fn a_directory_of_very_many_names_is_read_in_pieces_by_its_own_rules() {
+    let project = TreeProject::new();
     for number in 0..9000 {
-        ground.write(&format!("f{number}"), "");
+        project.write(&format!("f{number}"), "");
     }
-    ground.write(".gitignore", "f*1\n");
-    let found = ground.structured("find_path", json!({"pattern": "*"}));
+    project.write(".gitignore", "f*1\n");
+    let found = project.structured("find_path", json!({"pattern": "*"}));
     assert_eq!(found["total"], 8100);
 }
 
 #[test]
-fn what_may_not_be_read_is_told() {
+fn unreadable_files_and_directories_are_reported() {
     use std::os::unix::fs::PermissionsExt as _;
-    let ground = Ground::with(&[
+    let project = TreeProject::with(&[
         ("closed/a", "needle\n"),
         ("b", "needle\n"),
         ("c", "needle\n"),
     ]);
     for path in ["closed", "c"] {
-        let path = ground.root().join(path);
+        let path = project.root().join(path);
         fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
     }
-    let said = ground.says("search_files", json!({"query": "needle"}));
+    let said = project.says("search_files", json!({"query": "needle"}));
     for path in ["closed", "c"] {
-        let path = ground.root().join(path);
+        let path = project.root().join(path);
         fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
     }
-    let told = [
+    let expected_text = [
         "1 line matches",
         "1 file could not be read to the end.",
         "1 folder could not be read.",
     ];
-    // Nothing is closed to the administrator.
-    let expected = match rustix::process::geteuid().is_root() {
-        true => &["3 lines match"][..],
-        false => &told[..],
+    // Root can read everything.
+    let expected = if rustix::process::geteuid().is_root() {
+        &["3 lines match"][..]
+    } else {
+        &expected_text[..]
     };
     for words in expected {
         assert!(said.contains(words), "{said}");
     }
 }
 
-/// Lets so many names pass and holds everybody up until the gate is opened.
+/// Lets this many names pass, and then blocks all threads until the gate is opened.
 #[derive(Default)]
 struct Gate {
     judged: AtomicUsize,
@@ -233,24 +234,24 @@ impl Gate {
     }
 }
 
-struct Guarded(Arc<Gate>);
+struct GatedPolicy(Arc<Gate>);
 
-impl Policy for Guarded {
+impl Policy for GatedPolicy {
     fn judge(&self, _intent: &Intent, _setting: &SessionContext) -> Verdict {
         self.0.pass();
         Verdict::allow("test")
     }
 }
 
-/// A second passes while the walk is held up.
+/// A second passes while the walk is blocked.
 #[test]
 fn a_long_walk_says_how_far_it_is() {
-    let ground = Ground::new();
+    let project = TreeProject::new();
     for number in 0..2 * PASS {
-        ground.write(&format!("{number}/f"), "needle\n");
+        project.write(&format!("{number}/f"), "needle\n");
     }
     let gate = Arc::new(Gate::default());
-    let engine = ground.engine(Guarded(gate.clone()));
+    let engine = project.engine(GatedPolicy(gate.clone()));
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().unwrap();
     let said = runtime.block_on(async {
@@ -277,9 +278,9 @@ fn a_long_walk_says_how_far_it_is() {
 #[test]
 fn a_cancelled_walk_ends_where_it_is() {
     const NAMES: usize = 2000;
-    let ground = Ground::new();
+    let project = TreeProject::new();
     for number in 0..NAMES {
-        ground.write(&format!("{}/{number}", number / 10), "needle\n");
+        project.write(&format!("{}/{number}", number / 10), "needle\n");
     }
     for (tool, input) in [
         ("search_files", json!({"query": "needle"})),
@@ -287,7 +288,7 @@ fn a_cancelled_walk_ends_where_it_is() {
         ("list_directory", json!({"path": ".", "depth": 9})),
     ] {
         let gate = Arc::new(Gate::default());
-        let engine = ground.engine(Guarded(gate.clone()));
+        let engine = project.engine(GatedPolicy(gate.clone()));
         let runtime = runtime();
         let ending = runtime.block_on(async {
             let turn = engine.turn();
@@ -297,7 +298,7 @@ fn a_cancelled_walk_ends_where_it_is() {
             gate.open();
             call.await.ending().clone()
         });
-        // Waits for what still runs.
+        // Waits for the threads that still run.
         drop(runtime);
         assert!(matches!(ending, Ending::Cancelled { .. }), "{ending:?}");
         let judged = gate.judged.load(Ordering::Relaxed);

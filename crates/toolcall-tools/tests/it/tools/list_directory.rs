@@ -1,17 +1,17 @@
-//! `list_directory`: what a model gets for a folder.
-//! Every case is a small project and the whole answer.
+//! `list_directory`: what a model gets for a directory.
+//! Every case is a small project and the complete result.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use crate::tools::ground::Ground;
+use crate::tools::project::TreeProject;
 
-fn check(ground: &Ground, input: Value, expected: Expect) {
-    expected.assert_eq(&ground.says("list_directory", input));
+fn check(project: &TreeProject, input: Value, expected: Expect) {
+    expected.assert_eq(&project.says("list_directory", input));
 }
 
-fn project() -> Ground {
-    let ground = Ground::with(&[
+fn project() -> TreeProject {
+    let project = TreeProject::with(&[
         ("src/lib.rs", ""),
         ("src/a/b/c.rs", ""),
         ("src-old", ""),
@@ -20,15 +20,15 @@ fn project() -> Ground {
         ("target/debug/x", ""),
         (".git/config", ""),
     ]);
-    std::fs::create_dir(ground.root().join("empty")).unwrap();
-    ground
+    std::fs::create_dir(project.root().join("empty")).unwrap();
+    project
 }
 
 #[test]
-fn names_are_sorted_and_folders_marked() {
-    let ground = project();
+fn names_are_sorted_and_directories_marked() {
+    let project = project();
     check(
-        &ground,
+        &project,
         json!({"path": "."}),
         expect![[r#"
         .: 2 folders, 2 files. 3 names hidden or ignored; `ignored: "show"` shows them.
@@ -38,7 +38,7 @@ fn names_are_sorted_and_folders_marked() {
         src-old"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"path": ".", "depth": 2}),
         expect![[r#"
         .: 3 folders, 3 files. 3 names hidden or ignored; `ignored: "show"` shows them.
@@ -50,7 +50,7 @@ fn names_are_sorted_and_folders_marked() {
         src-old"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"path": "src", "depth": 256}),
         expect![[r#"
             src: 2 folders, 2 files.
@@ -60,7 +60,7 @@ fn names_are_sorted_and_folders_marked() {
             lib.rs"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"path": "empty"}),
         expect![[r#"empty: 0 folders, 0 files."#]],
     );
@@ -68,9 +68,9 @@ fn names_are_sorted_and_folders_marked() {
 
 #[test]
 fn hidden_and_ignored_names_are_shown_on_demand_and_git_is_never_entered() {
-    let ground = project();
+    let project = project();
     check(
-        &ground,
+        &project,
         json!({"path": ".", "depth": 3, "ignored": "show"}),
         expect![[r#"
             .: 7 folders, 5 files.
@@ -91,14 +91,14 @@ fn hidden_and_ignored_names_are_shown_on_demand_and_git_is_never_entered() {
 
 #[test]
 fn links_and_pipes_are_marked_and_nothing_is_followed() {
-    let ground = Ground::with(&[("a/b", "")]);
-    ground.link("out", ground.at("/w/outside"));
-    ground.link("in", "a");
-    ground.link("odd", "\u{1b}[31m");
-    let pipe = ground.root().join("pipe");
+    let project = TreeProject::with(&[("a/b", "")]);
+    project.link("out", project.at("/w/outside"));
+    project.link("in", "a");
+    project.link("odd", "\u{1b}[31m");
+    let pipe = project.root().join("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, pipe, 0o600.into()).unwrap();
-    let said = ground.says("list_directory", json!({"path": ".", "depth": 9}));
-    let said = said.replace(ground.at("/w/outside").to_str().unwrap(), "/outside");
+    let said = project.says("list_directory", json!({"path": ".", "depth": 9}));
+    let said = said.replace(project.at("/w/outside").to_str().unwrap(), "/outside");
     expect![[r#"
         .: 1 folder, 1 file, 4 links and others.
         a/
@@ -112,9 +112,9 @@ fn links_and_pipes_are_marked_and_nothing_is_followed() {
 
 #[test]
 fn a_long_list_keeps_what_lies_higher_and_says_of_how_much() {
-    let ground = Ground::with(&[("a/1", ""), ("a/2", ""), ("b/1", ""), ("c", "")]).showing(4);
+    let project = TreeProject::with(&[("a/1", ""), ("a/2", ""), ("b/1", ""), ("c", "")]).showing(4);
     check(
-        &ground,
+        &project,
         json!({"path": ".", "depth": 2}),
         expect![[r#"
         .: 2 folders, 4 files.
@@ -124,15 +124,15 @@ fn a_long_list_keeps_what_lies_higher_and_says_of_how_much() {
         c
         (4 of 6 shown; list a folder further down, or fewer levels, for the rest)"#]],
     );
-    let structured = ground.structured("list_directory", json!({"path": ".", "depth": 2}));
+    let structured = project.structured("list_directory", json!({"path": ".", "depth": 2}));
     expect![[r#"{"path":".","folders":2,"files":4,"others":0,"hidden":0,"total":6,"truncated":true,"entries":["a/","a/1","b/","c"]}"#]].assert_eq(&structured.to_string());
 }
 
 #[test]
-fn what_is_no_folder_says_what_to_do() {
-    let ground = project();
+fn a_path_that_is_no_directory_says_what_to_do() {
+    let project = project();
     let check = |input: Value, expected: Expect| {
-        expected.assert_eq(&ground.fails("list_directory", input));
+        expected.assert_eq(&project.fails("list_directory", input));
     };
     check(
         json!({"path": "missing"}),
@@ -150,9 +150,9 @@ fn what_is_no_folder_says_what_to_do() {
 
 #[test]
 fn what_a_rule_denies_is_not_shown() {
-    let ground = project();
+    let project = project();
     let input = json!({"path": ".", "depth": 9});
-    let said = ground.says_without(&["src/a", "README.md"], "list_directory", input);
+    let said = project.says_without(&["src/a", "README.md"], "list_directory", input);
     expect![[r#"
         .: 2 folders, 2 files. 3 names hidden or ignored; `ignored: "show"` shows them. 2 paths are left out because a rule denies them.
         empty/

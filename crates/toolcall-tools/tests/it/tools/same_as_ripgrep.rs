@@ -1,5 +1,5 @@
-//! On random trees with random ignore files the walk finds what the walk of ripgrep's own crate finds.
-//! Two walks that share no code but the matching of single rules.
+//! On random trees with random ignore files, the walk finds the same paths as ripgrep's own crate.
+//! The two walks share no code but the matching of single patterns.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use ignore::WalkBuilder;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::tools::ground::Ground;
+use crate::tools::project::TreeProject;
 
 const NAMES: [&str; 8] = ["a", "b", "ab", ".h", "x.o", "build", "a b", "é"];
 const RULES: [&str; 24] = [
@@ -15,13 +15,13 @@ const RULES: [&str; 24] = [
     "!build/", "a*", "[ab]", "# a", "\\!a", "a b", "/b/a", "**", "é", "*/x.o", "{a",
 ];
 
-/// A path of some names.
+/// Generates a path.
 fn path() -> impl Strategy<Value = String> {
     let name = proptest::sample::select(&NAMES[..]);
     proptest::collection::vec(name, 1..5).prop_map(|names| names.join("/"))
 }
 
-/// An ignore file in some folder.
+/// Generates an ignore file in some directory.
 fn rules() -> impl Strategy<Value = (String, String)> {
     let folder = prop_oneof![Just(String::new()), path().prop_map(|path| path + "/")];
     let name = proptest::sample::select(&[".gitignore", ".ignore", ".git/info/exclude"][..]);
@@ -38,34 +38,34 @@ proptest! {
         files in proptest::collection::vec(path(), 0..25),
         rules in proptest::collection::vec(rules(), 0..5),
     ) {
-        let ground = Ground::new().showing(usize::MAX);
+        let project = TreeProject::new().showing(usize::MAX);
         for (path, text) in rules {
-            write(&ground, &path, &text);
+            write(&project, &path, &text);
         }
         for path in files {
-            write(&ground, &path, "");
+            write(&project, &path, "");
         }
-        prop_assert_eq!(ours(&ground), theirs(&ground));
+        prop_assert_eq!(ours(&project), theirs(&project));
     }
 }
 
-/// What is in the way of a file stays.
-fn write(ground: &Ground, path: &str, text: &str) {
-    let path = ground.root().join(path);
+/// Creates a file, unless something else is in its place.
+fn write(project: &TreeProject, path: &str, text: &str) {
+    let path = project.root().join(path);
     if std::fs::create_dir_all(path.parent().unwrap()).is_ok() {
-        let _a_folder = std::fs::write(path, text);
+        let _ignored = std::fs::write(path, text);
     }
 }
 
-fn ours(ground: &Ground) -> BTreeSet<String> {
-    let listed = ground.structured("list_directory", json!({"path": ".", "depth": 256}));
+fn ours(project: &TreeProject) -> BTreeSet<String> {
+    let listed = project.structured("list_directory", json!({"path": ".", "depth": 256}));
     let entries = listed["entries"].as_array().unwrap().iter();
     let paths = entries.map(|entry| entry.as_str().unwrap().trim_end_matches('/').to_owned());
     paths.filter(|path| !is_git(path)).collect()
 }
 
-fn theirs(ground: &Ground) -> BTreeSet<String> {
-    let root = ground.root();
+fn theirs(project: &TreeProject) -> BTreeSet<String> {
+    let root = project.root();
     let walk = WalkBuilder::new(&root)
         .require_git(false)
         .git_global(false)

@@ -1,5 +1,5 @@
 //! `search_files`: what a model gets for a query.
-//! Every case is a small project and the whole answer.
+//! Every case is a small project and the complete result.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex};
 
 use toolcall::{Intent, Kind, Location, SessionContext, Touch, Verdict};
 
-use crate::tools::ground::{Ground, run};
+use crate::tools::project::{TreeProject, run};
 
-fn check(ground: &Ground, input: Value, expected: Expect) {
-    expected.assert_eq(&ground.says("search_files", input));
+fn check(project: &TreeProject, input: Value, expected: Expect) {
+    expected.assert_eq(&project.says("search_files", input));
 }
 
-fn check_failure(ground: &Ground, input: Value, expected: Expect) {
-    expected.assert_eq(&ground.fails("search_files", input));
+fn check_failure(project: &TreeProject, input: Value, expected: Expect) {
+    expected.assert_eq(&project.fails("search_files", input));
 }
 
-fn project() -> Ground {
-    Ground::with(&[
+fn project() -> TreeProject {
+    TreeProject::with(&[
         ("src/main.rs", "fn main() {\n    // TODO: say more\n}\n"),
         ("src/lib.rs", "// TODO\n// done\n// TODO again\n"),
         ("README.md", "Nothing to do.\n"),
@@ -27,9 +27,9 @@ fn project() -> Ground {
 
 #[test]
 fn matches_are_shown_with_path_and_line() {
-    let ground = project();
+    let project = project();
     check(
-        &ground,
+        &project,
         json!({"query": "TODO"}),
         expect![[r#"
         3 lines match `TODO` in 2 files (3 files searched in .).
@@ -38,21 +38,21 @@ fn matches_are_shown_with_path_and_line() {
         src/main.rs:2:     // TODO: say more"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"query": "TODO", "path": "src/main.rs"}),
         expect![[r#"
             1 line matches `TODO` in 1 file (1 file searched in src/main.rs).
             src/main.rs:2:     // TODO: say more"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"query": "o", "includePattern": "*.md"}),
         expect![[r#"
             1 line matches `o` in 1 file (1 file searched in .).
             README.md:1: Nothing to do."#]],
     );
     check(
-        &ground,
+        &project,
         json!({"query": "TODO", "path": "src", "includePattern": "lib.*"}),
         expect![[r#"
             2 lines match `TODO` in 1 file (1 file searched in src).
@@ -63,23 +63,23 @@ fn matches_are_shown_with_path_and_line() {
 
 #[test]
 fn plain_text_is_the_default_and_regex_is_an_option() {
-    let ground = Ground::with(&[("a", "f(x)\nfx\n")]);
+    let project = TreeProject::with(&[("a", "f(x)\nfx\n")]);
     check(
-        &ground,
+        &project,
         json!({"query": "f(x)"}),
         expect![[r#"
         1 line matches `f(x)` in 1 file (1 file searched in .).
         a:1: f(x)"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"query": "f(x)", "regex": true}),
         expect![[r#"
             1 line matches `f(x)` in 1 file (1 file searched in .).
             a:2: fx"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"query": "f.*"}),
         expect![[
             r#"No line in . matches `f.*` (1 file searched; hidden, ignored and binary files are left out). The query was taken as plain text; set `regex` to true for a regular expression."#
@@ -89,47 +89,47 @@ fn plain_text_is_the_default_and_regex_is_an_option() {
 
 #[test]
 fn what_cannot_be_searched_says_what_to_do() {
-    let ground = project();
+    let project = project();
     check_failure(
-        &ground,
+        &project,
         json!({"query": "f(", "regex": true}),
         expect![[
             r#"the query is no valid regular expression: regex parse error: (?:f() ^ error: unclosed group; correct it, or set `regex` to false for plain text"#
         ]],
     );
     check_failure(
-        &ground,
+        &project,
         json!({"query": ""}),
         expect![[
             r#"the query is empty; say what to look for, or use find_path to find files by name"#
         ]],
     );
     check_failure(
-        &ground,
+        &project,
         json!({"query": "a\nb"}),
         expect![[
             r#"the query contains a line break, and single lines are searched; search for one of its lines"#
         ]],
     );
     check_failure(
-        &ground,
+        &project,
         json!({"query": "a", "path": "missing"}),
         expect![[r#"`/w/proj/missing` does not exist; list the folder above it to see what does"#]],
     );
     check_failure(
-        &ground,
+        &project,
         json!({"query": "a", "includePattern": "[a"}),
         expect![
             "`[a` is no valid glob pattern: unclosed character class; missing ']'; write a special character that is meant itself as `[*]`"
         ],
     );
     check_failure(
-        &ground,
+        &project,
         json!({"query": "a", "path": "src/../.."}),
         expect!["`/w` is outside the folders of this session"],
     );
     check_failure(
-        &ground,
+        &project,
         json!({"query": "a", "path": "README.md/x"}),
         expect!["`/w/proj/README.md/x` leads through what is not a folder"],
     );
@@ -137,12 +137,12 @@ fn what_cannot_be_searched_says_what_to_do() {
 
 #[test]
 fn lines_around_a_match_are_shown() {
-    let ground = Ground::with(&[
+    let project = TreeProject::with(&[
         ("a", "1\n2\nneedle\n4\n5\n6\n7\nneedle\n9\n"),
         ("b", "needle\n"),
     ]);
     check(
-        &ground,
+        &project,
         json!({"query": "needle", "context": 1}),
         expect![[r#"
             3 lines match `needle` in 2 files (2 files searched in .).
@@ -160,15 +160,15 @@ fn lines_around_a_match_are_shown() {
 
 #[test]
 fn a_long_result_is_cut_and_says_of_how_much() {
-    let ground = Ground::with(&[
+    let project = TreeProject::with(&[
         ("c", "needle\nneedle\nneedle\n"),
         ("a/z", "needle\nneedle\n"),
         ("b", "needle\n"),
         ("d", "needle\n"),
     ]);
-    let ground = ground.showing(4);
+    let project = project.showing(4);
     check(
-        &ground,
+        &project,
         json!({"query": "needle"}),
         expect![[r#"
         7 lines match `needle` in 4 files (4 files searched in .).
@@ -178,7 +178,7 @@ fn a_long_result_is_cut_and_says_of_how_much() {
         c:1: needle
         (4 of 7 matching lines are shown; a longer query, `includePattern` or a `path` further down finds fewer)"#]],
     );
-    let structured = ground.structured("search_files", json!({"query": "needle"}));
+    let structured = project.structured("search_files", json!({"query": "needle"}));
     expect![[r#"
         {
           "matches": [
@@ -213,7 +213,7 @@ fn a_long_result_is_cut_and_says_of_how_much() {
 
 #[test]
 fn hidden_and_ignored_files_are_left_out_unless_they_are_named() {
-    let ground = Ground::with(&[
+    let project = TreeProject::with(&[
         (".gitignore", "*.log\n!keep.log\nout/\n"),
         ("a.log", "needle\n"),
         ("keep.log", "needle\n"),
@@ -229,7 +229,7 @@ fn hidden_and_ignored_files_are_left_out_unless_they_are_named() {
         ("by-ignore", "needle\n"),
     ]);
     check(
-        &ground,
+        &project,
         json!({"query": "needle"}),
         expect![[r#"
         2 lines match `needle` in 2 files (2 files searched in .).
@@ -237,23 +237,23 @@ fn hidden_and_ignored_files_are_left_out_unless_they_are_named() {
         sub/a.log:1: needle"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"query": "needle", "path": "out"}),
         expect![[r#"
             1 line matches `needle` in 1 file (1 file searched in out).
             out/x:1: needle"#]],
     );
     check(
-        &ground,
+        &project,
         json!({"query": "needle", "path": ".hidden"}),
         expect![[r#"
             1 line matches `needle` in 1 file (1 file searched in .hidden).
             .hidden/x:1: needle"#]],
     );
-    // The rules of the folders above hold beneath it.
-    ground.write("deep/er/x.log", "needle\n");
+    // The ignore files of the directories above apply here, too.
+    project.write("deep/er/x.log", "needle\n");
     check(
-        &ground,
+        &project,
         json!({"query": "needle", "path": "deep/er"}),
         expect![[
             r#"No line in deep/er matches `needle` (0 files searched; hidden, ignored and binary files are left out)."#
@@ -263,27 +263,27 @@ fn hidden_and_ignored_files_are_left_out_unless_they_are_named() {
 
 #[test]
 fn links_are_not_followed() {
-    let ground = Ground::with(&[("real/a", "needle\n")]);
-    ground.link("out", ground.at("/w/outside"));
-    ground.link("canary", ground.at("/w/outside").join("canary"));
-    ground.link("inside", "real");
+    let project = TreeProject::with(&[("real/a", "needle\n")]);
+    project.link("out", project.at("/w/outside"));
+    project.link("canary", project.at("/w/outside").join("canary"));
+    project.link("inside", "real");
     check(
-        &ground,
+        &project,
         json!({"query": "needle"}),
         expect![[r#"
         1 line matches `needle` in 1 file (1 file searched in .).
         real/a:1: needle"#]],
     );
-    // Who names a link means where it leads, if that is beneath the root.
+    // A symlink as `path` means its target, if that is beneath the root.
     check(
-        &ground,
+        &project,
         json!({"query": "needle", "path": "inside"}),
         expect![[r#"
             1 line matches `needle` in 1 file (1 file searched in real).
             real/a:1: needle"#]],
     );
     check_failure(
-        &ground,
+        &project,
         json!({"query": "needle", "path": "out"}),
         expect![[r#"`/w/proj/out` is outside the folders of this session"#]],
     );
@@ -291,19 +291,19 @@ fn links_are_not_followed() {
 
 #[test]
 fn what_is_no_text_is_shown_safely_or_not_at_all() {
-    let ground = Ground::new();
-    ground.write("binary", b"needle\0needle\n");
-    ground.write("latin", b"caf\xe9 needle\n");
-    ground.write("crlf", "needle at the end\r\nneedle\r\n");
-    ground.write("hidden", "needle \u{202e}\u{1b}[31m\ttab\n");
-    ground.write("utf16", b"\xff\xfen\0e\0e\0d\0l\0e\0\n\0");
-    ground.write("odd\u{202e}name\n", "needle\n");
+    let project = TreeProject::new();
+    project.write("binary", b"needle\0needle\n");
+    project.write("latin", b"caf\xe9 needle\n");
+    project.write("crlf", "needle at the end\r\nneedle\r\n");
+    project.write("hidden", "needle \u{202e}\u{1b}[31m\ttab\n");
+    project.write("utf16", b"\xff\xfen\0e\0e\0d\0l\0e\0\n\0");
+    project.write("odd\u{202e}name\n", "needle\n");
     let mut late = "needle\n".repeat(20_000).into_bytes();
     late.extend_from_slice(b"\0needle\n");
-    ground.write("late", late);
+    project.write("late", late);
     let all = json!({"query": "needle$", "regex": true, "includePattern": "{binary,crlf,utf16}"});
     check(
-        &ground,
+        &project,
         all,
         expect![[r#"
         2 lines match `needle$` in 2 files (3 files searched in .).
@@ -312,7 +312,7 @@ fn what_is_no_text_is_shown_safely_or_not_at_all() {
     );
     let some = json!({"query": "needle", "includePattern": "{latin,hidden,odd*}"});
     check(
-        &ground,
+        &project,
         some,
         expect![[r#"
             3 lines match `needle` in 3 files (3 files searched in .).
@@ -320,7 +320,7 @@ fn what_is_no_text_is_shown_safely_or_not_at_all() {
             latin:1: caf� needle
             odd\u{202e}name\u{a}:1: needle"#]],
     );
-    let late = ground.structured(
+    let late = project.structured(
         "search_files",
         json!({"query": "needle", "includePattern": "late"}),
     );
@@ -329,14 +329,14 @@ fn what_is_no_text_is_shown_safely_or_not_at_all() {
 
 #[test]
 fn a_long_line_is_cut_around_the_match_and_between_characters() {
-    let ground = Ground::new();
-    ground.write("start", format!("needle{}\n", "é".repeat(1000)));
-    ground.write(
+    let project = TreeProject::new();
+    project.write("start", format!("needle{}\n", "é".repeat(1000)));
+    project.write(
         "middle",
         format!("{}needle{}", "é".repeat(1001), "日".repeat(1000)),
     );
-    ground.write("end", format!("{}needle", "x".repeat(200_000)));
-    let found = ground.structured("search_files", json!({"query": "needle"}));
+    project.write("end", format!("{}needle", "x".repeat(200_000)));
+    let found = project.structured("search_files", json!({"query": "needle"}));
     for hit in found["matches"].as_array().unwrap() {
         let text = hit["text"].as_str().unwrap();
         assert!(text.contains("needle"), "{hit}");
@@ -348,11 +348,11 @@ fn a_long_line_is_cut_around_the_match_and_between_characters() {
 
 #[test]
 fn the_answer_fits_whatever_is_found() {
-    let ground = Ground::new();
+    let project = TreeProject::new();
     for number in 0..300 {
-        ground.write(&format!("{number}"), format!("needle{}\n", "x".repeat(500)));
+        project.write(&format!("{number}"), format!("needle{}\n", "x".repeat(500)));
     }
-    let outcome = ground.outcome("search_files", json!({"query": "needle", "context": 10}));
+    let outcome = project.outcome("search_files", json!({"query": "needle", "context": 10}));
     let structured = outcome.result().structured.as_ref().unwrap();
     assert_eq!(structured["totalMatches"], 300);
     assert_eq!(structured["truncated"], true);
@@ -362,13 +362,13 @@ fn the_answer_fits_whatever_is_found() {
 
 #[test]
 fn what_a_rule_denies_is_not_shown() {
-    let ground = Ground::with(&[
+    let project = TreeProject::with(&[
         ("a", "needle\n"),
         ("secret/b", "needle\n"),
         ("c/key", "needle\n"),
         ("c/d", "needle\n"),
     ]);
-    let said = ground.says_without(
+    let said = project.says_without(
         &["secret", "c/key"],
         "search_files",
         json!({"query": "needle"}),
@@ -381,8 +381,8 @@ fn what_a_rule_denies_is_not_shown() {
 
 #[test]
 fn the_intent_says_what_is_read() {
-    let ground = project();
-    ground.link("code", "src");
+    let project = project();
+    project.link("code", "src");
     let judged = Arc::new(Mutex::new(Vec::new()));
     let seen = judged.clone();
     let policy = move |intent: &Intent, _: &SessionContext| {
@@ -390,9 +390,9 @@ fn the_intent_says_what_is_read() {
         Verdict::allow("test")
     };
     let input = json!({"query": "TODO", "path": "code"});
-    run(&ground.engine(policy), "grep", input);
+    run(&project.engine(policy), "grep", input);
     let intent = judged.lock().unwrap().first().cloned().unwrap();
-    let (src, code) = (ground.root().join("src"), ground.root().join("code"));
+    let (src, code) = (project.root().join("src"), project.root().join("code"));
     assert_eq!(intent.title, "Search \"TODO\" in code");
     assert_eq!(intent.kind, Kind::Search);
     assert_eq!(intent.locations, [Location::file(&src)]);

@@ -1,5 +1,5 @@
-//! Fetching: what is stated, sent, refused and shown.
-//! Redirects and odd bodies are told elsewhere.
+//! `fetch`: what it states, sends, refuses and shows.
+//! Redirects and unusual bodies are tested elsewhere.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use toolcall::*;
 use toolcall_tools::tools::Fetch;
 use toolcall_tools::web::FetchSettings;
 
-use crate::web::story::*;
+use crate::web::support::*;
 use toolcall_testkit::http::{Server, ok};
 use toolcall_testkit::process::{again, role};
 
 async fn check_refused(input: Value, expected: Expect) {
-    let lookup = Scripted::new(&[&["93.184.215.14", "10.0.0.7"]]);
-    let world = World::of(Fetch::finding_hosts_by(FetchSettings::default(), lookup));
-    expected.assert_eq(&world.story("fetch", input).await);
+    let lookup = ScriptedLookup::new(&[&["93.184.215.14", "10.0.0.7"]]);
+    let engine = TestEngine::of(Fetch::with_lookup(FetchSettings::default(), lookup));
+    expected.assert_eq(&engine.transcript("fetch", input).await);
 }
 
 #[tokio::test]
@@ -25,7 +25,7 @@ async fn a_page_is_fetched_as_text() {
     let page = "<title>Tea</title><h1>Tea</h1><p>It is <a href=/hot>hot</a>.\u{1b}[31m";
     let server = Server::start(move |_| ok("text/html; charset=utf-8", page)).await;
     let story = site(&server, FetchSettings::default())
-        .story("web_request", json!({"url": at(&server, "/tea?x=1")}))
+        .transcript("web_request", json!({"url": at(&server, "/tea?x=1")}))
         .await;
     expect![[r#"
         announced, prepared, decided, started, finished
@@ -52,7 +52,7 @@ async fn a_page_is_fetched_as_text() {
 }
 
 #[tokio::test]
-async fn a_person_sees_all_that_leaves() {
+async fn the_user_sees_the_whole_request() {
     let server = Server::start(|request| ok("text/plain", request)).await;
     let input = json!({
         "url": at(&server, "/form"),
@@ -61,7 +61,7 @@ async fn a_person_sees_all_that_leaves() {
         "body": "all \u{202e}of it\nand more",
     });
     let story = site(&server, FetchSettings::default())
-        .story("fetch", input)
+        .transcript("fetch", input)
         .await;
     expect![[r#"
         announced, prepared, decided, started, finished
@@ -108,7 +108,7 @@ async fn a_long_address_is_shown_whole() {
 async fn only_the_head_is_shown() {
     let server = Server::start(|_| ok("text/plain", "")).await;
     let story = site(&server, FetchSettings::default())
-        .story("fetch", json!({"url": at(&server, "/"), "method": "HEAD"}))
+        .transcript("fetch", json!({"url": at(&server, "/"), "method": "HEAD"}))
         .await;
     expect![[r#"
         announced, prepared, decided, started, finished
@@ -145,13 +145,13 @@ async fn what_is_refused_before_anybody_is_asked() {
     check_refused(json!({"url": "http://2130706433/"}), expect![[r#"
         announced, finished
         fetch: Fetch http://127.0.0.1/
-        failed: `127.0.0.1` leads to 127.0.0.1, which is loopback, so it is not reached; whoever runs this may allow `127.0.0.1` in the settings"#]]).await;
+        failed: `127.0.0.1` leads to 127.0.0.1, which is loopback, so it is not reached; the user can allow `127.0.0.1` in the settings"#]]).await;
     check_refused(
         json!({"url": "http://[::ffff:169.254.169.254]/meta"}),
         expect![[r#"
             announced, finished
             fetch: Fetch http://[::ffff:a9fe:a9fe]/meta
-            failed: `[::ffff:a9fe:a9fe]` leads to ::ffff:169.254.169.254, which is link-local, so it is not reached; whoever runs this may allow `[::ffff:a9fe:a9fe]` in the settings"#]],
+            failed: `[::ffff:a9fe:a9fe]` leads to ::ffff:169.254.169.254, which is link-local, so it is not reached; the user can allow `[::ffff:a9fe:a9fe]` in the settings"#]],
     )
     .await;
     check_refused(
@@ -195,14 +195,14 @@ async fn a_name_that_leads_to_a_private_address_is_refused() {
         announced, prepared, decided, started, finished
         fetch: Fetch http://example.com:8080/
         touches [Reaches("example.com:8080")]
-        failed: `example.com:8080` leads to 10.0.0.7, which is private, so it is not reached; whoever runs this may allow `example.com:8080` in the settings"#]]).await;
+        failed: `example.com:8080` leads to 10.0.0.7, which is private, so it is not reached; the user can allow `example.com:8080` in the settings"#]]).await;
 }
 
 #[tokio::test]
 async fn the_name_of_this_machine_is_refused_unless_the_settings_name_it() {
     let server = Server::start(|_| ok("text/plain", "mine")).await;
     let url = format!("http://localhost:{}/", server.port());
-    let refused = World::of(Fetch::new(FetchSettings::default()));
+    let refused = TestEngine::of(Fetch::new(FetchSettings::default()));
     let refused = shown(&refused.call("fetch", json!({"url": url.as_str()})).await);
     assert!(refused.contains("which is loopback"), "{refused}");
     assert!(server.requests().is_empty());
@@ -213,13 +213,13 @@ async fn the_name_of_this_machine_is_refused_unless_the_settings_name_it() {
             private: vec![name.to_owned()],
             ..FetchSettings::default()
         };
-        let world = World::of(Fetch::new(settings));
-        let allowed = world.call("fetch", json!({"url": url})).await;
+        let engine = TestEngine::of(Fetch::new(settings));
+        let allowed = engine.call("fetch", json!({"url": url})).await;
         assert_eq!(allowed.ending(), &Ending::Completed, "{}", shown(&allowed));
     }
 }
 
-/// A name that leads elsewhere when it is asked for again is not asked for again.
+/// A host is looked up once, so that a second, different answer cannot matter.
 // Other systems have no second loopback address.
 #[cfg(target_os = "linux")]
 #[tokio::test]
@@ -229,24 +229,24 @@ async fn the_address_that_was_checked_is_the_one_that_is_connected_to() {
         ok("text/plain", "another")
     })
     .await;
-    let lookup = Scripted::new(&[&["127.0.0.1"], &["127.0.0.2"]]);
-    let asked = lookup.counter();
+    let lookup = ScriptedLookup::new(&[&["127.0.0.1"], &["127.0.0.2"]]);
+    let lookups = lookup.counter();
     let settings = FetchSettings {
         private: vec!["site.example".to_owned()],
         ..FetchSettings::default()
     };
-    let world = World::of(Fetch::finding_hosts_by(settings, lookup));
-    let outcome = world.call("fetch", json!({"url": at(&first, "/")})).await;
+    let engine = TestEngine::of(Fetch::with_lookup(settings, lookup));
+    let outcome = engine.call("fetch", json!({"url": at(&first, "/")})).await;
     assert!(
         shown(&outcome).ends_with("the checked one"),
         "{}",
         shown(&outcome)
     );
-    assert_eq!(asked.load(Ordering::Relaxed), 1);
+    assert_eq!(lookups.load(Ordering::Relaxed), 1);
     assert!(second.requests().is_empty());
 }
 
-/// Run again as a process of its own, because the environment belongs to all tests.
+/// Runs in a process of its own, because all tests share the environment.
 #[tokio::test]
 async fn no_proxy_of_the_environment_is_used() {
     if role().is_none() {
@@ -261,8 +261,10 @@ async fn no_proxy_of_the_environment_is_used() {
         return;
     }
     let server = Server::start(|_| ok("text/plain", "direct")).await;
-    let world = site(&server, FetchSettings::default());
-    let outcome = world.call("fetch", json!({"url": at(&server, "/x")})).await;
+    let engine = site(&server, FetchSettings::default());
+    let outcome = engine
+        .call("fetch", json!({"url": at(&server, "/x")}))
+        .await;
     assert_eq!(outcome.ending(), &Ending::Completed, "{}", shown(&outcome));
     assert!(server.requests()[0].starts_with("GET /x HTTP/1.1\r\n"));
 }
@@ -274,10 +276,12 @@ async fn a_policy_that_denies_the_host_is_asked_first() {
         private: vec!["site.example".to_owned()],
         ..FetchSettings::default()
     };
-    let lookup = Scripted::new(&[&["127.0.0.1"]]);
-    let asked = lookup.counter();
-    let world = World::under(Fetch::finding_hosts_by(settings, lookup), DenyAll);
-    let story = world.story("fetch", json!({"url": at(&server, "/")})).await;
+    let lookup = ScriptedLookup::new(&[&["127.0.0.1"]]);
+    let lookups = lookup.counter();
+    let engine = TestEngine::under(Fetch::with_lookup(settings, lookup), DenyAll);
+    let story = engine
+        .transcript("fetch", json!({"url": at(&server, "/")}))
+        .await;
     expect![[r#"
         announced, prepared, decided, finished
         fetch: Fetch http://site.example:PORT/
@@ -285,11 +289,11 @@ async fn a_policy_that_denies_the_host_is_asked_first() {
         denied: not allowed: this policy denies everything"#]]
     .assert_eq(&steady(&story, &server));
     assert!(server.requests().is_empty());
-    assert_eq!(asked.load(Ordering::Relaxed), 0);
+    assert_eq!(lookups.load(Ordering::Relaxed), 0);
 }
 
 #[tokio::test]
-async fn nobody_there() {
+async fn a_closed_port_is_reported() {
     let server = Server::start(|_| ok("text/plain", "x")).await;
     let port = server.port();
     drop(server);
@@ -297,8 +301,8 @@ async fn nobody_there() {
         private: vec!["127.0.0.1".to_owned()],
         ..FetchSettings::default()
     };
-    let world = World::of(Fetch::new(settings));
-    let outcome = world
+    let engine = TestEngine::of(Fetch::new(settings));
+    let outcome = engine
         .call("fetch", json!({"url": format!("http://127.0.0.1:{port}/")}))
         .await;
     let reason = outcome.ending().reason().unwrap_or_default();
@@ -309,7 +313,7 @@ async fn nobody_there() {
     assert!(!reason.contains("http://"), "{reason}");
 }
 
-/// A server that does not speak TLS is not talked to in the clear.
+/// There is no fallback to plain text for a server that does not speak TLS.
 #[tokio::test]
 async fn https_is_not_given_up() {
     let server = Server::start(|_| ok("text/plain", "clear")).await;

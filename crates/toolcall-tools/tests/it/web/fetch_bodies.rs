@@ -1,5 +1,5 @@
-//! Bodies of every sort: long, slow, broken, compressed, wrongly named.
-//! Whatever comes, there is one ending, and it says what came.
+//! Response bodies of every kind: long, slow, broken, compressed, wrongly declared.
+//! Every call ends, and its result says what was received.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use toolcall::*;
 use toolcall_tools::web::FetchSettings;
 
-use crate::web::story::*;
+use crate::web::support::*;
 use toolcall_testkit::http::{Reply, Server, answer, ok};
 
 fn small() -> FetchSettings {
@@ -22,7 +22,7 @@ fn small() -> FetchSettings {
     }
 }
 
-/// Bounds of time that are up at once, for answers that never end.
+/// Time limits that pass at once, for responses that never end.
 fn impatient() -> FetchSettings {
     FetchSettings {
         time: Duration::from_millis(300),
@@ -350,13 +350,13 @@ async fn silence_ends() {
 #[tokio::test]
 async fn a_fetch_that_waits_is_cancelled_at_once() {
     let server = Server::start(|_| Reply::Hang(b"HTTP/1.1 200 OK\r\n\r\nx".to_vec())).await;
-    let world = site(&server, FetchSettings::default());
-    let running = world.call("fetch", json!({"url": at(&server, "/")}));
+    let engine = site(&server, FetchSettings::default());
+    let running = engine.call("fetch", json!({"url": at(&server, "/")}));
     let stop = async {
         while server.requests().is_empty() {
             tokio::task::yield_now().await;
         }
-        assert!(world.engine.cancel(&CallId::new("c-1")));
+        assert!(engine.engine.cancel(&CallId::new("c-1")));
     };
     let (outcome, ()) = tokio::join!(running, stop);
     assert_eq!(

@@ -1,18 +1,21 @@
-//! Redirects: the same host is followed, any other is told.
-//! Every hop is looked up and checked anew.
+//! Redirects: those to the same host are followed, any other is reported.
+//! The host of every redirect is looked up and checked again.
 
 use expect_test::{Expect, expect};
 use serde_json::json;
 use toolcall_tools::web::FetchSettings;
 
-use crate::web::story::*;
+use crate::web::support::*;
 use toolcall_testkit::http::{Server, ok, redirect};
 
-/// What comes of a redirect from `/` to there, and which requests were made.
+/// Checks the result of a redirect from `/` to `location`, and the requests that were sent.
 async fn check(status: u16, location: &'static str, method: &str, expected: Expect) {
-    let server = Server::start(move |request| match request.contains(" / ") {
-        true => redirect(status, location),
-        false => ok("text/plain", "arrived"),
+    let server = Server::start(move |request| {
+        if request.contains(" / ") {
+            redirect(status, location)
+        } else {
+            ok("text/plain", "arrived")
+        }
     })
     .await;
     let mut input = json!({"url": at(&server, "/"), "method": method, "headers": {"authorization": "Bearer t"}});
@@ -31,8 +34,8 @@ async fn check(status: u16, location: &'static str, method: &str, expected: Expe
             request.contains("Bearer t")
         )
     });
-    let told = format!("{}{}", requests.collect::<String>(), shown(&outcome));
-    expected.assert_eq(&steady(&told, &server));
+    let transcript = format!("{}{}", requests.collect::<String>(), shown(&outcome));
+    expected.assert_eq(&steady(&transcript, &server));
 }
 
 #[tokio::test]
@@ -109,7 +112,7 @@ async fn the_same_host_is_followed_as_browsers_do() {
 }
 
 #[tokio::test]
-async fn another_host_is_told_and_not_followed() {
+async fn a_redirect_to_another_host_is_reported_and_not_followed() {
     check(
         302,
         "https://other.example/x",
@@ -209,7 +212,7 @@ async fn a_loop_ends() {
     assert_eq!(server.requests().len(), 6);
 }
 
-/// The second hop goes where its own look-up leads.
+/// The second request connects to the address of its own lookup.
 // Other systems have no second loopback address.
 #[cfg(target_os = "linux")]
 #[tokio::test]
@@ -217,28 +220,31 @@ async fn every_hop_is_checked_anew() {
     use std::sync::atomic::Ordering;
     use toolcall_tools::tools::Fetch;
 
-    let server = Server::start(|request| match request.contains(" / ") {
-        true => redirect(302, "/next"),
-        false => ok("text/plain", "arrived"),
+    let server = Server::start(|request| {
+        if request.contains(" / ") {
+            redirect(302, "/next")
+        } else {
+            ok("text/plain", "arrived")
+        }
     })
     .await;
     let other = Server::start_at(&format!("127.0.0.2:{}", server.port()), |_| {
         ok("text/plain", "the second")
     })
     .await;
-    let lookup = Scripted::new(&[&["127.0.0.1"], &["127.0.0.2"]]);
-    let asked = lookup.counter();
+    let lookup = ScriptedLookup::new(&[&["127.0.0.1"], &["127.0.0.2"]]);
+    let lookups = lookup.counter();
     let settings = FetchSettings {
         private: vec!["site.example".to_owned()],
         ..FetchSettings::default()
     };
-    let world = World::of(Fetch::finding_hosts_by(settings, lookup));
-    let outcome = world.call("fetch", json!({"url": at(&server, "/")})).await;
+    let engine = TestEngine::of(Fetch::with_lookup(settings, lookup));
+    let outcome = engine.call("fetch", json!({"url": at(&server, "/")})).await;
     assert!(
         shown(&outcome).ends_with("the second"),
         "{}",
         shown(&outcome)
     );
-    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    assert_eq!(lookups.load(Ordering::Relaxed), 2);
     assert_eq!((server.requests().len(), other.requests().len()), (1, 1));
 }

@@ -1,16 +1,16 @@
-//! The thinking tool.
-//! It only keeps and shows.
+//! `thinking`: shows a thought.
+//! It touches nothing else.
 
 use expect_test::expect;
 use serde_json::json;
 use toolcall_tools::tools::Thinking;
 
-use crate::web::story::World;
+use crate::web::support::TestEngine;
 
 #[tokio::test]
 async fn a_thought_is_kept_and_shown() {
-    let story = World::of(Thinking)
-        .story(
+    let story = TestEngine::of(Thinking)
+        .transcript(
             "thinking",
             json!({"thought": "First\u{202e} this.\nThen that."}),
         )
@@ -29,8 +29,8 @@ async fn a_thought_is_kept_and_shown() {
 
 #[tokio::test]
 async fn an_empty_thought_is_none() {
-    let story = World::of(Thinking)
-        .story("thinking", json!({"thought": " \n"}))
+    let story = TestEngine::of(Thinking)
+        .transcript("thinking", json!({"thought": " \n"}))
         .await;
     expect![[r#"
         announced, finished

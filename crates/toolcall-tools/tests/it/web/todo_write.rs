@@ -1,14 +1,14 @@
-//! The tool that writes the plan.
-//! What it cannot take it must report.
+//! `todo_write`: replaces the plan.
+//! It must report every step that it cannot accept.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use toolcall_tools::tools::TodoWrite;
 
-use crate::web::story::{World, shown};
+use crate::web::support::{TestEngine, shown};
 
 async fn check(todos: Value, expected: Expect) {
-    let outcome = World::of(TodoWrite)
+    let outcome = TestEngine::of(TodoWrite)
         .call("todo_write", json!({"todos": todos}))
         .await;
     let plan = outcome.call.plan().map_or("no plan".to_owned(), |plan| {
@@ -27,8 +27,8 @@ async fn a_plan_is_written() {
         {"content": "write", "status": "in_progress", "priority": "high"},
         {"content": "rest", "status": "pending", "priority": "low", "activeForm": "resting"},
     ]);
-    let story = World::of(TodoWrite)
-        .story("todo_write", json!({"todos": todos.clone()}))
+    let story = TestEngine::of(TodoWrite)
+        .transcript("todo_write", json!({"todos": todos.clone()}))
         .await;
     expect![[r#"
         announced, prepared, decided, started, planned, finished
@@ -49,8 +49,8 @@ async fn a_plan_is_written() {
 
 #[tokio::test]
 async fn an_empty_list_clears_the_plan() {
-    let story = World::of(TodoWrite)
-        .story("todo_write", json!({"todos": []}))
+    let story = TestEngine::of(TodoWrite)
+        .transcript("todo_write", json!({"todos": []}))
         .await;
     expect![[r#"
         announced, prepared, decided, started, planned, finished
@@ -109,7 +109,7 @@ async fn a_plan_has_an_end() {
     let todos: Vec<Value> = (0..300)
         .map(|n| json!({"content": format!("{n}"), "status": "pending"}))
         .collect();
-    let outcome = World::of(TodoWrite)
+    let outcome = TestEngine::of(TodoWrite)
         .call("todo_write", json!({"todos": todos}))
         .await;
     assert_eq!(

@@ -1,12 +1,12 @@
-//! Searching the web, with services of our own that answer as the real ones do.
-//! No key may be seen anywhere but in the request.
+//! `web_search` with local services that answer like the real ones.
+//! The key must appear nowhere but in the request.
 
 use expect_test::{Expect, expect};
 use serde_json::json;
 use toolcall_tools::tools::WebSearch;
 use toolcall_tools::web::{SearchSettings, Secret};
 
-use crate::web::story::*;
+use crate::web::support::*;
 use toolcall_testkit::http::{Reply, Server, answer, ok, redirect};
 
 const KEY: &str = "k3y-s3cret";
@@ -31,8 +31,8 @@ fn tavily(server: &Server) -> SearchSettings {
     }
 }
 
-fn world(settings: &SearchSettings) -> World {
-    World::of(WebSearch::new(settings).unwrap())
+fn engine(settings: &SearchSettings) -> TestEngine {
+    TestEngine::of(WebSearch::new(settings).unwrap())
 }
 
 fn found() -> String {
@@ -49,8 +49,8 @@ fn found() -> String {
 #[tokio::test]
 async fn a_searxng_is_asked() {
     let server = Server::start(|_| ok("application/json", found())).await;
-    let story = world(&searxng(&server))
-        .story(
+    let story = engine(&searxng(&server))
+        .transcript(
             "web_search",
             json!({"query": " green tea & cake ", "count": 2}),
         )
@@ -77,8 +77,8 @@ async fn a_searxng_is_asked() {
 #[tokio::test]
 async fn services_with_a_key_are_asked() {
     let server = Server::start(|_| ok("application/json", found())).await;
-    let brave = world(&brave(&server))
-        .story("web_search", json!({"query": "tea", "count": 1}))
+    let brave = engine(&brave(&server))
+        .transcript("web_search", json!({"query": "tea", "count": 1}))
         .await;
     expect![[r#"
         announced, prepared, decided, started, finished
@@ -91,8 +91,8 @@ async fn services_with_a_key_are_asked() {
            hot & good
         link https://tea.example/1 Some("Tea 1") Some("hot & good")
         {"query":"tea","count":1,"results":[{"title":"Tea 1","url":"https://tea.example/1","snippet":"hot & good"}]}"#]].assert_eq(&steady(&brave, &server));
-    let tavily = world(&tavily(&server))
-        .story("web_search", json!({"query": "tea", "count": 1}))
+    let tavily = engine(&tavily(&server))
+        .transcript("web_search", json!({"query": "tea", "count": 1}))
         .await;
     expect![[r#"
         announced, prepared, decided, started, finished
@@ -132,11 +132,11 @@ async fn services_with_a_key_are_asked() {
 #[tokio::test]
 async fn ten_results_are_the_most() {
     let server = Server::start(|_| ok("application/json", found())).await;
-    let outcome = world(&searxng(&server))
+    let outcome = engine(&searxng(&server))
         .call("web_search", json!({"query": "tea"}))
         .await;
     assert_eq!(outcome.result().content.len(), 11);
-    let more = world(&searxng(&server))
+    let more = engine(&searxng(&server))
         .call("web_search", json!({"query": "tea", "count": 11}))
         .await;
     assert_eq!(more.ending().name(), "failed");
@@ -145,8 +145,10 @@ async fn ten_results_are_the_most() {
 async fn check(reply: impl Fn() -> Reply + Send + Sync + 'static, expected: Expect) {
     let server = Server::start(move |_| reply()).await;
     for settings in [brave(&server), tavily(&server)] {
-        let world = world(&settings);
-        let story = world.story("web_search", json!({"query": "tea"})).await;
+        let engine = engine(&settings);
+        let story = engine
+            .transcript("web_search", json!({"query": "tea"}))
+            .await;
         assert!(!story.contains(KEY), "{story}");
         let sent = server
             .requests()
@@ -154,7 +156,7 @@ async fn check(reply: impl Fn() -> Reply + Send + Sync + 'static, expected: Expe
             .all(|request| request.contains(KEY));
         assert!(sent);
     }
-    let outcome = world(&brave(&server))
+    let outcome = engine(&brave(&server))
         .call("web_search", json!({"query": "tea"}))
         .await;
     expected.assert_eq(&steady(&shown(&outcome), &server));
@@ -164,16 +166,16 @@ async fn check(reply: impl Fn() -> Reply + Send + Sync + 'static, expected: Expe
 async fn a_key_is_seen_nowhere() {
     check(
         || answer("401 Unauthorized", "", format!("bad key {KEY}")),
-        expect!["failed: the search at `127.0.0.1:PORT` answered 401 Unauthorized; whoever runs this should check its address and key"],
+        expect!["failed: the search at `127.0.0.1:PORT` answered 401 Unauthorized; the user should check its address and key"],
     )
     .await;
-    check(|| answer(&format!("403 {KEY}"), "", ""), expect!["failed: the search at `127.0.0.1:PORT` answered 403 Forbidden; whoever runs this should check its address and key"]).await;
+    check(|| answer(&format!("403 {KEY}"), "", ""), expect!["failed: the search at `127.0.0.1:PORT` answered 403 Forbidden; the user should check its address and key"]).await;
     check(
         || redirect(302, &format!("https://other.example/?{KEY}")),
-        expect!["failed: the search at `127.0.0.1:PORT` answered 302 Found; whoever runs this should check its address and key"],
+        expect!["failed: the search at `127.0.0.1:PORT` answered 302 Found; the user should check its address and key"],
     )
     .await;
-    check(|| ok("text/html", format!("<p>{KEY}")), expect!["failed: the search at `127.0.0.1:PORT` gave no list of results in JSON; whoever runs this should check that it answers in JSON"]).await;
+    check(|| ok("text/html", format!("<p>{KEY}")), expect!["failed: the search at `127.0.0.1:PORT` gave no list of results in JSON; the user should check that it answers in JSON"]).await;
     check(
         || ok("application/json", "{\"query\": {}, \"results\": []}"),
         expect![[r#"
@@ -207,7 +209,7 @@ async fn a_wrong_address_is_noticed_at_once() {
 #[tokio::test]
 async fn an_empty_query_is_refused() {
     let server = Server::start(|_| ok("application/json", found())).await;
-    let outcome = world(&searxng(&server))
+    let outcome = engine(&searxng(&server))
         .call("web_search", json!({"query": " "}))
         .await;
     expect!["failed: `query` is empty; say what to search for"].assert_eq(&shown(&outcome));

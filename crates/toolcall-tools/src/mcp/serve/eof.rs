@@ -1,5 +1,5 @@
-//! A reader that tells when there is nothing more to read.
-//! It changes no byte of what is read.
+//! A reader that signals the end of its stream.
+//! It changes none of the bytes.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -7,30 +7,30 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::watch;
 
-/// What is read, watched for its end.
-pub(super) struct Watched<R> {
+/// Wraps a reader and signals its end of file.
+pub(super) struct EofReader<R> {
     reader: R,
     ended: watch::Sender<bool>,
 }
 
-/// Knows when the end has come.
-pub(super) struct Ended(watch::Receiver<bool>);
+/// Waits for the end of file of an [`EofReader`].
+pub(super) struct EofSignal(watch::Receiver<bool>);
 
-impl<R> Watched<R> {
-    pub(super) fn new(reader: R) -> (Self, Ended) {
+impl<R> EofReader<R> {
+    pub(super) fn new(reader: R) -> (Self, EofSignal) {
         let (ended, end) = watch::channel(false);
-        (Self { reader, ended }, Ended(end))
+        (Self { reader, ended }, EofSignal(end))
     }
 }
 
-impl Ended {
-    /// Waits for the end; a reader that is dropped has come to it.
+impl EofSignal {
+    /// Waits until the reader is at its end, has failed or was dropped.
     pub(super) async fn wait(mut self) {
         let _dropped = self.0.wait_for(|ended| *ended).await;
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for EofReader<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,17 +1,17 @@
-//! How much of a long result is shown, and which part of it.
-//! It counts; it never decides what is worth showing.
+//! Limits how much of a long result is shown.
+//! It counts items and bytes; which items come first is the tool's decision.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// How much of a long result is shown. What is behind is counted only.
+/// How much of a long result to show. The rest is only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// So many entries or matches.
+    /// The maximum number of entries or matches.
     pub items: usize,
-    /// In so many bytes of text.
+    /// The maximum number of bytes of text.
     pub bytes: usize,
 }
 
@@ -25,26 +25,26 @@ impl Default for Cut {
 }
 
 impl Cut {
-    /// Nothing is left out, however long it is.
+    /// No limit.
     pub const NONE: Cut = Cut {
         items: usize::MAX,
         bytes: usize::MAX,
     };
 }
 
-/// The least of what was added, at most so many.
-pub(super) struct Least<T> {
+/// Keeps the smallest items of all that are added, up to a number.
+pub(super) struct SmallestItems<T> {
     most: usize,
     kept: BinaryHeap<T>,
 }
 
-impl<T: Ord> Least<T> {
+impl<T: Ord> SmallestItems<T> {
     pub(super) fn new(most: usize) -> Self {
         let kept = BinaryHeap::new();
         Self { most, kept }
     }
 
-    /// Adds one, unless so many are less already.
+    /// Adds an item, unless enough smaller ones are kept.
     pub(super) fn add(&mut self, item: T) {
         if self.kept.len() < self.most {
             self.kept.push(item);
@@ -55,7 +55,7 @@ impl<T: Ord> Least<T> {
         }
     }
 
-    /// Adds all that another one kept.
+    /// Adds the items of another collection.
     pub(super) fn merge(mut self, other: Self) -> Self {
         let (mut fewer, more) = (other, &mut self);
         if fewer.kept.len() > more.kept.len() {
@@ -65,12 +65,12 @@ impl<T: Ord> Least<T> {
         self
     }
 
-    /// What was kept, in any order.
+    /// Returns the kept items in any order.
     pub(super) fn into_vec(self) -> Vec<T> {
         self.kept.into_vec()
     }
 
-    /// What was kept, the least first.
+    /// Returns the kept items in ascending order.
     pub(super) fn into_sorted(self) -> Vec<T> {
         self.kept.into_sorted_vec()
     }
@@ -78,12 +78,12 @@ impl<T: Ord> Least<T> {
 
 const STEP: usize = 16;
 
-/// The order in which a folder comes before what is in it, and that before what follows the folder. It is that of the
-/// paths' components, found byte by byte.
+/// Compares two paths by their components, so that a directory is followed by its content. It compares bytes, which is
+/// faster than [`Path::components`].
 pub(super) fn in_tree_order(one: &Path, other: &Path) -> Ordering {
     let (one, other) = (one.as_os_str().as_bytes(), other.as_os_str().as_bytes());
     let rank = |byte: &u8| if *byte == b'/' { 0 } else { *byte };
-    // Paths of one folder begin alike, which is seen faster in larger steps.
+    // Paths of one directory have a common prefix, which is skipped faster in larger steps.
     let steps = one.chunks_exact(STEP).zip(other.chunks_exact(STEP));
     let alike = steps.take_while(|(one, other)| one == other).count() * STEP;
     let mut pairs = one[alike..].iter().zip(&other[alike..]);
@@ -93,21 +93,21 @@ pub(super) fn in_tree_order(one: &Path, other: &Path) -> Ordering {
     }
 }
 
-/// Lines that fit into a number of bytes.
-pub(super) struct Lines {
+/// Lines up to a number of bytes.
+pub(super) struct BoundedLines {
     pub(super) text: String,
     most: usize,
 }
 
-impl Lines {
-    /// Begins with a heading, which always fits.
+impl BoundedLines {
+    /// Creates a text with a heading, which does not count toward the limit.
     pub(super) fn new(heading: String, cut: Cut) -> Self {
         let most = heading.len().saturating_add(cut.bytes);
         let text = heading;
         Self { text, most }
     }
 
-    /// Adds a line, if it fits.
+    /// Adds a line if it fits, and returns whether it did.
     pub(super) fn push(&mut self, line: &str) -> bool {
         let fits = self.text.len() + 1 + line.len() <= self.most;
         if fits {

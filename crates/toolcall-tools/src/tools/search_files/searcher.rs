@@ -1,5 +1,5 @@
-//! One thread that searches files: small ones in one piece, others line by line as they are read.
-//! It opens what a walk found and nothing else.
+//! Searches the files of one thread: small files in memory, others as a stream.
+//! It opens only files that the walk found.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,36 +9,36 @@ use std::sync::atomic::Ordering::Relaxed;
 use grep_matcher::Matcher as _;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 
-use super::Counts;
-use super::hits::{Hits, Line, Mark, excerpt};
-use super::query::Query;
+use super::WalkProgress;
+use super::query::SearchQuery;
+use super::results::{LineKind, ResultLine, SearchResults, excerpt};
 use crate::local::tree::{Found, Visitor};
 
-/// A file of this size is looked at for binary data as a whole, however it is read.
+/// A file up to this size is read into memory and searched as a whole.
 const SMALL: usize = 64 * 1024;
-/// So many matches are counted; who finds more needs another query.
+/// The search stops after this many matches.
 pub(super) const MOST_MATCHES: u64 = 1_000_000;
 
-/// One thread of a search.
-pub(super) struct Seeker<'a> {
-    query: &'a Query,
-    hits: &'a Hits,
-    counts: &'a Counts,
+/// Searches files on one thread.
+pub(super) struct FileSearcher<'a> {
+    query: &'a SearchQuery,
+    results: &'a SearchResults,
+    counts: &'a WalkProgress,
     is_cancelled: &'a (dyn Fn() -> bool + Sync),
     searcher: Searcher,
     buffer: Vec<u8>,
 }
 
-impl<'a> Seeker<'a> {
+impl<'a> FileSearcher<'a> {
     pub(super) fn new(
-        query: &'a Query,
-        hits: &'a Hits,
-        counts: &'a Counts,
+        query: &'a SearchQuery,
+        results: &'a SearchResults,
+        counts: &'a WalkProgress,
         is_cancelled: &'a (dyn Fn() -> bool + Sync),
     ) -> Self {
         Self {
             query,
-            hits,
+            results,
             counts,
             is_cancelled,
             searcher: query.searcher(),
@@ -46,7 +46,7 @@ impl<'a> Seeker<'a> {
         }
     }
 
-    fn search(&mut self, found: &Found<'_>, sink: &mut Collector<'_>) -> io::Result<()> {
+    fn search(&mut self, found: &Found<'_>, sink: &mut MatchCollector<'_>) -> io::Result<()> {
         let (file, size) = found.open()?;
         let matcher = &self.query.matcher;
         let head = head(&file, size, &mut self.buffer)?;
@@ -54,10 +54,14 @@ impl<'a> Seeker<'a> {
             return self.searcher.search_slice(matcher, head, sink);
         }
         let is_wide = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-        let text = Text {
+        let text = TextReader {
             file,
             is_cancelled: self.is_cancelled,
-            nul: if is_wide { Nul::IsText } else { Nul::Ends },
+            nul: if is_wide {
+                NulHandling::IsText
+            } else {
+                NulHandling::EndsText
+            },
         };
         if !is_wide && memchr::memchr(0, head).is_some() {
             return Ok(());
@@ -67,29 +71,30 @@ impl<'a> Seeker<'a> {
     }
 }
 
-impl Visitor for Seeker<'_> {
+impl Visitor for FileSearcher<'_> {
     fn visit(&mut self, found: &Found<'_>) -> ControlFlow<()> {
-        let mut sink = Collector::new(self.query, self.hits, found);
+        let mut sink = MatchCollector::new(self.query, self.results, found);
         let searched = self.search(found, &mut sink);
-        let Collector { lines, matches, .. } = sink;
-        self.hits.count_file(&searched);
+        let MatchCollector { lines, matches, .. } = sink;
+        self.results.count_file(&searched);
         self.counts.seen.fetch_add(1, Relaxed);
         if matches == 0 {
             return ControlFlow::Continue(());
         }
-        self.hits.add(found.path, lines, matches);
+        self.results.add(found.path, lines, matches);
         let so_far = self.counts.hits.fetch_add(matches, Relaxed) + matches;
-        match so_far >= MOST_MATCHES {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if so_far >= MOST_MATCHES {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }
 
-/// The beginning of a file: more than what is small, or all of it.
+/// Reads the beginning of a file: all of a small file, or one byte more than that.
 fn head<'b>(mut file: &File, size: u64, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
-    // A small file that has as much as it said needs no other read to show its end. One that says
-    // nothing, or grew, is read until it ends.
+    // When a file has yielded its stated size, no further read is needed to see its end. A file with the
+    // stated size 0, or one that grew, is read until its end.
     let expected = usize::try_from(size).ok().filter(|size| *size > 0);
     let mut held = 0;
     while held < buffer.len() && Some(held) != expected {
@@ -101,34 +106,34 @@ fn head<'b>(mut file: &File, size: u64, buffer: &'b mut [u8]) -> io::Result<&'b 
     Ok(&buffer[..held])
 }
 
-/// What a NUL is in a file.
+/// What a NUL byte means in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Nul {
-    /// The end of the text and the beginning of something else.
-    Ends,
-    /// It was met.
-    Ended,
-    /// Half of a character.
+enum NulHandling {
+    /// It ends the text: the rest is binary.
+    EndsText,
+    /// It was found, so the text has ended.
+    Reached,
+    /// It is part of a UTF-16 character.
     IsText,
 }
 
-/// The rest of a long text, read as long as somebody waits for it. It ends at the first NUL, so that what is found does
-/// not depend on how much is read at a time.
-struct Text<'a> {
+/// Reads the rest of a large file until the call is cancelled. It ends at the first NUL, so that the matches do not
+/// depend on the size of the reads.
+struct TextReader<'a> {
     file: File,
     is_cancelled: &'a (dyn Fn() -> bool + Sync),
-    nul: Nul,
+    nul: NulHandling,
 }
 
-impl Read for Text<'_> {
+impl Read for TextReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if (self.is_cancelled)() {
             return Err(io::Error::other("cancelled"));
         }
         match self.nul {
-            Nul::Ended => Ok(0),
-            Nul::IsText => self.file.read(buffer),
-            Nul::Ends => {
+            NulHandling::Reached => Ok(0),
+            NulHandling::IsText => self.file.read(buffer),
+            NulHandling::EndsText => {
                 let read = self.file.read(buffer)?;
                 Ok(self.end_of_text(&buffer[..read]))
             }
@@ -136,65 +141,65 @@ impl Read for Text<'_> {
     }
 }
 
-impl Text<'_> {
+impl TextReader<'_> {
     fn end_of_text(&mut self, bytes: &[u8]) -> usize {
         let nul = memchr::memchr(0, bytes);
         if nul.is_some() {
-            self.nul = Nul::Ended;
+            self.nul = NulHandling::Reached;
         }
         nul.unwrap_or(bytes.len())
     }
 }
 
-/// The matches of one file.
-struct Collector<'a> {
-    query: &'a Query,
-    hits: &'a Hits,
+/// Collects the matches of one file.
+struct MatchCollector<'a> {
+    query: &'a SearchQuery,
+    results: &'a SearchResults,
     found: &'a Found<'a>,
-    lines: Vec<Line>,
+    lines: Vec<ResultLine>,
     matches: u64,
-    /// How many matches are kept, once that is known.
-    room: Option<usize>,
+    /// How many matches to keep, computed at the first match.
+    capacity: Option<usize>,
 }
 
-impl<'a> Collector<'a> {
-    fn new(query: &'a Query, hits: &'a Hits, found: &'a Found<'a>) -> Self {
+impl<'a> MatchCollector<'a> {
+    fn new(query: &'a SearchQuery, results: &'a SearchResults, found: &'a Found<'a>) -> Self {
         Self {
             query,
-            hits,
+            results,
             found,
             lines: Vec::new(),
             matches: 0,
-            room: None,
+            capacity: None,
         }
     }
 
-    fn has_room_for(&mut self, matches: u64) -> bool {
-        let (hits, path) = (self.hits, self.found.path);
-        let room = *self.room.get_or_insert_with(|| hits.room(path));
-        matches <= room as u64
+    fn has_capacity_for(&mut self, matches: u64) -> bool {
+        let (results, path) = (self.results, self.found.path);
+        let capacity = *self.capacity.get_or_insert_with(|| results.capacity(path));
+        matches <= capacity as u64
     }
 
-    fn keep(&mut self, mark: Mark, number: Option<u64>, text: &[u8]) {
-        let at = match mark {
-            Mark::Match => self.query.matcher.find(text).ok().flatten(),
-            Mark::Context | Mark::Gap => None,
+    fn keep(&mut self, kind: LineKind, number: Option<u64>, text: &[u8]) {
+        let at = match kind {
+            LineKind::Match => self.query.matcher.find(text).ok().flatten(),
+            LineKind::Context | LineKind::Gap => None,
         };
-        self.lines.push(Line {
-            mark,
+        self.lines.push(ResultLine {
+            kind,
             number: number.unwrap_or(0),
             text: excerpt(text, at.map_or(0, |at| at.start())),
         });
     }
 }
 
-impl Sink for Collector<'_> {
+impl Sink for MatchCollector<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         self.matches += 1;
-        if self.has_room_for(self.matches) {
-            self.keep(Mark::Match, found.line_number(), found.bytes());
+        if self.has_capacity_for(self.matches) {
+            self.keep(LineKind::Match, found.line_number(), found.bytes());
         }
         Ok(self.matches < MOST_MATCHES)
     }
@@ -204,15 +209,15 @@ impl Sink for Collector<'_> {
             SinkContextKind::Before => self.matches + 1,
             SinkContextKind::After | SinkContextKind::Other => self.matches,
         };
-        if self.has_room_for(belongs_to) {
-            self.keep(Mark::Context, found.line_number(), found.bytes());
+        if self.has_capacity_for(belongs_to) {
+            self.keep(LineKind::Context, found.line_number(), found.bytes());
         }
         Ok(true)
     }
 
     fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
-        if self.has_room_for(self.matches + 1) {
-            self.keep(Mark::Gap, None, b"");
+        if self.has_capacity_for(self.matches + 1) {
+            self.keep(LineKind::Gap, None, b"");
         }
         Ok(true)
     }

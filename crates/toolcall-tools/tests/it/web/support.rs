@@ -1,4 +1,4 @@
-//! One call of one tool through an engine, told as text.
+//! Runs one call of one tool through an engine and renders it as text.
 //! It asserts nothing itself.
 
 use std::io;
@@ -14,12 +14,12 @@ use toolcall_tools::web::{FetchSettings, Lookup};
 use toolcall_testkit::http::Server;
 
 /// An engine that allows everything, and the events of its calls.
-pub(crate) struct World {
+pub(crate) struct TestEngine {
     pub(crate) engine: Engine,
     events: Arc<Mutex<Vec<&'static str>>>,
 }
 
-impl World {
+impl TestEngine {
     pub(crate) fn of(tool: impl Tool) -> Self {
         Self::under(tool, AllowAll)
     }
@@ -42,8 +42,8 @@ impl World {
         self.engine.run(ToolRequest::new(tool, input)).await
     }
 
-    /// Everything that a person, a model or a program gets to see of one call.
-    pub(crate) async fn story(&self, tool: &str, input: Value) -> String {
+    /// Runs a call and returns everything that the user, the model or a program sees of it.
+    pub(crate) async fn transcript(&self, tool: &str, input: Value) -> String {
         let outcome = self.call(tool, input).await;
         let call = &outcome.call;
         let events = self.events.lock().unwrap().join(", ");
@@ -57,10 +57,10 @@ impl World {
         lines.extend(
             call.preview()
                 .iter()
-                .map(|shown| format!("preview {}", told(shown))),
+                .map(|shown| format!("preview {}", content_text(shown))),
         );
         lines.push(ending(&outcome));
-        lines.extend(outcome.result().content.iter().map(told));
+        lines.extend(outcome.result().content.iter().map(content_text));
         lines.extend(
             outcome
                 .result()
@@ -72,9 +72,9 @@ impl World {
     }
 }
 
-/// How a call ended and what it shows.
+/// Returns how a call ended, and its content.
 pub(crate) fn shown(outcome: &Outcome) -> String {
-    let content = outcome.result().content.iter().map(told);
+    let content = outcome.result().content.iter().map(content_text);
     let lines: Vec<String> = [ending(outcome)].into_iter().chain(content).collect();
     lines.join("\n")
 }
@@ -87,7 +87,7 @@ fn ending(outcome: &Outcome) -> String {
     }
 }
 
-fn told(content: &Content) -> String {
+fn content_text(content: &Content) -> String {
     match content {
         Content::Text(text) => text.to_string(),
         Content::Image(blob) => format!("image {} {}", blob.mime, blob.base64),
@@ -98,35 +98,35 @@ fn told(content: &Content) -> String {
     }
 }
 
-/// FieldType the server's port out of a text, for it differs from run to run.
+/// Replaces the server's port in a text, because it differs from run to run.
 pub(crate) fn steady(text: &str, server: &Server) -> String {
     text.replace(&format!(":{}", server.port()), ":PORT")
 }
 
-/// Answers with one list after the other, and with the last for ever.
-pub(crate) struct Scripted {
+/// A lookup that returns one list after the other, and the last one from then on.
+pub(crate) struct ScriptedLookup {
     answers: Vec<Vec<IpAddr>>,
-    asked: Arc<AtomicUsize>,
+    lookups: Arc<AtomicUsize>,
 }
 
-impl Scripted {
+impl ScriptedLookup {
     pub(crate) fn new(answers: &[&[&str]]) -> Self {
         let parse = |list: &&[&str]| list.iter().map(|text| text.parse().unwrap()).collect();
         Self {
             answers: answers.iter().map(parse).collect(),
-            asked: Arc::default(),
+            lookups: Arc::default(),
         }
     }
 
     pub(crate) fn counter(&self) -> Arc<AtomicUsize> {
-        self.asked.clone()
+        self.lookups.clone()
     }
 }
 
-impl Lookup for Scripted {
+impl Lookup for ScriptedLookup {
     fn lookup<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         let at = self
-            .asked
+            .lookups
             .fetch_add(1, Ordering::Relaxed)
             .min(self.answers.len() - 1);
         Box::pin(std::future::ready(Ok(self.answers[at].clone())))
@@ -134,18 +134,18 @@ impl Lookup for Scripted {
 }
 
 /// `site.example` on this machine, allowed for the port of the server.
-pub(crate) fn site(server: &Server, settings: FetchSettings) -> World {
+pub(crate) fn site(server: &Server, settings: FetchSettings) -> TestEngine {
     let settings = FetchSettings {
         private: vec![format!("site.example:{}", server.port())],
         ..settings
     };
-    World::of(Fetch::finding_hosts_by(
+    TestEngine::of(Fetch::with_lookup(
         settings,
-        Scripted::new(&[&["127.0.0.1"]]),
+        ScriptedLookup::new(&[&["127.0.0.1"]]),
     ))
 }
 
-/// The address of a path at `site.example`.
+/// Returns the URL of a path at `site.example`.
 pub(crate) fn at(server: &Server, path: &str) -> String {
     format!("http://site.example:{}{path}", server.port())
 }

@@ -1,5 +1,5 @@
-//! One request to one host, over a connection to an address that was checked.
-//! It follows no redirect, uses no proxy and connects to nothing that it did not check itself.
+//! Sends one request to one host, over a connection to a checked address.
+//! It follows no redirect, uses no proxy, and connects to no address that it did not check.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -13,18 +13,18 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use toolcall::BoxFuture;
 
-use super::address::closed;
-use super::failure::{WebError, causes};
+use super::address::non_public;
+use super::error::{WebError, causes};
 use super::settings::PrivateHosts;
-use super::target::Target;
+use super::target::WebTarget;
 
-/// Finds the addresses of a host.
+/// A DNS lookup. Implement it to resolve hosts in another way, for example in tests.
 pub trait Lookup: Send + Sync + 'static {
-    /// Every address of this host.
+    /// Returns all addresses of this host.
     fn lookup<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 }
 
-/// Asks the operating system.
+/// The DNS lookup of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemLookup;
 
@@ -37,16 +37,16 @@ impl Lookup for SystemLookup {
     }
 }
 
-/// What is sent.
+/// A request without its address.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Message {
+pub(crate) struct WebRequest {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<String>,
 }
 
-impl Message {
-    /// Asks for whatever is there.
+impl WebRequest {
+    /// Returns a `GET` request that accepts any type.
     pub(crate) fn plain_get() -> Self {
         let accepted = HeaderValue::from_static("text/html, text/plain;q=0.9, */*;q=0.8");
         Self {
@@ -57,19 +57,19 @@ impl Message {
     }
 }
 
-/// The way to the web.
-pub(crate) struct Web {
+/// An HTTP client that connects only to allowed addresses.
+pub(crate) struct WebClient {
     pub(crate) lookup: Arc<dyn Lookup>,
     pub(crate) private: PrivateHosts,
     pub(crate) silence: Duration,
 }
 
-impl Web {
-    /// Sends a message to a target and returns the head of the answer.
+impl WebClient {
+    /// Sends a request and returns the response, whose body is not read yet.
     pub(crate) async fn send(
         &self,
-        target: &Target,
-        message: &Message,
+        target: &WebTarget,
+        message: &WebRequest,
     ) -> Result<Response, WebError> {
         let addresses = self.addresses(target).await?;
         let client = self.client(target, addresses)?;
@@ -81,16 +81,16 @@ impl Web {
         request.send().await.map_err(|error| broken(target, error))
     }
 
-    /// Refuses a host that is itself an address, and no open one.
-    pub(crate) fn check_literal(&self, target: &Target) -> Result<(), WebError> {
+    /// Fails if the host is an IP address that is not public and not allowed.
+    pub(crate) fn check_literal(&self, target: &WebTarget) -> Result<(), WebError> {
         match target.literal() {
             Some(address) => self.check(target, address),
             None => Ok(()),
         }
     }
 
-    fn check(&self, target: &Target, address: IpAddr) -> Result<(), WebError> {
-        match closed(address) {
+    fn check(&self, target: &WebTarget, address: IpAddr) -> Result<(), WebError> {
+        match non_public(address) {
             Some(what) if !self.private.contains(target) => Err(WebError::Closed {
                 host: target.reaches().to_string(),
                 address,
@@ -100,8 +100,8 @@ impl Web {
         }
     }
 
-    /// Every address of the target, all checked: one closed address among them is one too many.
-    async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, WebError> {
+    /// Returns all addresses of the target. Fails if a single one is not public and not allowed.
+    async fn addresses(&self, target: &WebTarget) -> Result<Vec<SocketAddr>, WebError> {
         let found = match target.literal() {
             Some(address) => vec![address],
             None => self.look_up(target).await?,
@@ -113,27 +113,28 @@ impl Web {
         Ok(found.into_iter().map(with_port).collect())
     }
 
-    async fn look_up(&self, target: &Target) -> Result<Vec<IpAddr>, WebError> {
+    async fn look_up(&self, target: &WebTarget) -> Result<Vec<IpAddr>, WebError> {
         let not_found = |why: String| WebError::NotFound {
             host: target.host().to_owned(),
             why,
         };
         let found = self.lookup.lookup(target.host()).await;
         let found = found.map_err(|error| not_found(error.to_string()))?;
-        match found.is_empty() {
-            true => Err(not_found("it has no address".to_owned())),
-            false => Ok(found),
+        if found.is_empty() {
+            Err(not_found("it has no address".to_owned()))
+        } else {
+            Ok(found)
         }
     }
 
-    /// A client that knows no other addresses than these. Each hop has its own, so that no
-    /// connection outlives the check that it passed.
-    fn client(&self, target: &Target, addresses: Vec<SocketAddr>) -> Result<Client, WebError> {
+    /// Creates a client that connects to these addresses only. Each request has its own client, so that no
+    /// connection is reused without a check.
+    fn client(&self, target: &WebTarget, addresses: Vec<SocketAddr>) -> Result<Client, WebError> {
         let built = Client::builder()
-            .dns_resolver(Arc::new(Pinned(addresses)))
+            .dns_resolver(Arc::new(PinnedResolver(addresses)))
             .tls_backend_preconfigured(tls(target.url().scheme())?)
             .redirect(reqwest::redirect::Policy::none())
-            // Through a proxy, the address that is connected to is not the one that was checked.
+            // A proxy would connect to an address that was not checked.
             .no_proxy()
             .referer(false)
             .retry(reqwest::retry::never())
@@ -146,18 +147,18 @@ impl Web {
     }
 }
 
-/// Answers every question with the addresses that were checked, whatever the name.
-struct Pinned(Vec<SocketAddr>);
+/// Resolves every name to the checked addresses.
+struct PinnedResolver(Vec<SocketAddr>);
 
-impl Resolve for Pinned {
+impl Resolve for PinnedResolver {
     fn resolve(&self, _name: Name) -> Resolving {
         let addresses: Addrs = Box::new(self.0.clone().into_iter());
         Box::pin(std::future::ready(Ok(addresses)))
     }
 }
 
-/// The crypto provider is named here, because a library cannot know whether its process set one.
-/// Certificates are the system's, so that those of a company work; plain http trusts none.
+/// Returns the TLS configuration. It names the crypto provider, because a library cannot know whether the process
+/// set one. It uses the system's certificates, so that those of a company work; plain http trusts none.
 pub(crate) fn tls(scheme: &str) -> Result<ClientConfig, WebError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let no_certificates = |error: rustls::Error| WebError::Certificates(error.to_string());
@@ -172,7 +173,7 @@ pub(crate) fn tls(scheme: &str) -> Result<ClientConfig, WebError> {
     Ok(verified.with_no_client_auth())
 }
 
-fn broken(target: &Target, error: reqwest::Error) -> WebError {
+fn broken(target: &WebTarget, error: reqwest::Error) -> WebError {
     WebError::Broken {
         host: target.reaches().to_string(),
         why: causes(error),

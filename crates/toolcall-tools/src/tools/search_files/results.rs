@@ -1,5 +1,5 @@
-//! What a search found: the first matches in the order of paths, and how many there are in all.
-//! It keeps a bounded number of lines, each cut to a length that can be read.
+//! The results of a search: the first matches in path order, and the total count.
+//! It keeps a limited number of lines, each of limited length.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,48 +10,49 @@ use serde_json::{Value, json};
 use toolcall::text::{clean_block, clean_line};
 use toolcall::{Location, RunContext, ToolResult};
 
-use super::query::Query;
-use super::reading::MOST_MATCHES;
-use super::{Cut, LONGEST_IN_A_TITLE, Passed, shown};
-use crate::tools::cut::Lines;
+use super::query::SearchQuery;
+use super::searcher::MOST_MATCHES;
+use super::{Cut, LONGEST_TITLE_PART, Passed, shown};
+use crate::tools::limit::BoundedLines;
 use crate::tools::naming::counted;
 use crate::tools::walking::{MOST_LOCATIONS, left_out};
 
-/// How much of a line is shown, in bytes.
+/// How many bytes of a line to show.
 const LONGEST_LINE: usize = 400;
-/// How much of that is before the match.
-const BEFORE_THE_MATCH: usize = 120;
+/// How many of these to show before the match.
+const LONGEST_PREFIX: usize = 120;
 
-/// What a line is in a result.
+/// The kind of a line in a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum LineKind {
     Match,
     Context,
-    /// Between two groups of lines.
+    /// A separator between two groups of lines.
     Gap,
 }
 
-/// A line that is shown.
+/// A line of the result.
 #[derive(Debug)]
-pub(super) struct Line {
-    pub(super) mark: Mark,
+pub(super) struct ResultLine {
+    pub(super) kind: LineKind,
     pub(super) number: u64,
     pub(super) text: String,
 }
 
-/// What all threads found.
+/// Collects the results of all threads.
 #[derive(Debug)]
-pub(super) struct Hits {
+pub(super) struct SearchResults {
     most: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptMatches>,
     searched: AtomicU64,
     unreadable: AtomicU64,
 }
 
+/// The matches to show, and the counts.
 #[derive(Debug, Default)]
-struct Kept {
-    files: BTreeMap<PathBuf, Vec<Line>>,
-    /// How many matches are in these.
+struct KeptMatches {
+    files: BTreeMap<PathBuf, Vec<ResultLine>>,
+    /// The number of matches in `files`.
     shown: usize,
     searched: u64,
     matching: u64,
@@ -59,7 +60,7 @@ struct Kept {
     unreadable: u64,
 }
 
-impl Hits {
+impl SearchResults {
     pub(super) fn new(most: usize) -> Self {
         Self {
             most,
@@ -69,8 +70,8 @@ impl Hits {
         }
     }
 
-    /// How many matches of a file may be among the first.
-    pub(super) fn room(&self, path: &Path) -> usize {
+    /// Returns how many matches of a file may still be among those shown.
+    pub(super) fn capacity(&self, path: &Path) -> usize {
         let kept = self.kept.lock();
         let is_full = kept.shown >= self.most;
         match kept.files.last_key_value() {
@@ -79,15 +80,15 @@ impl Hits {
         }
     }
 
-    /// A file was searched, to its end or not.
+    /// Counts a searched file; one that failed counts as unreadable, too.
     pub(super) fn count_file<E>(&self, searched: &Result<(), E>) {
         self.searched.fetch_add(1, Ordering::Relaxed);
         let unreadable = u64::from(searched.is_err());
         self.unreadable.fetch_add(unreadable, Ordering::Relaxed);
     }
 
-    /// The matches of a file, and those lines of it that may be shown.
-    pub(super) fn add(&self, path: &Path, lines: Vec<Line>, matches: u64) {
+    /// Adds the number of matches in a file, and the lines of it to show.
+    pub(super) fn add(&self, path: &Path, lines: Vec<ResultLine>, matches: u64) {
         let mut kept = self.kept.lock();
         kept.matching += 1;
         kept.matches += matches;
@@ -98,10 +99,10 @@ impl Hits {
         }
     }
 
-    /// The text for the model and the values for programs.
+    /// Returns the results as text and as structured content.
     pub(super) fn render(
         self,
-        query: &Query,
+        query: &SearchQuery,
         place: &Path,
         passed: &Passed,
         scope: &RunContext,
@@ -112,7 +113,7 @@ impl Hits {
         kept.unreadable = self.unreadable.into_inner();
         let mut heading = kept.heading(query, &shown(place, scope));
         heading.push_str(&left_out(passed));
-        let mut page = Page::new(heading, query.context, cut);
+        let mut page = ResultPage::new(heading, query.context, cut);
         for (path, lines) in &kept.files {
             page.add_file(&shown(path, scope), lines);
         }
@@ -124,8 +125,8 @@ impl Hits {
     }
 }
 
-impl Kept {
-    /// What is not among the first any more goes.
+impl KeptMatches {
+    /// Drops the last files while the rest has enough matches.
     fn drop_last(&mut self, most: usize) {
         while let Some(last) = self.files.last_entry() {
             let without = self.shown - count(last.get());
@@ -137,9 +138,9 @@ impl Kept {
         }
     }
 
-    /// Where the lines are that match, as far as they are kept.
+    /// Returns the locations of the kept matches.
     fn locations(&self) -> Vec<Location> {
-        let is_match = |line: &&Line| line.mark == Mark::Match;
+        let is_match = |line: &&ResultLine| line.kind == LineKind::Match;
         let files = self.files.iter();
         let lines = files.flat_map(|(path, lines)| {
             let lines = lines.iter().filter(is_match);
@@ -151,8 +152,8 @@ impl Kept {
             .collect()
     }
 
-    fn heading(&self, query: &Query, place: &str) -> String {
-        let text = clean_line(&query.text, LONGEST_IN_A_TITLE);
+    fn heading(&self, query: &SearchQuery, place: &str) -> String {
+        let text = clean_line(&query.text, LONGEST_TITLE_PART);
         let searched = counted(self.searched, "file", "files");
         let mut heading = match self.matches {
             0 => format!(
@@ -176,46 +177,49 @@ impl Kept {
     }
 }
 
-fn count(lines: &[Line]) -> usize {
-    lines.iter().filter(|line| line.mark == Mark::Match).count()
+fn count(lines: &[ResultLine]) -> usize {
+    lines
+        .iter()
+        .filter(|line| line.kind == LineKind::Match)
+        .count()
 }
 
-/// What is shown of the result.
-struct Page {
-    /// How many lines around a match were asked for.
+/// The text of the result, up to its limits.
+struct ResultPage {
+    /// The number of context lines around a match.
     context: usize,
-    lines: Lines,
+    lines: BoundedLines,
     matches: Vec<Value>,
     most: usize,
     is_full: bool,
 }
 
-impl Page {
+impl ResultPage {
     fn new(heading: String, context: usize, cut: Cut) -> Self {
         Self {
             context,
-            lines: Lines::new(heading, cut),
+            lines: BoundedLines::new(heading, cut),
             matches: Vec::new(),
             most: cut.items,
             is_full: false,
         }
     }
 
-    fn add_file(&mut self, path: &str, lines: &[Line]) {
+    fn add_file(&mut self, path: &str, lines: &[ResultLine]) {
         if self.context > 0 && !self.matches.is_empty() {
             self.push("--");
         }
         for line in lines {
-            let Line { number, text, .. } = line;
-            match line.mark {
-                Mark::Gap => self.push("--"),
-                Mark::Context => self.push(&format!("{path}-{number}- {text}")),
-                Mark::Match => self.add_match(path, line),
+            let ResultLine { number, text, .. } = line;
+            match line.kind {
+                LineKind::Gap => self.push("--"),
+                LineKind::Context => self.push(&format!("{path}-{number}- {text}")),
+                LineKind::Match => self.add_match(path, line),
             }
         }
     }
 
-    fn add_match(&mut self, path: &str, Line { number, text, .. }: &Line) {
+    fn add_match(&mut self, path: &str, ResultLine { number, text, .. }: &ResultLine) {
         self.is_full |= self.matches.len() >= self.most;
         self.push(&format!("{path}:{number}: {text}"));
         if !self.is_full {
@@ -224,12 +228,12 @@ impl Page {
         }
     }
 
-    /// After the first line that does not fit nothing is shown.
+    /// Adds a line. After the first line that does not fit, nothing is added.
     fn push(&mut self, line: &str) {
         self.is_full = self.is_full || !self.lines.push(line);
     }
 
-    fn finish(self, kept: &Kept, is_stopped: bool) -> ToolResult {
+    fn finish(self, kept: &KeptMatches, is_stopped: bool) -> ToolResult {
         let (mut text, shown) = (self.lines.text, self.matches.len());
         let is_cut = (shown as u64) < kept.matches;
         if is_cut {
@@ -248,14 +252,14 @@ impl Page {
     }
 }
 
-/// What is shown of a line: all of it, or what is around the match.
+/// Returns a line as text: all of it, or the part around the match at byte `at`.
 pub(super) fn excerpt(line: &[u8], at: usize) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.len() <= LONGEST_LINE {
         return visible(line);
     }
-    let begin = at.min(line.len()).saturating_sub(BEFORE_THE_MATCH);
+    let begin = at.min(line.len()).saturating_sub(LONGEST_PREFIX);
     let begin = begin.min(line.len() - LONGEST_LINE);
     let begin = boundary(line, begin);
     let end = boundary(line, begin + LONGEST_LINE);
@@ -264,7 +268,7 @@ pub(super) fn excerpt(line: &[u8], at: usize) -> String {
     format!("{before}{}{after}", visible(&line[begin..end]))
 }
 
-/// The next place that is not within a character. In what is no text any place is as good.
+/// Returns the next character boundary. In bytes that are not UTF-8, any index will do.
 fn boundary(line: &[u8], at: usize) -> usize {
     let is_within = |at: &usize| line.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
     let places = at.min(line.len())..line.len().min(at + 4);

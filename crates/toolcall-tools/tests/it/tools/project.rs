@@ -1,4 +1,4 @@
-//! A temporary project with an engine that has the tools which walk, and what they say.
+//! A temporary project, and an engine with the tools that walk directory trees.
 //! It asserts nothing but that a call ended as expected.
 
 use std::fs;
@@ -14,26 +14,26 @@ use toolcall::{
 use toolcall_tools::local::Files;
 use toolcall_tools::tools::{Cut, FindPath, ListDirectory, SearchFiles};
 
-/// A root, and a folder `outside` beside it that nobody may see.
-pub(crate) struct Ground {
-    ground: crate::ground::Ground,
+/// A root, and a directory `outside` beside it that no tool may see.
+pub(crate) struct TreeProject {
+    project: crate::ground::Ground,
     cut: Option<Cut>,
 }
 
-impl Ground {
+impl TreeProject {
     pub(crate) fn new() -> Self {
-        let ground = crate::ground::Ground::new();
-        fs::write(ground.at("/w/outside/canary"), "CANARY needle\n").unwrap();
-        Self { ground, cut: None }
+        let project = crate::ground::Ground::new();
+        fs::write(project.at("/w/outside/canary"), "CANARY needle\n").unwrap();
+        Self { project, cut: None }
     }
 
-    /// With these files, each with its content.
+    /// Creates a project with these files and their content.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
-        let ground = Self::new();
+        let project = Self::new();
         for (path, text) in files {
-            ground.write(path, text);
+            project.write(path, text);
         }
-        ground
+        project
     }
 
     /// Shows this many items at most.
@@ -66,30 +66,30 @@ impl Ground {
             .build()
     }
 
-    /// What a call ends with when everything is allowed.
+    /// Runs a call with everything allowed.
     pub(crate) fn outcome(&self, tool: &str, input: Value) -> Outcome {
         run(&self.engine(AllowAll), tool, input)
     }
 
-    /// The text of a call that succeeds.
+    /// Returns the text of a call that must succeed.
     pub(crate) fn says(&self, tool: &str, input: Value) -> String {
         text(&self.outcome(tool, input))
     }
 
-    /// The text of a call that succeeds although these paths are denied.
+    /// Returns the text of a call that must succeed although these paths are denied.
     pub(crate) fn says_without(&self, denied: &[&str], tool: &str, input: Value) -> String {
         let denied = denied.iter().map(|path| self.root().join(path)).collect();
-        text(&run(&self.engine(Denying(denied)), tool, input))
+        text(&run(&self.engine(DenyPaths(denied)), tool, input))
     }
 
-    /// The result for programs of a call that succeeds.
+    /// Returns the structured result of a call that must succeed.
     pub(crate) fn structured(&self, tool: &str, input: Value) -> Value {
         let outcome = self.outcome(tool, input);
         assert!(outcome.ending().is_success(), "{:?}", outcome.ending());
         Value::clone(outcome.result().structured.as_ref().unwrap())
     }
 
-    /// Why a call fails.
+    /// Returns the reason of a call that must fail.
     pub(crate) fn fails(&self, tool: &str, input: Value) -> String {
         match self.outcome(tool, input).ending() {
             Ending::Failed { reason, .. } => self.without_root(reason),
@@ -97,32 +97,33 @@ impl Ground {
         }
     }
 
-    /// Temporary folders have other names each time.
+    /// Replaces the root in a text, because it differs from run to run.
     pub(crate) fn without_root(&self, text: &str) -> String {
         self.steady(text, "")
     }
 }
 
-impl std::ops::Deref for Ground {
+impl std::ops::Deref for TreeProject {
     type Target = crate::ground::Ground;
 
     fn deref(&self) -> &Self::Target {
-        &self.ground
+        &self.project
     }
 }
 
-/// Denies these paths and what is beneath them.
-struct Denying(Vec<PathBuf>);
+/// Denies these paths and everything beneath them.
+struct DenyPaths(Vec<PathBuf>);
 
-impl Policy for Denying {
+impl Policy for DenyPaths {
     fn judge(&self, intent: &Intent, _setting: &SessionContext) -> Verdict {
         let is_denied = |touch: &Touch| match touch {
             Touch::Reads(path) => self.0.iter().any(|denied| path.starts_with(denied)),
             other => panic!("{other:?} is no reading"),
         };
-        match intent.touches.iter().any(is_denied) {
-            true => Verdict::deny("test", "denied here"),
-            false => Verdict::allow("test"),
+        if intent.touches.iter().any(is_denied) {
+            Verdict::deny("test", "denied here")
+        } else {
+            Verdict::allow("test")
         }
     }
 }
@@ -136,7 +137,7 @@ pub(crate) fn run(engine: &Engine, tool: &str, input: Value) -> Outcome {
     runtime().block_on(engine.run(ToolRequest::new(tool, input)))
 }
 
-/// The text of a success.
+/// Returns the text of a call that must have succeeded.
 pub(crate) fn text(outcome: &Outcome) -> String {
     assert!(outcome.ending().is_success(), "{:?}", outcome.ending());
     match outcome.result().content.as_slice() {

@@ -1,77 +1,77 @@
-//! Why something on the web was not reached, in words that say what to do next.
-//! No message holds a key, a header or a body.
+//! Errors of the web tools, with what to do next.
+//! No message contains a key, the value of a header or a body.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Why something on the web was not reached.
+/// Why a web request failed or was not sent.
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
-    /// It is no address of the web.
+    /// The text is not a URL.
     #[error(
         "`{text}` is not an address: {why}; give a whole one, such as `https://example.com/page`"
     )]
     NoAddress {
-        /// What was given, shortened.
+        /// The text, shortened.
         text: String,
         /// What is wrong with it.
         why: String,
     },
-    /// Neither http nor https.
+    /// The scheme is neither http nor https.
     #[error("`{0}` is not fetched; only http and https are")]
     Scheme(String),
-    /// A name or password in the address.
+    /// The URL contains a user name or a password.
     #[error("the address holds a user name or a password; leave them out")]
     Credentials,
-    /// A host with an address that is not of the open internet.
+    /// The host has an address that is not public.
     #[error(
-        "`{host}` leads to {address}, which is {what}, so it is not reached; whoever runs this may allow `{host}` in the settings"
+        "`{host}` leads to {address}, which is {what}, so it is not reached; the user can allow `{host}` in the settings"
     )]
     Closed {
-        /// The host, with its port if it is not the usual one.
+        /// The host, with its port if it is not the default.
         host: String,
-        /// Where it leads.
+        /// The address of the host.
         address: IpAddr,
-        /// What sort of address that is.
+        /// What kind of address that is.
         what: &'static str,
     },
-    /// The name leads nowhere.
+    /// The host name was not found.
     #[error("the host `{host}` was not found: {why}; check the name")]
     NotFound {
         /// The host.
         host: String,
-        /// What the resolver said.
+        /// The error of the lookup.
         why: String,
     },
-    /// One redirect after the other.
+    /// Too many redirects.
     #[error("gave up after {0} redirects, at `{1}`")]
     Redirects(usize, String),
-    /// A header that cannot be sent.
+    /// A header that must not or cannot be sent.
     #[error("the header `{0}` cannot be sent: {1}")]
     Header(String, &'static str),
-    /// Too much to send.
+    /// The body is too long.
     #[error("the body has {bytes} bytes; at most {most} are sent")]
     Body {
-        /// How long it is.
+        /// The length of the body.
         bytes: usize,
-        /// How long it may be.
+        /// The limit.
         most: usize,
     },
-    /// A body where none is sent.
+    /// A body for a method that sends none.
     #[error("{0} sends no body; leave `body` out, or use POST")]
     BodyWithout(String),
-    /// It took too long.
+    /// The time limit passed.
     #[error("`{host}` did not answer in full within {after:?}; try again later, or ask for less")]
     Slow {
         /// The host.
         host: String,
-        /// The time it had.
+        /// The time limit.
         after: Duration,
     },
-    /// No certificates to check the other side by.
+    /// The system has no root certificates.
     #[error("this machine has no certificates to check https by: {0}")]
     Certificates(String),
-    /// Anything on the way there or back.
+    /// The connection failed.
     #[error("`{host}` could not be reached: {why}")]
     Broken {
         /// The host.
@@ -79,12 +79,12 @@ pub enum WebError {
         /// What happened.
         why: String,
     },
-    /// A search key that cannot be sent.
+    /// A search key with characters that a header cannot contain.
     #[error("the key of the search has characters that no header takes; check the setting")]
     Key,
 }
 
-/// An error of the client with its causes, without the address: what it holds may be secret.
+/// Returns an error of the client with its sources, without the URL, which may contain secrets.
 pub(crate) fn causes(error: reqwest::Error) -> String {
     if error.is_timeout() {
         return "nothing came for too long".to_owned();

@@ -1,5 +1,5 @@
-//! Asks the MCP client for permission, and for what servers behind us want to know, as forms.
-//! Only a choice that was offered is an answer; nothing else is ever a yes.
+//! Asks the user behind an MCP client, with elicitation forms: for permission, and on behalf of other MCP servers.
+//! Only an offered choice counts as an answer; nothing else is ever a yes.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,23 +16,23 @@ use toolcall::{
 use super::subject;
 
 const NO_FORMS: &str = "this MCP client shows no forms";
-/// What is longer cannot be looked at in a form.
+/// A longer question is not asked, because the user could not read it in a form.
 const LONGEST_MESSAGE: usize = 64 * 1024;
 const LONGEST_RULE: usize = 400;
 
-/// Asks the person behind the client, once that one is known. Clones ask the same.
+/// Asks the user of the MCP client. Clones share the client.
 #[derive(Clone, Default)]
-pub(super) struct Asker {
+pub(super) struct FormApprover {
     client: Arc<OnceLock<Peer<RoleServer>>>,
 }
 
-impl Asker {
-    /// There is one client, and this is it.
-    pub(super) fn meet(&self, client: &Peer<RoleServer>) {
+impl FormApprover {
+    /// Sets the client to ask. Later calls are ignored: there is only one client.
+    pub(super) fn set_client(&self, client: &Peer<RoleServer>) {
         let _known = self.client.set(client.clone());
     }
 
-    /// What the client says to a form; why it says nothing, if it does not.
+    /// Sends a form to the client and returns the answer.
     async fn show(&self, message: String, schema: Value) -> Result<ElicitResult, String> {
         let client = self.client.get().ok_or(NO_FORMS)?;
         let modes = client.supported_elicitation_modes();
@@ -51,7 +51,7 @@ impl Asker {
     }
 
     async fn permission(&self, question: &Question) -> Answer {
-        let message = subject::shown(question);
+        let message = subject::question_text(question);
         if message.len() > LONGEST_MESSAGE {
             return Answer::unanswered("it is too long to be shown, so nobody could look at it");
         }
@@ -82,7 +82,7 @@ impl Asker {
     }
 }
 
-impl Approver for Asker {
+impl Approver for FormApprover {
     fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
         Box::pin(self.permission(question))
     }
@@ -92,16 +92,16 @@ impl Approver for Asker {
     }
 }
 
-/// An option as a form has it: its id, what users read, and what it is.
-type Choice<'a> = (String, String, QuestionOption<'a>);
+/// A choice in the form: its id, its label, and the option it stands for.
+type FormChoice<'a> = (String, String, QuestionOption<'a>);
 
-/// Once, always with the exact rule, and no. None is proposed: a client that fills in what is
-/// proposed must not allow anything by that.
-fn choices(question: &Question) -> Vec<Choice<'_>> {
+/// Returns the choices: allow once, allow always with each readable rule, reject. The form has no default, so
+/// that a client that accepts defaults allows nothing.
+fn choices(question: &Question) -> Vec<FormChoice<'_>> {
     question.options().into_iter().filter_map(choice).collect()
 }
 
-fn choice(option: QuestionOption<'_>) -> Option<Choice<'_>> {
+fn choice(option: QuestionOption<'_>) -> Option<FormChoice<'_>> {
     let id = match option {
         QuestionOption::AllowOnce => "allow-once".to_owned(),
         QuestionOption::AllowAlways { number, rule } if is_readable(rule) => {
@@ -113,7 +113,7 @@ fn choice(option: QuestionOption<'_>) -> Option<Choice<'_>> {
     Some((id, option.label(rule_text), option))
 }
 
-/// A rule that cannot be read in full is not offered.
+/// Whether the form shows the rule in full; otherwise it is not offered.
 fn is_readable(rule: &Rule) -> bool {
     rule_text(&rule.text) == *rule.text
 }
@@ -122,7 +122,7 @@ fn rule_text(text: &str) -> String {
     clean_line(text, LONGEST_RULE)
 }
 
-fn schema(choices: &[Choice<'_>]) -> Value {
+fn schema(choices: &[FormChoice<'_>]) -> Value {
     let options: Vec<Value> = choices
         .iter()
         .map(|(id, title, _)| json!({"const": id, "title": title}))
@@ -137,7 +137,7 @@ fn schema(choices: &[Choice<'_>]) -> Value {
     })
 }
 
-fn read(answer: &ElicitResult, choices: &[Choice<'_>]) -> Answer {
+fn read(answer: &ElicitResult, choices: &[FormChoice<'_>]) -> Answer {
     let content = answer.content.as_ref().unwrap_or(&Value::Null);
     match answer.action {
         ElicitationAction::Decline => Answer::reject(),
