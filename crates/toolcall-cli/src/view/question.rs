@@ -1,5 +1,5 @@
 //! Renders the items of a question as lines: the whole command, every path and host, every change.
-//! It shows what would be done and judges nothing.
+//! It decides nothing.
 
 #[cfg(test)]
 mod tests;
@@ -9,14 +9,14 @@ use toolcall::text::clean_block;
 use toolcall::{Command, Question, QuestionItem, Touch};
 
 use super::diff::preview;
-use super::style::{BOLD, painted};
-use super::{INDENT, one_line, wrapped};
+use super::style::{BOLD, paint};
+use super::{INDENT, one_line, wrap};
 
-/// Longer arguments are folded.
-const LONGEST_ARGUMENT: usize = 2_000;
+/// Longer arguments are shortened in the middle.
+const MAX_ARGUMENT: usize = 2_000;
 
-/// The lines under a question.
-pub(crate) fn subject(question: &Question, width: usize) -> Vec<String> {
+/// Returns the lines below a question.
+pub(crate) fn question_lines(question: &Question, width: usize) -> Vec<String> {
     let items = question.items();
     let lines = items.iter().flat_map(|item| item_lines(item, width));
     lines.collect()
@@ -36,7 +36,7 @@ fn item_lines(item: &QuestionItem<'_>, width: usize) -> Vec<String> {
             format!("hidden characters in {}: {found}", path.display())
         }
     };
-    wrapped(&one_line(&text), width)
+    wrap(&one_line(&text), width)
 }
 
 fn touch_lines(touch: &Touch, width: usize) -> Vec<String> {
@@ -49,42 +49,42 @@ fn touch_lines(touch: &Touch, width: usize) -> Vec<String> {
         Touch::Reaches(target) => format!("reaches {target}"),
         Touch::Unknown => "may affect anything: the tool does not say what".to_owned(),
     };
-    wrapped(&one_line(&text), width)
+    wrap(&one_line(&text), width)
 }
 
-/// Every argument: what is long is folded with its size, and never left out.
+/// Renders every argument. A long one is shortened and shown with its size, but never left out.
 fn input_lines(input: &Value) -> Vec<String> {
     match input {
         Value::Object(arguments) if !arguments.is_empty() => arguments
             .iter()
-            .map(|(name, value)| format!("{INDENT}{}: {}", one_line(name), folded(value)))
+            .map(|(name, value)| format!("{INDENT}{}: {}", one_line(name), shortened(value)))
             .collect(),
-        other => vec![format!("{INDENT}with {}", folded(other))],
+        other => vec![format!("{INDENT}with {}", shortened(other))],
     }
 }
 
-fn folded(value: &Value) -> String {
+fn shortened(value: &Value) -> String {
     let text = one_line(&value.to_string());
     let length = text.chars().count();
-    if length <= LONGEST_ARGUMENT {
+    if length <= MAX_ARGUMENT {
         return text;
     }
-    let begin: String = text.chars().take(LONGEST_ARGUMENT / 2).collect();
-    let end: String = text.chars().skip(length - LONGEST_ARGUMENT / 4).collect();
+    let begin: String = text.chars().take(MAX_ARGUMENT / 2).collect();
+    let end: String = text.chars().skip(length - MAX_ARGUMENT / 4).collect();
     format!("{begin} … ({length} characters) … {end}")
 }
 
-/// The command to the last character: nothing of it may hide behind a cut.
+/// Renders the whole command: nothing of it may be hidden.
 fn command_lines(command: &Command, width: usize) -> Vec<String> {
     let text = clean_block(&command.text);
     let mut lines: Vec<String> = text
         .lines()
-        .map(|line| format!("{INDENT}{}", painted(BOLD, line)))
+        .map(|line| format!("{INDENT}{}", paint(BOLD, line)))
         .collect();
     let cwd = one_line(&command.cwd.to_string_lossy());
-    lines.extend(wrapped(&format!("in {cwd}"), width));
+    lines.extend(wrap(&format!("in {cwd}"), width));
     for (name, value) in &command.env {
-        lines.extend(wrapped(&one_line(&format!("with {name}={value}")), width));
+        lines.extend(wrap(&one_line(&format!("with {name}={value}")), width));
     }
     lines
 }

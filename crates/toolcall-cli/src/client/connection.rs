@@ -1,5 +1,5 @@
-//! One end of a pipe with a peer at the other: lines both ways, and the ids of requests.
-//! It does not look into the lines.
+//! The client's end of the pipe to the agent: lines in both directions, and request ids.
+//! It does not parse the lines.
 
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -8,18 +8,18 @@ use tokio::io::{
 
 /// Who sent a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum From {
+pub(crate) enum LineSender {
     Agent,
     Client,
 }
 
-pub(super) struct Link {
+pub(super) struct Connection {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: WriteHalf<DuplexStream>,
     requests: u64,
 }
 
-impl Link {
+impl Connection {
     pub(super) fn new(pipe: DuplexStream) -> Self {
         let (reader, writer) = split(pipe);
         Self {
@@ -29,19 +29,19 @@ impl Link {
         }
     }
 
-    /// The id of the next request.
+    /// Returns the id for the next request.
     pub(super) fn next_id(&mut self) -> u64 {
         let id = self.requests;
         self.requests += 1;
         id
     }
 
-    /// What the peer says next; nothing once it is gone. Nothing is lost if this is dropped.
+    /// Reads the next line; `None` once the peer is gone. No data is lost if the future is dropped.
     pub(super) async fn next_line(&mut self) -> std::io::Result<Option<String>> {
         self.lines.next_line().await
     }
 
-    /// Says nothing more.
+    /// Closes the sending direction.
     pub(super) async fn close(&mut self) -> std::io::Result<()> {
         self.writer.shutdown().await
     }

@@ -1,5 +1,5 @@
-//! A permission request, read as a question, and the answer to it.
-//! It shows what the request has and no more; an option that was not offered is never chosen.
+//! Parses a permission request into a question, and encodes the answer.
+//! It never chooses an option that was not offered.
 
 use std::sync::Arc;
 
@@ -10,28 +10,27 @@ use toolcall::{
 };
 use toolcall_acp::meta;
 
-use crate::approver::Chosen;
+use crate::approver::UserChoice;
 
-/// JSON-RPC leaves this code to programs.
-const NOBODY: i32 = -32000;
+/// An error code that JSON-RPC leaves to applications.
+const UNANSWERED: i32 = -32000;
 
-/// A request that waits for its answer.
-pub(super) struct Asked {
-    /// Its id.
-    pub(super) request: Value,
+/// A permission request that waits for its answer.
+pub(super) struct PermissionRequest {
+    pub(super) id: Value,
     pub(super) question: Arc<Question>,
-    options: Vec<Choice>,
+    options: Vec<PermissionOption>,
 }
 
 /// One of the request's options.
-struct Choice {
+struct PermissionOption {
     id: String,
     name: String,
     kind: String,
 }
 
-impl Choice {
-    fn read(option: &Value) -> Self {
+impl PermissionOption {
+    fn parse(option: &Value) -> Self {
         let text = |key: &str| option[key].as_str().unwrap_or_default().to_owned();
         Self {
             id: text("optionId"),
@@ -40,7 +39,7 @@ impl Choice {
         }
     }
 
-    fn is_kept(&self) -> bool {
+    fn is_always(&self) -> bool {
         matches!(self.kind.as_str(), "allow_always" | "reject_always")
     }
 
@@ -51,7 +50,7 @@ impl Choice {
         }
     }
 
-    /// How long it holds is said by its name, to people.
+    /// The name tells the user how long the rule lasts; the client does not know.
     fn rule(&self) -> Rule {
         Rule {
             text: self.name.as_str().into(),
@@ -59,10 +58,11 @@ impl Choice {
         }
     }
 
-    fn decides(&self, question: &Question) -> Decision {
-        let remembered = match self.is_kept() {
-            true => Remembered::Kept(self.rule()),
-            false => Remembered::Once,
+    fn decision(&self, question: &Question) -> Decision {
+        let remembered = if self.is_always() {
+            Remembered::Kept(self.rule())
+        } else {
+            Remembered::Once
         };
         Decision {
             question: Some(question.id.clone()),
@@ -72,47 +72,47 @@ impl Choice {
     }
 }
 
-impl Asked {
-    /// Reads a request about this call.
-    pub(super) fn read(request: &Value, call: &ToolCall) -> Self {
+impl PermissionRequest {
+    /// Parses a request about this call.
+    pub(super) fn parse(request: &Value, call: &ToolCall) -> Self {
         let params = &request["params"];
         let options = params["options"].as_array().into_iter().flatten();
-        let options: Vec<Choice> = options.map(Choice::read).collect();
-        let kept = options.iter().filter(|option| option.is_kept());
+        let options: Vec<PermissionOption> = options.map(PermissionOption::parse).collect();
+        let always = options.iter().filter(|option| option.is_always());
         let question = Question {
             id: QuestionId::new(request["id"].to_string()),
             session: call.session().clone(),
             call: call.id().clone(),
             subject: Arc::new(subject(&params["toolCall"], call)),
-            offers: kept.map(Choice::rule).collect(),
-            // The agent does not say.
+            offers: always.map(PermissionOption::rule).collect(),
+            // The agent does not send the rule.
             because: RuleName::new(""),
         };
         Self {
-            request: request["id"].clone(),
+            id: request["id"].clone(),
             question: Arc::new(question),
             options,
         }
     }
 
-    /// What may be chosen for more than this once.
+    /// Returns the names of the options that are remembered.
     pub(super) fn offers(&self) -> Vec<String> {
-        let offers = self.kept().map(|option| option.name.clone());
+        let offers = self.always_options().map(|option| option.name.clone());
         offers.collect()
     }
 
-    fn kept(&self) -> impl Iterator<Item = &Choice> {
-        self.options.iter().filter(|option| option.is_kept())
+    fn always_options(&self) -> impl Iterator<Item = &PermissionOption> {
+        self.options.iter().filter(|option| option.is_always())
     }
 
-    /// The answer, and what it decides.
-    pub(super) fn answer(&self, chosen: &Chosen) -> (Value, Option<Decision>) {
+    /// Returns the response, and the decision if there is one.
+    pub(super) fn answer(&self, choice: &UserChoice) -> (Value, Option<Decision>) {
         let once = |kind: &str| self.options.iter().find(|option| option.kind == kind);
-        let (option, reason) = match chosen {
-            Chosen::Yes => (once("allow_once"), None),
-            Chosen::No { reason } => (once("reject_once"), reason.as_deref()),
-            Chosen::Offer(place) => (self.kept().nth(*place), None),
-            Chosen::Nobody(why) => return (self.unanswered(why), None),
+        let (option, reason) = match choice {
+            UserChoice::Yes => (once("allow_once"), None),
+            UserChoice::No { reason } => (once("reject_once"), reason.as_deref()),
+            UserChoice::Offer(index) => (self.always_options().nth(*index), None),
+            UserChoice::Unanswered(why) => return (self.unanswered(why), None),
         };
         let Some(option) = option else {
             return (self.cancelled(), None);
@@ -122,29 +122,29 @@ impl Asked {
         if let Some(reason) = reason {
             result["_meta"] = json!({meta::REASON: reason});
         }
-        (self.respond(&result), Some(option.decides(&self.question)))
+        (self.respond(&result), Some(option.decision(&self.question)))
     }
 
-    /// The answer of a client that cancels the turn.
+    /// Returns the response of a client that cancels the turn.
     pub(super) fn cancelled(&self) -> Value {
         self.respond(&json!({"outcome": {"outcome": "cancelled"}}))
     }
 
-    /// There is no answer: to reject is for people, too.
+    /// Returns an error: without a user there is nobody to reject the call either.
     fn unanswered(&self, why: &str) -> Value {
-        let error = json!({"code": NOBODY, "message": why});
-        json!({"jsonrpc": "2.0", "id": self.request, "error": error})
+        let error = json!({"code": UNANSWERED, "message": why});
+        json!({"jsonrpc": "2.0", "id": self.id, "error": error})
     }
 
     fn respond(&self, result: &Value) -> Value {
-        json!({"jsonrpc": "2.0", "id": self.request, "result": result})
+        json!({"jsonrpc": "2.0", "id": self.id, "result": result})
     }
 }
 
-/// What would be done: the texts of the request, and the edits of the call it is about.
-fn subject(told: &Value, call: &ToolCall) -> Prepared {
+/// Returns the texts of the request, and the edits of the call it is about.
+fn subject(update: &Value, call: &ToolCall) -> Prepared {
     let mut intent = Intent::new(call.kind(), call.title());
-    let items = told["content"].as_array().into_iter().flatten();
+    let items = update["content"].as_array().into_iter().flatten();
     let texts = items.filter_map(|item| item["content"]["text"].as_str());
     intent.preview.extend(texts.map(Content::text));
     let edits = call.preview().iter();

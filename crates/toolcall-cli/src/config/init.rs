@@ -1,5 +1,5 @@
-//! `toolcall config init`: the settings file with every key explained and at its default.
-//! It replaces nothing, and knows no key by itself.
+//! `toolcall config init`: writes the settings file, with every key explained and at its default.
+//! It never overwrites a file, and it defines no keys.
 
 use std::fs::DirBuilder;
 use std::io::{self, ErrorKind, Write as _};
@@ -10,41 +10,41 @@ use anyhow::{Context as _, bail};
 use tempfile::NamedTempFile;
 
 use super::file::path;
-use super::keys::{KEYS, Key};
+use super::keys::{ConfigKey, KEYS};
 use super::settings::Config;
-use crate::places::{Person, by_a_person};
+use crate::environment::{UserEnvironment, refuse_inside_tool_call};
 use crate::screen;
 use crate::view::one_line;
 
-/// The columns that an explanation takes.
+/// The line width of explanations.
 const WIDTH: usize = 98;
 
 const OPENING: &str = "\
-# Config of `toolcall`. Every key stands here at its default: take the `#` before it away to
-# change it. `toolcall config show` tells what holds, and why.
+# Settings of `toolcall`. Every key is listed with its default; to change one, remove its `#`.
+# `toolcall config show` prints the values in effect and where they come from.
 #
-# How much is done without asking is not set here: that is `mode` in `policy.toml`, beside this
-# file. MCP servers are set up with `toolcall mcp add`.
+# What runs without asking is not set here, but with `mode` in `policy.toml`, in the same directory.
+# MCP servers are set up with `toolcall mcp add`.
 ";
 
-/// Writes the file, if there is none.
-pub(super) fn init(person: &Person) -> anyhow::Result<()> {
-    by_a_person("config init")?;
-    let path = path(person);
+/// Writes the file unless it exists.
+pub(super) fn run(user: &UserEnvironment) -> anyhow::Result<()> {
+    refuse_inside_tool_call("config init")?;
+    let path = path(user);
     let shown = one_line(&path.to_string_lossy());
     match write(&path, &document()) {
         Ok(()) => screen::print(&[
             format!("wrote {shown}"),
-            "every key in it is at its default; take the `#` before one away to change it".into(),
+            "every key is at its default; to change one, remove the `#` before it".into(),
         ]),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            bail!("`{shown}` is there already and is left as it is; edit it, or take it away first")
+            bail!("`{shown}` already exists and was not changed; edit it, or remove it first")
         }
         Err(error) => Err(error).with_context(|| format!("`{shown}` cannot be written")),
     }
 }
 
-/// The whole file.
+/// Returns the text of the file.
 pub(super) fn document() -> String {
     let defaults = Config::default();
     let mut document = OPENING.to_owned();
@@ -60,30 +60,30 @@ pub(super) fn document() -> String {
     document
 }
 
-fn heading(key: &Key) -> String {
+fn heading(key: &ConfigKey) -> String {
     let table = key.table.unwrap_or_default();
     format!("[{table}]\n\n")
 }
 
-fn entry(key: &Key, defaults: &Config) -> String {
-    let value = (key.give)(defaults).json();
+fn entry(key: &ConfigKey, defaults: &Config) -> String {
+    let value = (key.get)(defaults).json();
     let options = textwrap::Options::new(WIDTH)
         .word_splitter(textwrap::WordSplitter::NoHyphenation)
         .initial_indent("# ")
         .subsequent_indent("# ");
     let about = textwrap::fill(key.about, &options);
-    let takes = textwrap::fill(&format!("Takes {}.", key.takes), &options);
-    format!("{about}\n{takes}\n#{} = {value}\n", key.name)
+    let accepts = textwrap::fill(&format!("Takes {}.", key.accepts), &options);
+    format!("{about}\n{accepts}\n#{} = {value}\n", key.name)
 }
 
-/// A private file beside the place, put there only if nothing is.
+/// Writes a private temporary file, then moves it to `path` unless that exists.
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(path);
+    let directory = path.parent().unwrap_or(path);
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
-        .create(folder)?;
-    let mut file = NamedTempFile::new_in(folder)?;
+        .create(directory)?;
+    let mut file = NamedTempFile::new_in(directory)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path)

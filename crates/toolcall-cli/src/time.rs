@@ -1,5 +1,5 @@
-//! Moments and spans of time, as people write and read them.
-//! It knows the clock and the time zone of this machine, and nothing of what happened when.
+//! Parses and formats times for the user, in the time zone of this machine.
+//! It knows nothing of calls and sessions.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,13 +8,13 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Zoned};
 use toolcall::Timestamp;
 
-/// The moment that a person means: so long ago, or a date, with a time or without.
+/// Parses a time: how long ago, or a date with or without a time.
 pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
-    let said = before(text, &Zoned::now());
-    said.ok_or_else(|| "write it like 90m, 2d, 1w, 2026-01-31 or 2026-01-31T18:00".to_owned())
+    let time = parse_at(text, &Zoned::now());
+    time.ok_or_else(|| "write it like 90m, 2d, 1w, 2026-01-31 or 2026-01-31T18:00".to_owned())
 }
 
-fn before(text: &str, now: &Zoned) -> Option<Timestamp> {
+fn parse_at(text: &str, now: &Zoned) -> Option<Timestamp> {
     if let Ok(ago) = text.parse::<Span>() {
         return from_jiff(now.checked_sub(ago.abs()).ok()?.timestamp());
     }
@@ -31,13 +31,13 @@ fn from_jiff(at: jiff::Timestamp) -> Option<Timestamp> {
     Some(Timestamp::from_micros(micros))
 }
 
-/// Now.
+/// Returns the current time.
 pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     Timestamp::default().plus(since.unwrap_or_default())
 }
 
-/// A moment as the clock on the wall shows it.
+/// Formats a time in the local time zone.
 pub(crate) fn local(at: Timestamp) -> String {
     let zoned = to_jiff(at).to_zoned(TimeZone::system());
     zoned.strftime("%Y-%m-%d %H:%M:%S").to_string()
@@ -48,7 +48,7 @@ fn to_jiff(at: Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_microsecond(micros).unwrap_or(jiff::Timestamp::MAX)
 }
 
-/// Milliseconds, for programs.
+/// Returns a duration in milliseconds, rounded to microseconds.
 pub(crate) fn millis(span: Duration) -> f64 {
     (span.as_secs_f64() * 1e6).round() / 1e3
 }
@@ -59,11 +59,11 @@ mod tests {
 
     fn read(text: &str) -> String {
         let now: Zoned = "2026-03-04T12:00:00+01:00[+01:00]".parse().unwrap();
-        before(text, &now).map_or_else(|| "?".to_owned(), |at| at.to_string())
+        parse_at(text, &now).map_or_else(|| "?".to_owned(), |at| at.to_string())
     }
 
     #[test]
-    fn moments_are_read_as_people_write_them() {
+    fn times_are_parsed_as_users_write_them() {
         assert_eq!(read("90m"), "2026-03-04T09:30:00Z");
         assert_eq!(read("2d"), "2026-03-02T11:00:00Z");
         assert_eq!(read("1w"), "2026-02-25T11:00:00Z");

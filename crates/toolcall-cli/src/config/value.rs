@@ -1,5 +1,5 @@
-//! A value of a settings file, and how it is taken as what a key wants.
-//! What does not fit is no value; saying so is left to whoever knows the key.
+//! Values of the settings file, and their conversion to the types that keys need.
+//! A value that does not fit is `None`; the parser, which knows the key, reports it.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use toml::de::DeValue;
 
-/// A value that somebody wrote.
-pub(super) struct Given<'a> {
+/// A value as it stands in the file.
+pub(super) struct GivenValue<'a> {
     pub(super) value: &'a DeValue<'a>,
-    /// What `~` stands for.
+    /// The directory that `~` stands for.
     pub(super) home: Option<&'a Path>,
 }
 
-impl Given<'_> {
+impl GivenValue<'_> {
     pub(super) fn switch(&self) -> Option<bool> {
         self.value.as_bool()
     }
@@ -31,13 +31,13 @@ impl Given<'_> {
         allowed.contains(&count).then_some(count)
     }
 
-    /// One of these, by its word.
+    /// Returns the one of `all` whose word is the given text.
     pub(super) fn one_of<T: Copy>(&self, all: &[T], word: fn(T) -> &'static str) -> Option<T> {
         let text = self.text()?;
         all.iter().copied().find(|one| word(*one) == text)
     }
 
-    /// An absolute path. A relative one would change with the folder one is in.
+    /// Returns an absolute path. A relative one would depend on the current directory.
     pub(super) fn path(&self, text: &str) -> Option<PathBuf> {
         match text.strip_prefix("~/") {
             Some(rest) => Some(self.home?.join(rest)),
@@ -46,25 +46,25 @@ impl Given<'_> {
     }
 }
 
-/// A value as a key would have it written.
+/// The value of a key, as it is written to the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Plain {
+pub(super) enum SettingValue {
     Switch(bool),
     Count(u64),
     Text(String),
 }
 
-impl Plain {
+impl SettingValue {
     pub(super) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// JSON writes these three as TOML does.
+    /// Returns the value as JSON, which writes these three types as TOML does.
     pub(super) fn json(&self) -> Value {
         match self {
-            Plain::Switch(is_on) => json!(is_on),
-            Plain::Count(count) => json!(count),
-            Plain::Text(text) => json!(text),
+            SettingValue::Switch(is_on) => json!(is_on),
+            SettingValue::Count(count) => json!(count),
+            SettingValue::Text(text) => json!(text),
         }
     }
 }

@@ -12,8 +12,8 @@ use toolcall::{
 };
 use toolcall_acp::{Prompt, SimpleAgent, StopReason, serve};
 
-use crate::approver::numbered;
-use crate::view::subject;
+use crate::approver::numbered_options;
+use crate::view::question_lines;
 use crate::wire;
 
 const SESSION: &str = "s";
@@ -55,23 +55,26 @@ impl Sample {
         ToolRequest::new("it", self.input.clone())
     }
 
-    /// What the terminal shows: the lines under the question, and what has a number.
+    /// Returns what the terminal shows: the lines below the question, and the numbered options.
     async fn at_terminal(&self) -> String {
         let asked: Arc<Mutex<Option<Arc<Question>>>> = Arc::default();
-        let seen = asked.clone();
+        let slot = asked.clone();
         let engine = self.engine().approver(move |question| {
-            *seen.lock().expect("a lock") = Some(question);
+            *slot.lock().expect("a lock") = Some(question);
             std::future::ready(Answer::reject())
         });
         engine.build().turn().call(self.request()).await.await;
         let question = asked.lock().expect("a lock").take().expect("a question");
-        let options = numbered(&question);
+        let options = numbered_options(&question);
         let labels = options.into_iter().map(|(_, label)| label);
-        let lines: Vec<String> = subject(&question, WIDE).into_iter().chain(labels).collect();
+        let lines: Vec<String> = question_lines(&question, WIDE)
+            .into_iter()
+            .chain(labels)
+            .collect();
         anstream::adapter::strip_str(&lines.join("\n")).to_string()
     }
 
-    /// What an editor is sent: the content and the names of the options, not `rawInput`.
+    /// Returns what an editor gets: the content and the names of the options, not `rawInput`.
     async fn in_editor(&self) -> String {
         let (client, transport, pipe) = wire::pipe();
         let (engine, request) = (Mutex::new(Some(self.engine())), self.request());
@@ -106,7 +109,7 @@ impl Sample {
         texts.chain(names).collect::<Vec<_>>().join("\n")
     }
 
-    /// What the form of an MCP client shows: the message and the titles of the options.
+    /// Returns what the form of an MCP client shows: the message and the titles of the options.
     async fn in_form(&self) -> String {
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(near);
@@ -131,7 +134,7 @@ impl Sample {
     }
 }
 
-/// Sends these and returns the parameters of the request that asks the user; then hangs up.
+/// Sends these requests, returns the parameters of the request that asks the user, and disconnects.
 async fn asked_by(pipe: DuplexStream, requests: &[(&str, Value)], method: &str) -> Value {
     let (reader, mut writer) = split(pipe);
     let mut lines = BufReader::new(reader).lines();

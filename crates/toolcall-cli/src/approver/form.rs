@@ -1,5 +1,5 @@
 //! Fills in a form at the terminal, field by field.
-//! It takes only what fits the field, and says who asks before it asks for anything.
+//! It accepts only values that fit the field, and names the server before it asks for anything.
 
 use serde_json::{Map, Number, Value};
 use toolcall::{
@@ -10,25 +10,23 @@ use toolcall::{
 pub(super) trait Console {
     /// Shows a text.
     fn say(&self, text: &str);
-    /// Shows a prompt and waits for one line; nothing if there will be none.
+    /// Shows a prompt and reads one line; `None` at the end of the input.
     fn prompt(&self, prompt: &str) -> impl Future<Output = Option<String>> + Send;
 }
 
-/// What comes of a line.
+/// A line that was typed for a field.
 #[derive(Debug, PartialEq)]
-enum Typed {
+enum FieldInput {
     Value(Value),
-    LeftOut,
+    Omitted,
 }
 
-/// Asks whether to fill it in, and then for every field.
+/// Asks whether to fill in the form, then for every field.
 pub(super) async fn fill(form: &Form, console: &impl Console) -> FormAnswer {
     console.say(&format!("`{}` asks: {}", form.by(), form.message()));
-    console.say("what you type goes to that server; never give it a password or a key");
+    console.say("what you type is sent to this server; never type a password or a key");
     loop {
-        let typed = console
-            .prompt("f fill in   d decline   c put aside: ")
-            .await;
+        let typed = console.prompt("f fill in   d decline   c cancel: ").await;
         match typed.as_deref().map(str::trim) {
             None | Some("c") => return FormAnswer::Cancelled,
             Some("d" | "n" | "no") => return FormAnswer::declined(),
@@ -39,44 +37,44 @@ pub(super) async fn fill(form: &Form, console: &impl Console) -> FormAnswer {
     let mut values = Map::new();
     for field in form.fields() {
         match ask(field, console).await {
-            Some(Typed::Value(value)) => {
+            Some(FieldInput::Value(value)) => {
                 values.insert(field.name.to_string(), value);
             }
-            Some(Typed::LeftOut) => {}
+            Some(FieldInput::Omitted) => {}
             None => return FormAnswer::Cancelled,
         }
     }
     FormAnswer::Accepted(FormValues::new(values))
 }
 
-async fn ask(field: &Field, console: &impl Console) -> Option<Typed> {
+async fn ask(field: &Field, console: &impl Console) -> Option<FieldInput> {
     if let Some(description) = &field.description {
         console.say(description);
     }
-    for (place, choice) in choices(field).iter().enumerate() {
-        console.say(&format!("{} {}", place + 1, shown(choice)));
+    for (number, choice) in (1..).zip(choices(field)) {
+        console.say(&format!("{number} {}", choice_label(choice)));
     }
     loop {
         let typed = console.prompt(&label(field)).await?;
-        match read(field, typed.trim()) {
+        match parse(field, typed.trim()) {
             Ok(typed) => return Some(typed),
             Err(problem) => console.say(&problem),
         }
     }
 }
 
-/// What stands before the cursor: the name, what it takes, and what an empty line means.
+/// Returns the prompt of a field: its name, what it accepts, and what an empty line means.
 fn label(field: &Field) -> String {
     let empty = match (&field.default, field.need) {
-        (Some(default), _) => format!(", empty for {}", said(default)),
+        (Some(default), _) => format!(", empty for {}", short_value(default)),
         (None, FieldRequirement::Optional) => ", empty to leave it out".to_owned(),
         (None, FieldRequirement::Required) => String::new(),
     };
-    format!("{} ({}{empty}): ", field.label(), takes(&field.takes))
+    format!("{} ({}{empty}): ", field.label(), accepted(&field.takes))
 }
 
-fn takes(takes: &FieldType) -> String {
-    match takes {
+fn accepted(field_type: &FieldType) -> String {
+    match field_type {
         FieldType::Text(rules) => match &rules.format {
             None => "text".to_owned(),
             Some(TextFormat::Email) => "mail address".to_owned(),
@@ -102,7 +100,7 @@ fn bounds<T: std::fmt::Display>(least: Option<T>, most: Option<T>) -> String {
     }
 }
 
-fn said(value: &Value) -> String {
+fn short_value(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -120,8 +118,8 @@ fn choices(field: &Field) -> &[Choice] {
     }
 }
 
-/// A title alone could say another thing than what is chosen by it.
-fn shown(choice: &Choice) -> String {
+/// Returns title and value: a title alone could misrepresent the value.
+fn choice_label(choice: &Choice) -> String {
     let value = toolcall::text::clean_line(&choice.value, 200);
     match &choice.title {
         Some(title) => format!("{} [{value}]", toolcall::text::clean_line(title, 200)),
@@ -129,55 +127,57 @@ fn shown(choice: &Choice) -> String {
     }
 }
 
-fn read(field: &Field, typed: &str) -> Result<Typed, String> {
+fn parse(field: &Field, typed: &str) -> Result<FieldInput, String> {
     if typed.is_empty() {
         return match (&field.default, field.need) {
-            (Some(default), _) => Ok(Typed::Value(default.clone())),
-            (None, FieldRequirement::Optional) => Ok(Typed::LeftOut),
-            (None, FieldRequirement::Required) => Err("this one is needed".to_owned()),
+            (Some(default), _) => Ok(FieldInput::Value(default.clone())),
+            (None, FieldRequirement::Optional) => Ok(FieldInput::Omitted),
+            (None, FieldRequirement::Required) => Err("this field is required".to_owned()),
         };
     }
-    let value = value(&field.takes, typed)?;
+    let value = parse_value(&field.takes, typed)?;
     field.check(&value)?;
-    Ok(Typed::Value(value))
+    Ok(FieldInput::Value(value))
 }
 
-fn value(takes: &FieldType, typed: &str) -> Result<Value, String> {
-    match takes {
+fn parse_value(field_type: &FieldType, typed: &str) -> Result<Value, String> {
+    match field_type {
         FieldType::Text(_) => Ok(typed.into()),
         FieldType::Number { .. } => {
             let number = typed.parse().ok().and_then(Number::from_f64);
             number
                 .map(Value::Number)
-                .ok_or("that is no number".to_owned())
+                .ok_or("that is not a number".to_owned())
         }
         FieldType::Integer { .. } => {
             let number = typed.parse::<i64>();
             number
                 .map(Value::from)
-                .map_err(|_| "that is no whole number".to_owned())
+                .map_err(|_| "that is not a whole number".to_owned())
         }
         FieldType::Flag => match typed {
             "y" | "yes" | "true" => Ok(true.into()),
             "n" | "no" | "false" => Ok(false.into()),
             _ => Err("please type y or n".to_owned()),
         },
-        FieldType::OneOf(choices) => chosen(choices, typed),
+        FieldType::OneOf(choices) => parse_choice(choices, typed),
         FieldType::SomeOf { choices, .. } => {
-            let each = typed.split(',').map(|one| chosen(choices, one.trim()));
+            let each = typed
+                .split(',')
+                .map(|one| parse_choice(choices, one.trim()));
             each.collect::<Result<Vec<_>, _>>().map(Value::from)
         }
     }
 }
 
-/// By its number in the list, or by its value.
-fn chosen(choices: &[Choice], typed: &str) -> Result<Value, String> {
-    let place = typed
+/// Returns the choice with this number in the list, or with this value.
+fn parse_choice(choices: &[Choice], typed: &str) -> Result<Value, String> {
+    let index = typed
         .parse::<usize>()
         .ok()
         .and_then(|number| number.checked_sub(1));
     let by_value = || choices.iter().find(|choice| &*choice.value == typed);
-    let choice = place.and_then(|place| choices.get(place)).or_else(by_value);
+    let choice = index.and_then(|index| choices.get(index)).or_else(by_value);
     match choice {
         Some(choice) => Ok((*choice.value).into()),
         None => Err(format!("please type a number from 1 to {}", choices.len())),
@@ -193,13 +193,13 @@ mod tests {
 
     use super::*;
 
-    /// Types these lines, and keeps everything that was shown.
-    struct Script {
+    /// A console that types these lines and records everything shown.
+    struct ScriptedConsole {
         lines: Mutex<Vec<&'static str>>,
         shown: Mutex<Vec<String>>,
     }
 
-    impl Console for Script {
+    impl Console for ScriptedConsole {
         fn say(&self, text: &str) {
             self.shown.lock().expect("a lock").push(text.to_owned());
         }
@@ -228,20 +228,20 @@ mod tests {
     }
 
     fn check(lines: &[&'static str], expected: Expect) {
-        let script = Script {
+        let console = ScriptedConsole {
             lines: Mutex::new(lines.to_vec()),
             shown: Mutex::default(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .expect("a runtime");
-        let answer = runtime.block_on(fill(&form(), &script));
-        let said = match answer {
+        let answer = runtime.block_on(fill(&form(), &console));
+        let answer = match answer {
             FormAnswer::Accepted(values) => Value::Object(values.into_map()).to_string(),
             other => format!("{other:?}"),
         };
-        let shown = script.shown.into_inner().expect("a lock");
-        expected.assert_eq(&format!("{}\n{said}", shown.join("\n")));
+        let shown = console.shown.into_inner().expect("a lock");
+        expected.assert_eq(&format!("{}\n{answer}", shown.join("\n")));
     }
 
     #[test]
@@ -252,10 +252,10 @@ mod tests {
             ],
             expect![[r#"
                 `trains` asks: Who travels?
-                what you type goes to that server; never give it a password or a key
-                f fill in   d decline   c put aside: f
+                what you type is sent to this server; never type a password or a key
+                f fill in   d decline   c cancel: f
                 Your name (text): 
-                this one is needed
+                this field is required
                 Your name (text): A
                 it is shorter than 2 characters
                 Your name (text): Ann
@@ -282,23 +282,23 @@ mod tests {
     }
 
     #[test]
-    fn a_form_is_declined_or_put_aside() {
+    fn a_form_is_declined_or_cancelled() {
         check(
             &["what", "d"],
             expect![[r#"
             `trains` asks: Who travels?
-            what you type goes to that server; never give it a password or a key
-            f fill in   d decline   c put aside: what
+            what you type is sent to this server; never type a password or a key
+            f fill in   d decline   c cancel: what
             please type f, d or c
-            f fill in   d decline   c put aside: d
+            f fill in   d decline   c cancel: d
             Declined { reason: None }"#]],
         );
         check(
             &["f", "Ann"],
             expect![[r#"
             `trains` asks: Who travels?
-            what you type goes to that server; never give it a password or a key
-            f fill in   d decline   c put aside: f
+            what you type is sent to this server; never type a password or a key
+            f fill in   d decline   c cancel: f
             Your name (text): Ann
             For the ticket.
             mail (mail address, empty to leave it out): (the end)
@@ -308,8 +308,8 @@ mod tests {
             &[],
             expect![[r#"
             `trains` asks: Who travels?
-            what you type goes to that server; never give it a password or a key
-            f fill in   d decline   c put aside: (the end)
+            what you type is sent to this server; never type a password or a key
+            f fill in   d decline   c cancel: (the end)
             Cancelled"#]],
         );
     }
