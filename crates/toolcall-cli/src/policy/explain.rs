@@ -93,7 +93,7 @@ pub(super) fn because(reason: &str, rule: &str) -> String {
     if reason.contains(rule) {
         reason.to_owned()
     } else {
-        format!("{reason} ({rule})")
+        format!("{reason}; rule: {rule}")
     }
 }
 

@@ -1,5 +1,5 @@
-//! The terminals of a client: commands that an agent asked for, what they print, and how they end.
-//! It holds no command back and keeps none longer than it is wanted.
+//! The terminals of a client: commands that the agent runs in them, their output and exit status.
+//! It runs every command at once, and ends it on release.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,8 +13,8 @@ use toolcall_testkit::client::{failure, response};
 #[derive(Default)]
 pub(crate) struct Terminals {
     running: BTreeMap<String, Terminal>,
-    made: u32,
-    /// Requests that wait for a command's end, with its terminal.
+    created: u32,
+    /// `terminal/wait_for_exit` requests, with their terminal.
     waiting: Vec<(Value, String)>,
 }
 
@@ -24,7 +24,7 @@ struct Terminal {
 }
 
 impl Terminals {
-    /// The answer to a request; none yet if it waits for a command to end.
+    /// Returns the answer to a request; `None` while it waits for a command to end.
     pub(crate) fn answer(&mut self, request: &Value) -> Option<Value> {
         let params = &request["params"];
         let id = params["terminalId"].as_str().unwrap_or_default().to_owned();
@@ -45,13 +45,13 @@ impl Terminals {
         })
     }
 
-    /// The answers to those who waited for commands that ended by now.
-    pub(crate) fn glance(&mut self) -> Vec<Value> {
+    /// Returns the answers to requests that waited for commands that have ended.
+    pub(crate) fn finished_waits(&mut self) -> Vec<Value> {
         let running = &mut self.running;
         let mut answers = Vec::new();
         self.waiting.retain(|(request, id)| {
             let ended = running.get_mut(id).map(Terminal::ended);
-            // Whoever waits for a terminal that was released hears no more of it.
+            // A released terminal has no exit status any more.
             let status = ended.unwrap_or(Some(json!({})));
             let answer = status.map(|status| response(request, status));
             let is_open = answer.is_none();
@@ -78,8 +78,8 @@ impl Terminals {
             command.current_dir(cwd);
         }
         let child = command.spawn().ok()?;
-        self.made += 1;
-        let id = format!("terminal-{}", self.made);
+        self.created += 1;
+        let id = format!("terminal-{}", self.created);
         self.running.insert(id.clone(), Terminal { child, printed });
         Some(json!({"terminalId": id}))
     }
@@ -93,18 +93,18 @@ impl Terminal {
     }
 
     fn ended(&mut self) -> Option<Value> {
-        self.child.try_wait().unwrap().map(told)
+        self.child.try_wait().unwrap().map(exit_status)
     }
 
     fn kill(&mut self) -> Value {
-        // What has ended already cannot be killed, which is as good.
+        // Killing a command that has ended fails, which is fine.
         let _ = self.child.kill();
         self.child.wait().unwrap();
         json!({})
     }
 }
 
-fn told(status: ExitStatus) -> Value {
+fn exit_status(status: ExitStatus) -> Value {
     let signal = status.code().is_none().then_some("SIGKILL");
     json!({"exitCode": status.code(), "signal": signal})
 }

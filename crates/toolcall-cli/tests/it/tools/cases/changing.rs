@@ -1,14 +1,14 @@
-//! Rows of the tools that change files.
-//! What changes something is asked about.
+//! Cases of the tools that change files.
+//! The policy asks about every change.
 
 use expect_test::expect;
 use serde_json::json;
 
-use super::Row;
+use super::CallCase;
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn cases() -> Vec<CallCase> {
     vec![
-        Row::succeeds(
+        CallCase::succeeds(
             "write_file",
             json!({"path": "docs/new.md", "content": "# New\n"}),
             expect![[r##"
@@ -31,7 +31,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"path":"/project/docs/new.md","change":"created","lines":1,"bytes":6}
             "##]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "write_file",
             json!({"path": "README.md", "content": "# Coffee\n"}),
             expect![[r##"
@@ -53,7 +53,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"path":"/project/README.md","change":"written","lines":1,"bytes":9}
             "##]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "write_file",
             json!({"path": "src/lib.rs", "content": "//! Tea.\n"}),
             expect![[r#"
@@ -69,7 +69,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"path":"/project/src/lib.rs","change":"none","lines":1,"bytes":9}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "write_file",
             json!({"path": "src", "content": "x"}),
             expect![[r#"
@@ -81,7 +81,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | `/project/src` is a folder, not a file
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "edit_file",
             json!({"path": "src/main.rs", "edits": [{"type": "replace", "oldText": "// TODO: boil water", "newText": "boil(water);"}]}),
             expect![[r#"
@@ -110,7 +110,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"path":"/project/src/main.rs","edits":1,"bytes":31,"linesAdded":1,"linesRemoved":1}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "edit_file",
             json!({"path": "src/main.rs", "edits": [{"type": "replace", "oldText": "// TODO: boil milk", "newText": "boil(milk);"}]}),
             expect![[r#"
@@ -122,7 +122,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | `src/main.rs`: edit 1: `oldText` is not in the file. The nearest is line 2: `    // TODO: boil water`
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "delete_file",
             json!({"path": "notes/old.txt"}),
             expect![[r#"
@@ -146,7 +146,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"path":"/project/notes/old.txt","bytes":14,"kept":null}
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "delete_file",
             json!({"path": "notes", "recursive": true}),
             expect![[r#"
@@ -165,7 +165,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"path":"/project/notes","bytes":14,"kept":"/state/deleted/NAME"}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "delete_file",
             json!({"path": "notes"}),
             expect![[r#"
@@ -177,7 +177,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | `notes` is a folder; set `recursive` to delete it with its 1 files
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "move_file",
             json!({"from": "notes/old.txt", "to": "notes/new.txt"}),
             expect![[r#"
@@ -196,7 +196,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"from":"/project/notes/old.txt","to":"/project/notes/new.txt"}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "move_file",
             json!({"from": "notes/old.txt", "to": "README.md"}),
             expect![[r#"

@@ -1,14 +1,14 @@
-//! Rows of the tools that reach the web.
-//! They reach this machine only.
+//! Cases of the tools that use the web.
+//! They connect to this machine only.
 
 use expect_test::expect;
 use serde_json::json;
 
-use super::Row;
+use super::CallCase;
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn cases() -> Vec<CallCase> {
     vec![
-        Row::succeeds(
+        CallCase::succeeds(
             "fetch",
             json!({"url": "http://127.0.0.1:PORT/page"}),
             expect![[r#"
@@ -33,7 +33,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"url":"http://127.0.0.1:PORT/page","status":200,"contentType":"text/html","size":51,"bytes":51,"shownBytes":50,"redirects":0}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "fetch",
             json!({"url": "http://127.0.0.1:PORT/missing"}),
             expect![[r#"
@@ -57,7 +57,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"url":"http://127.0.0.1:PORT/missing","status":404,"contentType":"text/plain","size":21,"bytes":21,"shownBytes":21,"redirects":0}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "fetch",
             json!({"url": "http://10.0.0.1/"}),
             expect![[r#"
@@ -69,7 +69,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | `10.0.0.1` leads to 10.0.0.1, which is private, so it is not reached; whoever runs this may allow `10.0.0.1` in the settings
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "web_search",
             json!({"query": "tea"}),
             expect![[r#"
@@ -94,7 +94,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"query":"tea","count":1,"results":[{"title":"Tea","url":"https://tea.example/","snippet":"Boil water."}]}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "web_search",
             json!({"query": "milk"}),
             expect![[r#"

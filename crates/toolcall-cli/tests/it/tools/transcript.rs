@@ -1,5 +1,5 @@
-//! What a wire tells of its last call, folded as a client would and written as a few lines.
-//! It asserts what holds for every call; what a tool says is for its row.
+//! The last call on a wire as a client sees it, written as a few lines.
+//! It checks what is true for every call; the case checks what is particular to a tool.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,24 +10,24 @@ use toolcall_testkit::client::Side;
 
 use crate::wire::Wire;
 
-/// What happened when a row was played.
-pub(crate) struct Played {
+/// The messages of a case.
+pub(crate) struct CallRun {
     wire: Wire,
     /// The titles of the calls as they were announced.
     announced: Vec<String>,
 }
 
-/// A step of a call on the wire, with all that is known as of it.
-struct Step {
+/// A step of a call on the wire, with everything known at that point.
+struct CallStep {
     /// A status, or `asked`.
     name: String,
     known: Map<String, Value>,
 }
 
-/// What a call is about. It is known before a person is asked and before anything is done.
+/// The fields that describe a call. They are known before the user is asked and before the call runs.
 const SUBJECT: [&str; 4] = ["title", "kind", "rawInput", "locations"];
 
-impl Played {
+impl CallRun {
     pub(crate) fn new(wire: Wire, announced: Vec<String>) -> Self {
         let played = Self { wire, announced };
         played.assert_ids();
@@ -44,7 +44,7 @@ impl Played {
         })
     }
 
-    /// Reports and questions, in order.
+    /// Returns updates and questions, in order.
     fn reports(&self) -> impl Iterator<Item = &Value> {
         let messages = self.wire.0.iter().map(|(_, message)| message);
         messages.filter_map(|message| match message["method"].as_str() {
@@ -54,8 +54,7 @@ impl Played {
         })
     }
 
-    /// Every call has an id of its own, and everything said of a call has the id of one that was
-    /// announced.
+    /// Checks that every call has its own id, and that every update has the id of an announced call.
     fn assert_ids(&self) {
         let mut ids = BTreeSet::new();
         for report in self.reports() {
@@ -71,20 +70,21 @@ impl Played {
         assert_eq!(ids.len(), self.announced.len());
     }
 
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<CallStep> {
         let id = format!("call-{}", self.announced.len());
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<CallStep> = Vec::new();
         let mut known = Map::new();
         for report in self.reports().filter(|report| report["toolCallId"] == *id) {
             let report = report.as_object().unwrap();
             known.extend(report.clone());
             let status = report.get("status").and_then(Value::as_str);
-            let name = match report.contains_key("sessionUpdate") {
-                true => status,
-                false => Some("asked"),
+            let name = if report.contains_key("sessionUpdate") {
+                status
+            } else {
+                Some("asked")
             };
-            // What is told between two steps is a matter of time.
-            steps.extend(name.map(|name| Step {
+            // Updates between two steps depend on timing.
+            steps.extend(name.map(|name| CallStep {
                 name: name.to_owned(),
                 known: known.clone(),
             }));
@@ -92,25 +92,25 @@ impl Played {
         steps
     }
 
-    /// What the call shows at its end.
+    /// Returns the content of the ended call.
     pub(crate) fn content(&self) -> Vec<Value> {
         let known = &self.steps().pop().unwrap().known;
         known["content"].as_array().unwrap().clone()
     }
 
-    /// The statuses in their order.
+    /// Returns the statuses in order.
     pub(crate) fn statuses(&self) -> Vec<String> {
         let names = self.steps().into_iter().map(|step| step.name);
         names.filter(|name| name != "asked").collect()
     }
 
-    /// The steps of the call, with what a client knows.
-    pub(crate) fn story(&self) -> String {
+    /// Returns the steps of the call, with what a client knows.
+    pub(crate) fn transcript(&self) -> String {
         let steps = self.steps();
         let end = &steps.last().unwrap().known;
         let mut text = String::new();
         for key in SUBJECT {
-            tell(key, end.get(key).unwrap_or(&Value::Null), &mut text);
+            write_field(key, end.get(key).unwrap_or(&Value::Null), &mut text);
         }
         let announced = self.announced.last().unwrap();
         if end["title"] != **announced {
@@ -119,16 +119,16 @@ impl Played {
         for step in &steps {
             text += &step.name;
             text.push('\n');
-            step.tell(end, &mut text);
+            step.write(end, &mut text);
         }
         text
     }
 }
 
-impl Step {
-    fn tell(&self, end: &Map<String, Value>, text: &mut String) {
+impl CallStep {
+    fn write(&self, end: &Map<String, Value>, text: &mut String) {
         let news: &[&str] = match &*self.name {
-            // The announcement may come before the tool says what it will do.
+            // The announcement may come before the tool has prepared the call.
             "pending" => &[],
             "in_progress" => {
                 self.assert_subject(end);
@@ -141,7 +141,7 @@ impl Step {
             _ending => &["content", "rawOutput"],
         };
         for key in news {
-            tell(key, self.known.get(*key).unwrap_or(&Value::Null), text);
+            write_field(key, self.known.get(*key).unwrap_or(&Value::Null), text);
         }
     }
 
@@ -149,7 +149,7 @@ impl Step {
         for key in SUBJECT {
             let (known, at_last) = (self.known.get(key), end.get(key));
             match key {
-                // What is found is located, too.
+                // A search adds locations while it runs.
                 "locations" => assert_eq!(known.is_some(), at_last.is_some(), "when {}", self.name),
                 _ => assert_eq!(known, at_last, "{key} when {}", self.name),
             }
@@ -157,11 +157,11 @@ impl Step {
     }
 }
 
-fn tell(key: &str, value: &Value, text: &mut String) {
+fn write_field(key: &str, value: &Value, text: &mut String) {
     let lines: Vec<String> = match (key, value) {
         (_, Value::Null) => Vec::new(),
-        ("content", Value::Array(pieces)) => pieces.iter().flat_map(told).collect(),
-        ("locations", Value::Array(places)) => places.iter().map(place).collect(),
+        ("content", Value::Array(pieces)) => pieces.iter().flat_map(content_lines).collect(),
+        ("locations", Value::Array(locations)) => locations.iter().map(location_line).collect(),
         (key, Value::String(words)) => vec![format!("{key}: {words}")],
         (key, other) => vec![format!("{key}: {other}")],
     };
@@ -170,7 +170,7 @@ fn tell(key: &str, value: &Value, text: &mut String) {
     }
 }
 
-fn place(location: &Value) -> String {
+fn location_line(location: &Value) -> String {
     let path = location["path"].as_str().unwrap();
     match location["line"].as_u64() {
         Some(line) => format!("at: {path}:{line}"),
@@ -178,7 +178,7 @@ fn place(location: &Value) -> String {
     }
 }
 
-fn told(piece: &Value) -> Vec<String> {
+fn content_lines(piece: &Value) -> Vec<String> {
     let content = &piece["content"];
     let field = |value: &Value, key: &str| value[key].as_str().unwrap_or("nothing").to_owned();
     match (piece["type"].as_str(), content["type"].as_str()) {

@@ -1,37 +1,37 @@
-//! The table: which tool is called with what, and what a client is told of it.
-//! It plays nothing.
+//! The cases: a call of a tool, and what a client sees of it.
+//! It runs nothing.
 
 mod changing;
 mod commands;
 mod looking;
+mod text;
 mod web;
-mod words;
 
 use expect_test::Expect;
 use serde_json::Value;
 
-/// How the call of a row ends.
+/// How the call of a case ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Sort {
+pub(crate) enum Outcome {
     Success,
     Failure,
 }
 
-/// One call, and what is told of it. `PORT` is the port of the site.
-pub(crate) struct Row {
+/// A call, and what a client sees of it. `PORT` is the port of the test server.
+pub(crate) struct CallCase {
     pub(crate) tool: &'static str,
-    pub(crate) sort: Sort,
-    /// Calls that are made before, in the same session.
+    pub(crate) outcome: Outcome,
+    /// Calls that are made first, in the same session.
     pub(crate) before: Vec<(&'static str, Value)>,
     pub(crate) input: Value,
     pub(crate) expected: Expect,
 }
 
-impl Row {
+impl CallCase {
     fn succeeds(tool: &'static str, input: Value, expected: Expect) -> Self {
         Self {
             tool,
-            sort: Sort::Success,
+            outcome: Outcome::Success,
             before: Vec::new(),
             input,
             expected,
@@ -40,12 +40,12 @@ impl Row {
 
     fn fails(tool: &'static str, input: Value, expected: Expect) -> Self {
         Self {
-            sort: Sort::Failure,
+            outcome: Outcome::Failure,
             ..Self::succeeds(tool, input, expected)
         }
     }
 
-    /// A call whose story is for another test.
+    /// A call that another test checks.
     pub(crate) fn of(tool: &'static str, input: Value) -> Self {
         Self::succeeds(tool, input, expect_test::expect![[""]])
     }
@@ -56,14 +56,14 @@ impl Row {
     }
 }
 
-/// Every row.
-pub(crate) fn all() -> Vec<Row> {
+/// Returns every case.
+pub(crate) fn all() -> Vec<CallCase> {
     [
-        looking::rows(),
-        changing::rows(),
-        commands::rows(),
-        web::rows(),
-        words::rows(),
+        looking::cases(),
+        changing::cases(),
+        commands::cases(),
+        web::cases(),
+        text::cases(),
     ]
     .into_iter()
     .flatten()

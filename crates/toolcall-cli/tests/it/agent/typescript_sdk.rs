@@ -1,5 +1,5 @@
-//! A client of others drives `toolcall agent`: one written on the npm package `@agentclientprotocol/sdk`.
-//! `cargo xtask test` puts the package there; without it nothing is tested, which CI takes for a failure.
+//! A client that uses the npm package `@agentclientprotocol/sdk` drives `toolcall agent`.
+//! `cargo xtask test` installs the package; without it nothing is tested, which is a failure in CI.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use crate::PROGRAM;
-use crate::agent::stage::Stage;
+use crate::agent::home::AgentHome;
 
 const CLIENT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/tests/it/agent/strangers/client.mjs"
+    "/tests/it/agent/typescript_sdk/client.mjs"
 );
 
 /// A turn each: read, edit, command, failure, refused command, cancel, and a plan with two things at once.
@@ -35,25 +35,25 @@ const SCRIPT: &str = "
   - say: Planned.
 ";
 
-/// Where the package is, if it is there.
+/// Returns the directory of the package, if it is installed.
 fn sdk() -> Option<PathBuf> {
-    let place = std::env::var_os("TOOLCALL_ACP_SDK").map(PathBuf::from);
+    let directory = std::env::var_os("TOOLCALL_ACP_SDK").map(PathBuf::from);
     let is_ci = std::env::var_os("CI").is_some();
     assert!(
-        place.is_some() || !is_ci,
-        "CI runs `cargo xtask test`, which puts the package there"
+        directory.is_some() || !is_ci,
+        "CI runs `cargo xtask test`, which installs the package"
     );
-    if place.is_none() {
-        eprintln!("skipped: no ACP SDK of npm; `cargo xtask test` puts it there");
+    if directory.is_none() {
+        eprintln!("skipped: no ACP SDK of npm; `cargo xtask test` installs it");
     }
-    place
+    directory
 }
 
-/// What the client shows when it offers this.
+/// Checks what a client with these capabilities shows.
 fn check(capabilities: &Value, expected: &Expect) {
     let Some(sdk) = sdk() else { return };
-    let stage = Stage::new();
-    let script = stage.write("script.yaml", SCRIPT);
+    let home = AgentHome::new();
+    let script = home.write("script.yaml", SCRIPT);
     let model = format!("script:{}", script.display());
     let (sdk, capabilities) = (sdk.display().to_string(), capabilities.to_string());
     let prompts = prompts().to_string();
@@ -67,14 +67,14 @@ fn check(capabilities: &Value, expected: &Expect) {
         "--model",
         &model,
     ];
-    let output = stage.command("node", &args).output().unwrap();
+    let output = home.command("node", &args).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     let shown = String::from_utf8(output.stdout).unwrap();
-    expected.assert_eq(&stage.steady(&shown));
-    stage.settle(None);
+    expected.assert_eq(&home.steady(&shown));
+    home.wait_for_processes(None);
 }
 
-/// What is said, how questions are answered, and when to cancel.
+/// Returns the prompts, the answers to questions, and when to cancel.
 fn prompts() -> Value {
     json!([
         {"text": "read it"},
@@ -136,7 +136,7 @@ fn a_client_of_the_typescript_sdk_shows_every_turn() {
 }
 
 #[test]
-fn a_client_of_the_typescript_sdk_keeps_the_files_itself() {
+fn a_client_of_the_typescript_sdk_serves_the_files() {
     let files = json!({"fs": {"readTextFile": true, "writeTextFile": true}});
     check(
         &files,

@@ -1,4 +1,4 @@
-//! A project in a temporary folder, the built-in tools on it, and an agent that calls them.
+//! A project in a temporary directory, with the built-in tools, and an agent that calls them.
 //! It decides nothing: the policy asks, and the client allows.
 
 use std::path::PathBuf;
@@ -17,11 +17,11 @@ use toolcall_tools::web::{FetchSettings, SearchSettings};
 use toolcall_tools::{Toolset, ToolsetConfig};
 
 use crate::PROGRAM;
-use crate::tools::rows::Row;
-use crate::tools::story::Played;
+use crate::tools::cases::CallCase;
+use crate::tools::transcript::CallRun;
 use crate::wire::{SESSION, Wire};
 
-/// What lies in the project.
+/// The files of the project.
 const FILES: &[(&str, &str)] = &[
     ("project/README.md", "# Tea\n\nHow to make tea.\n"),
     (
@@ -33,13 +33,13 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// A project and its tools.
-pub(crate) struct Stage {
+pub(crate) struct ToolTestProject {
     dir: TestDir,
-    kit: Arc<Toolset>,
+    toolset: Arc<Toolset>,
     site: Server,
 }
 
-impl Stage {
+impl ToolTestProject {
     pub(crate) async fn open() -> Self {
         let dir = TestDir::with(FILES);
         let site = Server::start(page).await;
@@ -51,13 +51,13 @@ impl Stage {
         };
         let endpoint = format!("http://127.0.0.1:{}/search", site.port());
         settings.search = Some(SearchSettings::SearXng { endpoint });
-        let kit = Arc::new(Toolset::open(settings).unwrap());
-        Self { dir, kit, site }
+        let toolset = Arc::new(Toolset::open(settings).unwrap());
+        Self { dir, toolset, site }
     }
 
     pub(crate) fn registry(&self) -> Registry {
         let mut tools = Registry::new();
-        self.kit.add_to(&mut tools).unwrap();
+        self.toolset.add_to(&mut tools).unwrap();
         tools
     }
 
@@ -65,50 +65,50 @@ impl Stage {
         self.dir.at("project")
     }
 
-    /// Plays a row in a session of its own.
-    pub(crate) async fn play(&self, row: &Row) -> Played {
+    /// Makes the calls of a case in a session of its own.
+    pub(crate) async fn play(&self, case: &CallCase) -> CallRun {
         let titles = Arc::new(Mutex::new(Vec::new()));
-        let before = row.before.iter().map(|(tool, input)| (*tool, input));
-        let calls = before.chain([(row.tool, &row.input)]);
-        let calls = calls.map(|(tool, input)| ToolRequest::new(tool, self.real(input)));
+        let before = case.before.iter().map(|(tool, input)| (*tool, input));
+        let calls = before.chain([(case.tool, &case.input)]);
+        let calls = calls.map(|(tool, input)| ToolRequest::new(tool, self.with_port(input)));
         let (engine, cwd) = (self.engine(titles.clone()), self.project());
         let wire = Wire::record(engine, calls, &cwd, json!({}), allow_once).await;
-        self.kit.close().await;
+        self.toolset.close().await;
         let announced = titles.lock().unwrap().clone();
-        Played::new(wire, announced)
+        CallRun::new(wire, announced)
     }
 
-    /// What is told at once is merged with what the tool states, if that comes soon: so the titles
-    /// of announcements are noted here.
+    /// Returns an engine that records the titles of announcements: on the wire an announcement may be
+    /// merged with the later title.
     fn engine(&self, titles: Arc<Mutex<Vec<String>>>) -> EngineBuilder {
-        let note = move |call: &ToolCall, event: &Event| {
+        let record = move |call: &ToolCall, event: &Event| {
             if event.name() == "announced" {
                 titles.lock().unwrap().push(call.title().to_owned());
             }
         };
         Engine::builder(self.registry())
             .setting(SessionContext::new(SessionId::new(SESSION), self.project()))
-            .host(self.kit.host())
+            .host(self.toolset.host())
             .policy(AskDangerous)
             .ids(CallIds::new("call"))
-            .reader(note)
+            .reader(record)
     }
 
-    /// An input of the table, with the port of this stage's site.
-    fn real(&self, input: &Value) -> Value {
+    /// Returns an input with the port of the test server.
+    fn with_port(&self, input: &Value) -> Value {
         let port = self.site.port().to_string();
         serde_json::from_str(&input.to_string().replace("PORT", &port)).unwrap()
     }
 
-    /// A text without what differs from stage to stage.
+    /// Replaces what differs between runs.
     pub(crate) fn steady(&self, text: &str) -> String {
         let text = self.dir.steady(text, "");
         let text = text.replace(&format!(":{}", self.site.port()), ":PORT");
-        without_names_of_kept_things(&text)
+        without_trash_names(&text)
     }
 }
 
-fn without_names_of_kept_things(text: &str) -> String {
+fn without_trash_names(text: &str) -> String {
     let mut pieces = text.split("/state/deleted/");
     let mut steady = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -119,7 +119,7 @@ fn without_names_of_kept_things(text: &str) -> String {
     steady
 }
 
-/// A page, something that is not there, and a search.
+/// Answers with a page, a search result, or an error.
 fn page(request: &str) -> Reply {
     let path = request.split(' ').nth(1).unwrap_or_default();
     match path.split_once('?') {

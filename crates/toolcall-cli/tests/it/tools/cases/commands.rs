@@ -1,14 +1,14 @@
-//! Rows of the tools that run commands, and of those that look after them.
-//! What they start is gone when a row ends.
+//! Cases of the tools that run commands, and of those that watch and stop them.
+//! Every process has ended when a case ends.
 
 use expect_test::expect;
 use serde_json::json;
 
-use super::Row;
+use super::CallCase;
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn cases() -> Vec<CallCase> {
     vec![
-        Row::succeeds(
+        CallCase::succeeds(
             "run_command",
             json!({"command": "printf 'boiling\\n' && cat src/lib.rs"}),
             expect![[r#"
@@ -31,7 +31,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"exitCode":0,"signal":null,"cwd":"/project"}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "run_command",
             json!({"command": "cat tea.txt"}),
             expect![[r#"
@@ -53,7 +53,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"exitCode":1,"signal":null,"cwd":"/project"}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "run_command",
             json!({"command": "kill -9 $$", "cwd": "src"}),
             expect![[r#"
@@ -73,7 +73,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"exitCode":null,"signal":"SIGKILL","cwd":"/project/src"}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "run_command",
             json!({"command": "pwd", "cwd": "/"}),
             expect![[r#"
@@ -85,8 +85,8 @@ pub(super) fn rows() -> Vec<Row> {
                   | `/` is outside the folders of this session
             "#]],
         ),
-        // What a terminal would do with these bytes must not happen in a chat.
-        Row::succeeds(
+        // Terminal control sequences must not reach a chat.
+        CallCase::succeeds(
             "run_command",
             json!({"command": "printf '\\033]52;c;x\\007\\033[31mred\\033[0m'"}),
             expect![[r#"
@@ -108,7 +108,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"exitCode":0,"signal":null,"cwd":"/project"}
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "command_output",
             json!({"id": "1", "wait": 60}),
             expect![[r#"
@@ -127,7 +127,7 @@ pub(super) fn rows() -> Vec<Row> {
             "run_command",
             json!({"command": "printf ready", "background": true}),
         ),
-        Row::fails(
+        CallCase::fails(
             "command_output",
             json!({"id": "7"}),
             expect![[r#"
@@ -139,7 +139,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | there is no background command `7`
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "stop_command",
             json!({"id": "1"}),
             expect![[r#"
@@ -161,7 +161,7 @@ pub(super) fn rows() -> Vec<Row> {
             "run_command",
             json!({"command": "until [ -e begun ]; do sleep 0.01; done"}),
         ),
-        Row::fails(
+        CallCase::fails(
             "stop_command",
             json!({"id": "seven"}),
             expect![[r#"

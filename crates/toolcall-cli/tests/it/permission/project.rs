@@ -1,5 +1,5 @@
-//! A home and a project in a temporary folder, the real tools and rules on it, and an agent that makes one call.
-//! It decides nothing.
+//! A project in a temporary directory, with real tools and rules, and an agent that makes one call.
+//! It checks nothing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::PROGRAM;
 use crate::wire::{SESSION, Wire};
 
 /// A project and its tools.
-pub(crate) struct Stage {
+pub(crate) struct PolicyTestProject {
     dir: TestDir,
-    kit: Toolset,
+    toolset: Toolset,
 }
 
-impl Stage {
+impl PolicyTestProject {
     pub(crate) fn new() -> Self {
         Self::with_policy("")
     }
@@ -35,8 +35,8 @@ impl Stage {
         dir.write_private("config/policy.toml", policy);
         let mut settings = ToolsetConfig::new(vec![dir.at("project")], dir.at("state"));
         settings.supervisor = Some(Supervisor::at(PROGRAM));
-        let kit = Toolset::open(settings).unwrap();
-        Self { dir, kit }
+        let toolset = Toolset::open(settings).unwrap();
+        Self { dir, toolset }
     }
 
     fn project(&self) -> PathBuf {
@@ -59,9 +59,9 @@ impl Stage {
 
     pub(crate) fn engine(&self) -> EngineBuilder {
         let mut tools = Registry::new();
-        self.kit.add_to(&mut tools).unwrap();
+        self.toolset.add_to(&mut tools).unwrap();
         tools.add_any(Arc::new(tool_of_a_server())).unwrap();
-        let book = PolicyStore::open(PolicyStoreConfig {
+        let store = PolicyStore::open(PolicyStoreConfig {
             places: UserDirs {
                 config: self.dir.at("config"),
                 state: self.dir.at("state"),
@@ -72,24 +72,27 @@ impl Stage {
         });
         Engine::builder(tools)
             .setting(SessionContext::new(SessionId::new(SESSION), self.project()))
-            .host(self.kit.host())
-            .rulebook(Arc::new(book))
+            .host(self.toolset.host())
+            .rulebook(Arc::new(store))
             .ids(CallIds::new("call"))
     }
 
-    /// Makes one call in a session over the wire; questions are answered like this.
+    /// Makes one call over the wire; `answer` answers permission requests.
     pub(crate) async fn play(
         &self,
         request: ToolRequest,
         answer: impl Fn(&Value) -> Vec<Value> + Send + 'static,
     ) -> Wire {
-        let replies = move |message: &Value| match asks_permission(message) {
-            true => answer(message),
-            false => Vec::new(),
+        let replies = move |message: &Value| {
+            if asks_permission(message) {
+                answer(message)
+            } else {
+                Vec::new()
+            }
         };
         let (engine, cwd) = (self.engine(), self.project());
         let wire = Wire::record(engine, [request], &cwd, json!({}), replies).await;
-        self.kit.close().await;
+        self.toolset.close().await;
         wire
     }
 }

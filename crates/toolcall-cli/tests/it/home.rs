@@ -1,5 +1,5 @@
-//! A home and a project in a temporary folder, and this program run in them.
-//! Nothing outside of those folders is changed.
+//! Runs this program in a temporary home and project.
+//! Nothing outside of those directories is changed.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -9,10 +9,10 @@ use toolcall_testkit::dir::TestDir;
 
 use crate::PROGRAM;
 
-/// A home, and a project to work in.
-pub(crate) struct Place(TestDir);
+/// A temporary home and project.
+pub(crate) struct CliHome(TestDir);
 
-impl Place {
+impl CliHome {
     pub(crate) fn new() -> Self {
         Self(TestDir::with(&[
             ("home/.keep", ""),
@@ -20,7 +20,7 @@ impl Place {
         ]))
     }
 
-    /// Whether the project has a file of this name.
+    /// Returns whether the project has a file of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.at("project").join(name).exists()
     }
@@ -30,32 +30,32 @@ impl Place {
         self.write_private(name, text)
     }
 
-    /// This program, which sees this home and this project, and nothing else of the environment.
+    /// Returns a command that runs this program in this home and project, without other variables.
     pub(crate) fn toolcall(&self, args: &[&str]) -> Command {
         self.command(PROGRAM, args)
     }
 
-    /// How it ended and what came out, with the temporary folder's name taken out of it.
+    /// Runs the program. Returns exit code, output and errors, with `…` for the temporary directory.
     pub(crate) fn run(&self, args: &[&str]) -> (Option<i32>, String, String) {
         let (code, text, complaint) = ended(self.toolcall(args).output().unwrap());
         (code, self.steady(&text, "…"), self.steady(&complaint, "…"))
     }
 
-    /// What a successful run prints.
+    /// Returns the output of a successful run.
     pub(crate) fn printed(&self, args: &[&str]) -> String {
         let (code, text, complaint) = self.run(args);
         assert_eq!((code, &*complaint), (Some(0), ""), "{args:?}: {text}");
         text
     }
 
-    /// What is told to programs.
+    /// Returns the JSON output.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let (_, text, complaint) = self.run(&[args, &["--json"]].concat());
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}{complaint}"))
     }
 }
 
-impl std::ops::Deref for Place {
+impl std::ops::Deref for CliHome {
     type Target = TestDir;
 
     fn deref(&self) -> &TestDir {
@@ -63,7 +63,7 @@ impl std::ops::Deref for Place {
     }
 }
 
-/// How it ended and what came out.
+/// Returns exit code, output and errors.
 pub(crate) fn ended(output: Output) -> (Option<i32>, String, String) {
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (

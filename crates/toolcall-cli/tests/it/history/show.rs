@@ -1,26 +1,29 @@
-//! What was called is listed, shown, found and counted.
-//! Texts fit into eighty columns; programs get the same as JSON.
+//! Calls are listed, shown, found and counted.
+//! Text fits into eighty columns; the same data is available as JSON.
 
 use serde_json::{Value, json};
 
-use crate::history::ground::{check_width, day, edit, search};
-use crate::place::Place;
+use crate::history::fixture::{check_width, edit, recorded_calls, search};
+use crate::home::CliHome;
 
 #[test]
 fn a_call_is_recorded_and_shown() {
-    let place = Place::new();
-    edit(&place, "one", "two");
-    let told = place.json(&["history", "call", "last"]);
-    assert_eq!(told["tool"], "edit_file");
-    assert_eq!(told["status"], "completed");
-    assert_eq!(told["decision"]["by"], "person");
-    assert_eq!(told["questions"].as_array().unwrap().len(), 1);
-    assert_eq!(told["input"]["path"], "a.txt");
+    let home = CliHome::new();
+    edit(&home, "one", "two");
+    let output = home.json(&["history", "call", "last"]);
+    assert_eq!(output["tool"], "edit_file");
+    assert_eq!(output["status"], "completed");
+    assert_eq!(output["decision"]["by"], "person");
+    assert_eq!(output["questions"].as_array().unwrap().len(), 1);
+    assert_eq!(output["input"]["path"], "a.txt");
     assert_eq!(
-        (&told["changes"][0]["before"], &told["changes"][0]["after"]),
+        (
+            &output["changes"][0]["before"],
+            &output["changes"][0]["after"]
+        ),
         (&json!("one\n"), &json!("two\n"))
     );
-    let events = told["events"].as_array().unwrap().iter();
+    let events = output["events"].as_array().unwrap().iter();
     let names: Vec<&str> = events
         .map(|event| event["event"].as_str().unwrap())
         .collect();
@@ -35,13 +38,13 @@ fn a_call_is_recorded_and_shown() {
             "finished"
         ]
     );
-    let text = place.printed(&["history", "call", "last"]);
+    let text = home.printed(&["history", "call", "last"]);
     check_width(&text);
     for shown in [
         "✓ completed Edit a.txt\n",
         "/call-1, edit_file (edit)\n",
-        "decision\n          asked, says rule `",
-        "by a person, this once after ",
+        "decision\n          asked because of rule `",
+        "by the user, this once after ",
         "input\n          {\n            \"path\": \"a.txt\",\n",
         "changes\n          changes …/project/a.txt\n          - one\n          + two\n",
         "undo it with `toolcall history undo ",
@@ -52,8 +55,8 @@ fn a_call_is_recorded_and_shown() {
 
 #[test]
 fn sessions_are_listed_with_how_their_calls_ended() {
-    let place = day();
-    let text = place.printed(&["history"]);
+    let home = recorded_calls();
+    let text = home.printed(&["history"]);
     check_width(&text);
     let notes: Vec<&str> = text.lines().map(str::trim).collect();
     let notes: Vec<&str> = notes.iter().skip(1).step_by(2).copied().collect();
@@ -68,22 +71,22 @@ fn sessions_are_listed_with_how_their_calls_ended() {
         ]
     );
     assert_eq!(text.matches("toolcall call in …/project").count(), 5);
-    let told = place.json(&["history"]);
-    let keys: Vec<&String> = told[0].as_object().unwrap().keys().collect();
+    let output = home.json(&["history"]);
+    let keys: Vec<&String> = output[0].as_object().unwrap().keys().collect();
     assert_eq!(
         keys,
         [
             "session", "agent", "client", "cwd", "began", "latest", "records", "calls", "endings"
         ]
     );
-    assert_eq!(told[0]["endings"], json!({"failed": 1}));
-    assert_eq!(told.as_array().unwrap().len(), 5);
+    assert_eq!(output[0]["endings"], json!({"failed": 1}));
+    assert_eq!(output.as_array().unwrap().len(), 5);
 }
 
 #[test]
 fn a_session_is_shown_as_a_timeline() {
-    let place = day();
-    let text = place.printed(&["history", "show", "last"]);
+    let home = recorded_calls();
+    let text = home.printed(&["history", "show", "last"]);
     check_width(&text);
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("session "), "{text}");
@@ -96,47 +99,47 @@ fn a_session_is_shown_as_a_timeline() {
         lines[4].starts_with("  call-1 ✗ failed     Read missing.txt"),
         "{text}"
     );
-    assert!(lines[5].contains("░ waiting for people"), "{text}");
-    let told = place.json(&["history", "show", "last"]);
-    assert_eq!(told["calls"][0]["status"], "failed");
-    assert_eq!(told["events"][0]["event"], "session_opened");
-    assert_eq!(told["events"][0]["agent"], "toolcall call");
+    assert!(lines[5].contains("░ waiting for you"), "{text}");
+    let output = home.json(&["history", "show", "last"]);
+    assert_eq!(output["calls"][0]["status"], "failed");
+    assert_eq!(output["events"][0]["event"], "session_opened");
+    assert_eq!(output["events"][0]["agent"], "toolcall call");
 }
 
 #[test]
 fn calls_are_found_by_what_is_known_of_them() {
-    let place = day();
-    assert_eq!(search(&place, &[]).len(), 5);
+    let home = recorded_calls();
+    assert_eq!(search(&home, &[]).len(), 5);
     assert_eq!(
-        search(&place, &["--tool", "read_file"]),
+        search(&home, &["--tool", "read_file"]),
         ["read_file failed", "read_file completed"]
     );
-    assert_eq!(search(&place, &["--kind", "edit"]), ["edit_file completed"]);
+    assert_eq!(search(&home, &["--kind", "edit"]), ["edit_file completed"]);
     assert_eq!(
-        search(&place, &["--status", "denied"]),
+        search(&home, &["--status", "denied"]),
         ["run_command denied"]
     );
     assert_eq!(
-        search(&place, &["--path", "a.txt"]),
+        search(&home, &["--path", "a.txt"]),
         ["edit_file completed", "read_file completed"]
     );
     assert_eq!(
-        search(&place, &["--text", "hello"]),
+        search(&home, &["--text", "hello"]),
         ["run_command completed"]
     );
-    assert_eq!(search(&place, &["--limit", "2"]).len(), 2);
-    assert_eq!(search(&place, &["--since", "1h"]).len(), 5);
-    assert_eq!(search(&place, &["--until", "1h"]).len(), 0);
-    let sessions = place.json(&["history", "--status", "denied"]);
+    assert_eq!(search(&home, &["--limit", "2"]).len(), 2);
+    assert_eq!(search(&home, &["--since", "1h"]).len(), 5);
+    assert_eq!(search(&home, &["--until", "1h"]).len(), 0);
+    let sessions = home.json(&["history", "--status", "denied"]);
     assert_eq!(sessions.as_array().unwrap().len(), 1);
-    let text = place.printed(&["history", "search"]);
+    let text = home.printed(&["history", "search"]);
     check_width(&text);
     let denied = text.lines().nth(1).unwrap();
     assert!(denied.contains("✗ denied           -  rm -rf ."), "{text}");
-    // What is shown can be typed.
+    // The name that is shown can be typed.
     let name = denied.split(' ').next().unwrap();
-    assert_eq!(place.json(&["history", "call", name])["status"], "denied");
-    let (code, _, complaint) = place.run(&["history", "search", "--since", "soon"]);
+    assert_eq!(home.json(&["history", "call", name])["status"], "denied");
+    let (code, _, complaint) = home.run(&["history", "search", "--since", "soon"]);
     assert_eq!(code, Some(2));
     assert!(
         complaint.contains("write it like 90m, 2d, 1w"),
@@ -146,35 +149,35 @@ fn calls_are_found_by_what_is_known_of_them() {
 
 #[test]
 fn sessions_and_calls_are_named_by_a_beginning() {
-    let place = Place::new();
-    place.printed(&["call", "read_file", "path=a.txt"]);
-    place.printed(&["call", "list_directory", "path=."]);
-    let told = place.json(&["history"]);
-    let id = |place: usize| told[place]["session"].as_str().unwrap().to_owned();
+    let home = CliHome::new();
+    home.printed(&["call", "read_file", "path=a.txt"]);
+    home.printed(&["call", "list_directory", "path=."]);
+    let output = home.json(&["history"]);
+    let id = |index: usize| output[index]["session"].as_str().unwrap().to_owned();
     let (latest, first) = (id(0), id(1));
     let tool = |args: &[&str]| {
-        let told = place.json(&[&["history", "call"], args].concat());
-        told["tool"].as_str().unwrap().to_owned()
+        let output = home.json(&[&["history", "call"], args].concat());
+        output["tool"].as_str().unwrap().to_owned()
     };
     assert_eq!(tool(&["last"]), "list_directory");
     assert_eq!(tool(&[&latest[..8]]), "list_directory");
     assert_eq!(tool(&[&format!("{}/call-1", &first[..8])]), "read_file");
     assert_eq!(tool(&["call", "--session", &first]), "read_file");
-    let (code, _, complaint) = place.run(&["history", "call", "call-1"]);
+    let (code, _, complaint) = home.run(&["history", "call", "call-1"]);
     assert_eq!(code, Some(1));
     assert_eq!(
         complaint,
         format!(
-            "error: 2 calls are named so: `{latest}/call-1`, `{first}/call-1`; name the session, too, or say `last`\n"
+            "error: the ids of 2 calls match `call-1`: `{latest}/call-1`, `{first}/call-1`; add the session, as in SESSION/CALL, or use `last`\n"
         )
     );
-    let (code, _, complaint) = place.run(&["history", "show", ""]);
+    let (code, _, complaint) = home.run(&["history", "show", ""]);
     assert_eq!(code, Some(1));
     assert!(
-        complaint.contains("is the beginning of 2 sessions: "),
+        complaint.contains("the ids of 2 sessions begin with ``: "),
         "{complaint}"
     );
-    let (code, _, complaint) = place.run(&["history", "show", "nobody"]);
+    let (code, _, complaint) = home.run(&["history", "show", "nobody"]);
     assert_eq!(code, Some(1));
     assert_eq!(
         complaint,
@@ -183,12 +186,12 @@ fn sessions_and_calls_are_named_by_a_beginning() {
 }
 
 #[test]
-fn figures_are_told() {
-    let place = day();
-    let text = place.printed(&["stats"]);
+fn figures_are_shown() {
+    let home = recorded_calls();
+    let text = home.printed(&["stats"]);
     check_width(&text);
     assert!(
-        text.starts_with("5 calls, 60 % completed; people were waited for "),
+        text.starts_with("5 calls, 60 % completed; waited for you "),
         "{text}"
     );
     for shown in [
@@ -205,38 +208,38 @@ fn figures_are_told() {
         ("agent", "toolcall call"),
         ("day", "20"),
     ] {
-        let text = place.printed(&["stats", "--by", by]);
+        let text = home.printed(&["stats", "--by", by]);
         assert!(text.contains(&format!("\n{name}")), "{text}");
     }
-    let told = place.json(&["stats", "--since", "1h"]);
-    assert_eq!(told["all"]["calls"], 5);
-    assert_eq!(told["all"]["success_rate"], 0.6);
-    assert_eq!(told["denials"].as_array().unwrap().len(), 1);
-    assert_eq!(told["by_agent"][0]["name"], "toolcall call");
-    let later = place.json(&["stats", "--since", "2999-01-01"]);
+    let output = home.json(&["stats", "--since", "1h"]);
+    assert_eq!(output["all"]["calls"], 5);
+    assert_eq!(output["all"]["success_rate"], 0.6);
+    assert_eq!(output["denials"].as_array().unwrap().len(), 1);
+    assert_eq!(output["by_agent"][0]["name"], "toolcall call");
+    let later = home.json(&["stats", "--since", "2999-01-01"]);
     assert_eq!(later["all"]["calls"], 0);
     assert_eq!(
-        place.printed(&["stats", "--since", "2999-01-01"]),
+        home.printed(&["stats", "--since", "2999-01-01"]),
         "no calls were made in that time\n"
     );
 }
 
-fn keys(told: &Value) -> String {
-    let keys = told.as_object().unwrap().keys();
+fn keys(output: &Value) -> String {
+    let keys = output.as_object().unwrap().keys();
     let keys: Vec<&str> = keys.map(String::as_str).collect();
     keys.join(" ")
 }
 
 #[test]
-fn what_programs_are_told_keeps_its_names() {
-    let place = day();
+fn the_keys_of_json_stay_the_same() {
+    let home = recorded_calls();
     let line = "session call parent tool kind title status reason effect by rule announced started ended queued_ms waited_ms ran_ms bytes";
-    assert_eq!(keys(&place.json(&["history", "search"])[0]), line);
+    assert_eq!(keys(&home.json(&["history", "search"])[0]), line);
     assert_eq!(
-        keys(&place.json(&["history", "call", "last"])),
+        keys(&home.json(&["history", "call", "last"])),
         format!("{line} decision questions can_undo input changes output result events")
     );
-    let stats = place.json(&["stats"]);
+    let stats = home.json(&["stats"]);
     assert_eq!(
         keys(&stats),
         "all by_tool by_kind by_agent by_day denials slowest most_edited"
@@ -249,46 +252,46 @@ fn what_programs_are_told_keeps_its_names() {
 }
 
 #[test]
-fn a_list_that_is_cut_says_so() {
-    let place = Place::new();
+fn a_cut_list_says_so() {
+    let home = CliHome::new();
     for _ in 0..21 {
-        place.printed(&["call", "thinking", "thought=once more"]);
+        home.printed(&["call", "thinking", "thought=once more"]);
     }
-    let text = place.printed(&["history"]);
+    let text = home.printed(&["history"]);
     assert!(
         text.ends_with("the latest 20; --limit shows more\n"),
         "{text}"
     );
-    let text = place.printed(&["history", "--limit", "21"]);
+    let text = home.printed(&["history", "--limit", "21"]);
     assert_eq!(text.lines().count(), 42);
 }
 
 #[test]
-fn what_goes_over_the_wire_is_kept_too() {
-    let place = Place::new();
-    let text = place.printed(&["call", "read_file", "path=a.txt", "--wire"]);
-    let told = place.json(&["history", "call", "last"]);
+fn a_call_over_the_wire_is_recorded_too() {
+    let home = CliHome::new();
+    let text = home.printed(&["call", "read_file", "path=a.txt", "--wire"]);
+    let output = home.json(&["history", "call", "last"]);
     assert_eq!(
-        (&told["tool"], &told["status"]),
+        (&output["tool"], &output["status"]),
         (&json!("read_file"), &json!("completed"))
     );
-    assert!(text.contains(told["session"].as_str().unwrap()), "{text}");
+    assert!(text.contains(output["session"].as_str().unwrap()), "{text}");
 }
 
 #[test]
-fn a_secret_is_kept_nowhere() {
-    let place = Place::new();
+fn a_secret_is_not_recorded() {
+    let home = CliHome::new();
     let secret = format!("ghp_{}", "a1B2".repeat(9));
-    place.printed(&[
+    home.printed(&[
         "call",
         "run_command",
         &format!("command=printf {secret}"),
         "--yes",
     ]);
-    let told = place.json(&["history", "call", "last"]).to_string();
+    let output = home.json(&["history", "call", "last"]).to_string();
     assert!(
-        told.contains("[redacted]") && !told.contains(&secret),
-        "{told}"
+        output.contains("[redacted]") && !output.contains(&secret),
+        "{output}"
     );
 }
 
@@ -307,7 +310,7 @@ fn help_has_examples() {
         &["stats", "--help"],
         &["policy", "try", "--help"],
     ] {
-        let text = Place::new().printed(args);
+        let text = CliHome::new().printed(args);
         assert!(text.contains("Examples:\n"), "{args:?}: {text}");
     }
 }

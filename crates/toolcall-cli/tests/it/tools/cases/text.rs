@@ -1,14 +1,14 @@
-//! Rows of the tools that work with words only.
+//! Cases of the tools that only write text.
 //! They touch nothing.
 
 use expect_test::expect;
 use serde_json::json;
 
-use super::Row;
+use super::CallCase;
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn cases() -> Vec<CallCase> {
     vec![
-        Row::succeeds(
+        CallCase::succeeds(
             "thinking",
             json!({"thought": "First the water.\nThen the tea."}),
             expect![[r#"
@@ -25,7 +25,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"characters":30,"lines":2}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "thinking",
             json!({"though": "First the water."}),
             expect![[r#"
@@ -37,7 +37,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | the input does not fit the schema: `/though` is not known; `/thought` is missing
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "thinking",
             json!({"thought": " "}),
             expect![[r#"
@@ -49,7 +49,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | `thought` is empty; write one, or go on without
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "todo_write",
             json!({"todos": [{"content": "Boil water", "status": "completed"}, {"content": "Add tea", "status": "in_progress", "priority": "high"}]}),
             expect![[r#"
@@ -63,7 +63,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"steps":[{"content":"Boil water","status":"completed","priority":"medium"},{"content":"Add tea","status":"in_progress","priority":"high"}],"completed":1,"inProgress":1,"pending":0,"remarks":[]}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "todo_write",
             json!({"todos": [{"status": "pending"}]}),
             expect![[r#"

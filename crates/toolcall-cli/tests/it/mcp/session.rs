@@ -1,4 +1,4 @@
-//! A folder, a repository, the built-in tools and five servers of others, and an agent that calls them.
+//! A session with a directory, a repository, the built-in tools and five MCP servers, and an agent that calls them.
 //! It decides nothing: the policy asks, and the client allows.
 
 use std::collections::BTreeSet;
@@ -16,46 +16,46 @@ use toolcall_testkit::dir::TestDir;
 use toolcall_tools::mcp::{Program, ServerSettings, ServerState, Servers};
 use toolcall_tools::{Toolset, ToolsetConfig};
 
-use crate::mcp::calls::Call;
+use crate::mcp::calls::McpCall;
 use crate::wire::{SESSION, Wire};
 
-/// The smallest picture there is.
+/// The beginning of a tiny image.
 const DOT: &[u8] =
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
 
-pub(crate) struct Stage {
+pub(crate) struct McpTestSession {
     dir: TestDir,
-    kit: Toolset,
+    toolset: Toolset,
     registry: SharedRegistry,
     servers: Servers,
 }
 
-impl Stage {
-    /// Starts everything and waits until all tools are there.
-    pub(crate) async fn open(place: &Path) -> Self {
+impl McpTestSession {
+    /// Starts the servers and waits for all their tools.
+    pub(crate) async fn open(servers_dir: &Path) -> Self {
         let dir = TestDir::create();
         let root = dir.at("project");
-        lay_out(&root);
+        create_files(&root);
         let mut settings = ToolsetConfig::new(vec![root.clone()], dir.at("state"));
-        settings.servers = settings_of(place, &root);
-        let kit = Toolset::open(settings).unwrap();
+        settings.servers = server_settings(servers_dir, &root);
+        let toolset = Toolset::open(settings).unwrap();
         let mut built_in = Registry::new();
-        kit.add_to(&mut built_in).unwrap();
+        toolset.add_to(&mut built_in).unwrap();
         let registry = SharedRegistry::new(built_in);
-        let servers = kit.servers(&registry).unwrap();
+        let servers = toolset.servers(&registry).unwrap();
         let mut changes = registry.changes();
         servers.start();
         servers.settled().await;
         for status in servers.status() {
             assert_eq!(status.state, ServerState::Ready, "{status:?}");
         }
-        // This one comes once the server has asked for the roots.
+        // The server adds this tool once it has asked for the roots.
         while registry.snapshot().definition("get-roots-list").is_none() {
             changes.changed().await.unwrap();
         }
         Self {
             dir,
-            kit,
+            toolset,
             registry,
             servers,
         }
@@ -72,16 +72,16 @@ impl Stage {
         tools.map(|tool| tool.name.to_string()).collect()
     }
 
-    /// Plays the calls one after the other in one prompt.
-    pub(crate) async fn play(&self, calls: &[Call]) -> Wire {
+    /// Makes the calls one after the other in one prompt.
+    pub(crate) async fn play(&self, calls: &[McpCall]) -> Wire {
         let root = self.root().display().to_string();
-        let request = |call: &Call| {
+        let request = |call: &McpCall| {
             let input: Value = serde_json::from_str(&call.input.replace("ROOT", &root)).unwrap();
             ToolRequest::new(call.tool, input)
         };
         let engine = Engine::builder(self.registry.clone())
             .setting(SessionContext::new(SessionId::new(SESSION), self.root()))
-            .host(self.kit.host())
+            .host(self.toolset.host())
             .policy(AskDangerous)
             .ids(CallIds::new("call"));
         let forms = json!({"elicitation": {"form": {}}});
@@ -95,18 +95,18 @@ impl Stage {
         .await
     }
 
-    /// A text without what differs from run to run.
+    /// Replaces what differs from run to run.
     pub(crate) fn steady(&self, text: &str) -> String {
         text.replace(self.root().to_str().unwrap(), "ROOT")
     }
 
     pub(crate) async fn close(&self) {
         self.servers.close().await;
-        self.kit.close().await;
+        self.toolset.close().await;
     }
 }
 
-fn lay_out(root: &Path) {
+fn create_files(root: &Path) {
     let repo = root.join("repo");
     fs::create_dir_all(&repo).unwrap();
     fs::write(root.join("dot.png"), DOT).unwrap();
@@ -129,15 +129,21 @@ fn lay_out(root: &Path) {
     fs::write(repo.join("new.txt"), "tea\n").unwrap();
 }
 
-fn settings_of(place: &Path, root: &Path) -> Vec<ServerSettings> {
+fn server_settings(servers_dir: &Path, root: &Path) -> Vec<ServerSettings> {
     let node = |name: &str| {
-        place
+        servers_dir
             .join("node_modules/.bin")
             .join(name)
             .display()
             .to_string()
     };
-    let python = |name: &str| place.join("python/bin").join(name).display().to_string();
+    let python = |name: &str| {
+        servers_dir
+            .join("python/bin")
+            .join(name)
+            .display()
+            .to_string()
+    };
     let root = root.display().to_string();
     let memory = format!("{root}/memory.jsonl");
     let server = |name: &str, program: Program| ServerSettings::new(name, program);

@@ -1,14 +1,14 @@
-//! Rows of the tools that look at files and folders.
+//! Cases of the tools that read files and directories.
 //! They change nothing.
 
 use expect_test::expect;
 use serde_json::json;
 
-use super::Row;
+use super::CallCase;
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn cases() -> Vec<CallCase> {
     vec![
-        Row::succeeds(
+        CallCase::succeeds(
             "read_file",
             json!({"path": "README.md"}),
             expect![[r#"
@@ -26,7 +26,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"path":"/project/README.md","firstLine":1,"lastLine":3,"totalLines":3,"bytes":24}
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "read_file",
             json!({"path": "notes/old.txt", "line": 2, "limit": 2}),
             expect![[r#"
@@ -43,7 +43,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"path":"/project/notes/old.txt","firstLine":2,"lastLine":3,"totalLines":3,"bytes":14}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "read_file",
             json!({"path": "README.txt"}),
             expect![[r#"
@@ -57,7 +57,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | `/project/README.txt` does not exist
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "read_file",
             json!({"path": "../state/spills"}),
             expect![[r#"
@@ -69,7 +69,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | `/state/spills` is outside the folders of this session
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "list_directory",
             json!({"path": ".", "depth": 2}),
             expect![[r#"
@@ -90,7 +90,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"path":".","folders":2,"files":4,"others":0,"hidden":0,"total":6,"truncated":false,"entries":["README.md","notes/","notes/old.txt","src/","src/lib.rs","src/main.rs"]}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "list_directory",
             json!({"path": "README.md"}),
             expect![[r#"
@@ -104,7 +104,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | `/project/README.md` is a file, not a folder; give the folder it is in
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "find_path",
             json!({"pattern": "*.rs", "path": "src"}),
             expect![[r#"
@@ -122,7 +122,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"paths":["src/lib.rs","src/main.rs"],"total":2,"truncated":false}
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "find_path",
             json!({"pattern": "*.{rs"}),
             expect![[r#"
@@ -134,7 +134,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | `*.{rs` is no valid glob pattern: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?); write a special character that is meant itself as `[*]`
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "search_files",
             json!({"query": "TODO", "path": "src"}),
             expect![[r#"
@@ -150,7 +150,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"matches":[{"path":"src/main.rs","line":2,"text":"    // TODO: boil water"}],"totalMatches":1,"totalFiles":1,"filesSearched":2,"truncated":false}
             "#]],
         ),
-        Row::succeeds(
+        CallCase::succeeds(
             "search_files",
             json!({"query": "[Tt]ea", "regex": true, "includePattern": "*.md"}),
             expect![[r##"
@@ -168,7 +168,7 @@ pub(super) fn rows() -> Vec<Row> {
                   rawOutput: {"matches":[{"path":"README.md","line":1,"text":"# Tea"},{"path":"README.md","line":3,"text":"How to make tea."}],"totalMatches":2,"totalFiles":1,"filesSearched":1,"truncated":false}
             "##]],
         ),
-        Row::fails(
+        CallCase::fails(
             "search_files",
             json!({"query": "(", "regex": true}),
             expect![[r#"
@@ -180,7 +180,7 @@ pub(super) fn rows() -> Vec<Row> {
                   | the query is no valid regular expression: regex parse error: (?:() ^ error: unclosed group; correct it, or set `regex` to false for plain text
             "#]],
         ),
-        Row::fails(
+        CallCase::fails(
             "search_files",
             json!({"query": "TODO", "path": "lib"}),
             expect![[r#"

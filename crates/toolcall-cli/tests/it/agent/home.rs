@@ -1,5 +1,5 @@
-//! A home and a project in a temporary folder, and this program run in them as an agent.
-//! Nothing outside of them is touched, and whatever still runs in them is found.
+//! A temporary home and project, in which this program runs as an agent.
+//! It finds every process that still runs there.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use toolcall_testkit::process::Process;
 
 use crate::PROGRAM;
 
-/// How long a process may take to be gone.
-const LAST_MOMENT: Duration = Duration::from_secs(15);
+/// How long a process may take to end.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(15);
 
 const FILES: [(&str, &str); 5] = [
     ("project/hello.txt", "Hello, world!\n"),
@@ -25,10 +25,10 @@ const FILES: [(&str, &str); 5] = [
     ("home/.keep", ""),
 ];
 
-/// A home, and a project to work in.
-pub(crate) struct Stage(TestDir);
+/// A temporary home and project.
+pub(crate) struct AgentHome(TestDir);
 
-impl Stage {
+impl AgentHome {
     pub(crate) fn new() -> Self {
         Self(TestDir::with(&FILES))
     }
@@ -46,61 +46,61 @@ impl Stage {
         self.0.at(name)
     }
 
-    /// What a file of the project says; nothing if it is not there.
+    /// Returns the text of a file of the project, if it exists.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.project().join(name)).ok()
     }
 
-    /// A text without the name of the temporary folder.
+    /// Replaces the path of the temporary directory.
     pub(crate) fn steady(&self, text: &str) -> String {
         self.0.steady(text, "…")
     }
 
-    /// This program as an agent.
+    /// Returns a command that runs this program as an agent.
     pub(crate) fn agent(&self, args: &[&str]) -> Command {
         self.program(&[&["agent"], args].concat())
     }
 
-    /// This program.
+    /// Returns a command that runs this program.
     pub(crate) fn program(&self, args: &[&str]) -> Command {
         self.command(PROGRAM, args)
     }
 
-    /// A program, which sees this home and nothing else of the environment.
+    /// Returns a command that sees this home and no other environment variables.
     pub(crate) fn command(&self, program: &str, args: &[&str]) -> Command {
         let mut command = self.0.command(program, args);
-        for (name, folder) in [
+        for (name, directory) in [
             ("XDG_CONFIG_HOME", "home/config"),
             ("XDG_STATE_HOME", "home/state"),
             ("XDG_DATA_HOME", "home/data"),
             ("XDG_CACHE_HOME", "home/cache"),
         ] {
-            command.env(name, self.path(folder));
+            command.env(name, self.path(directory));
         }
         command
     }
 
-    /// The words of every process that works here, but for the agent itself.
+    /// Returns the command lines of all processes here, except the agent.
     pub(crate) fn processes(&self, agent: Option<u32>) -> Vec<String> {
         let others = Process::all().filter(|process| agent != Some(process.id()));
         let here = others.filter(|process| self.is_here(process));
         let words = here.map(|process| process.words().join(" "));
-        // What has ended and only waits to be reaped has no words.
+        // A zombie has no command line.
         words.filter(|words| !words.is_empty()).collect()
     }
 
-    /// Waits until nothing works here any more, but for the agent itself.
-    pub(crate) fn settle(&self, agent: Option<u32>) {
+    /// Waits until no process is left here, except the agent.
+    pub(crate) fn wait_for_processes(&self, agent: Option<u32>) {
         let left = self.left_behind(agent);
         assert!(left.is_empty(), "still running: {left:?}");
     }
 
-    /// What still works here although there was time to end, but for the agent itself.
+    /// Returns the processes that are still here after the timeout, except the agent.
     pub(crate) fn left_behind(&self, agent: Option<u32>) -> Vec<String> {
         let began = Instant::now();
         loop {
             let left = self.processes(agent);
-            if left.is_empty() || began.elapsed() > LAST_MOMENT {
+            if left.is_empty() || began.elapsed() > EXIT_TIMEOUT {
                 return left;
             }
             std::thread::yield_now();
