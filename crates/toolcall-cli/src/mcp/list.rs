@@ -57,20 +57,20 @@ fn lines(server: &ConfiguredServer) -> Vec<String> {
 }
 
 fn note(server: &ConfiguredServer) -> &'static str {
-    match (server.standing, server.settings.is_disabled) {
-        (ServerTrust::Usable, false) => "",
-        (ServerTrust::Usable, true) => "(disabled)",
-        (ServerTrust::Untrusted, _) => "(not trusted: `toolcall trust`)",
-        (ServerTrust::Hidden, _) => "(your own server of this name is used instead)",
+    match server.standing {
+        ServerTrust::Usable if server.settings.is_disabled => "(disabled)",
+        ServerTrust::Usable => "",
+        ServerTrust::Untrusted => "(not trusted: `toolcall trust`)",
+        ServerTrust::Hidden => "(your own server of this name is used instead)",
     }
 }
 
 fn as_json(server: &ConfiguredServer) -> Value {
-    let state = match (server.standing, server.settings.is_disabled) {
-        (ServerTrust::Usable, false) => "usable",
-        (ServerTrust::Usable, true) => "disabled",
-        (ServerTrust::Untrusted, _) => "untrusted",
-        (ServerTrust::Hidden, _) => "hidden",
+    let state = match server.standing {
+        ServerTrust::Usable if server.settings.is_disabled => "disabled",
+        ServerTrust::Usable => "usable",
+        ServerTrust::Untrusted => "untrusted",
+        ServerTrust::Hidden => "hidden",
     };
     json!({
         "name": &*server.settings.name,
