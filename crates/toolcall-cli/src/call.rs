@@ -15,7 +15,7 @@ use crate::args::CallArgs;
 use crate::client::{ClientTask, CommandOutputMode};
 use crate::context::CliContext;
 use crate::pace::Pace;
-use crate::recording::Recording;
+use crate::recording::SessionRecording;
 use crate::screen::{self, Screen};
 use crate::view::{self, EventLines, JsonLines, wrap};
 use crate::wire;
@@ -39,7 +39,7 @@ pub(crate) async fn run(args: CallArgs, context: CliContext) -> anyhow::Result<E
         anstream::eprintln!("warning: {warning}");
     }
     let recording = if args.no_history {
-        Recording::off()
+        SessionRecording::off()
     } else {
         context.record("toolcall call")?
     };

@@ -15,7 +15,7 @@ use toolcall_tools::mcp::{ServerState, ServerStatus};
 
 use crate::config::Config;
 use crate::environment::{UserEnvironment, history_file};
-use crate::recording::Recording;
+use crate::recording::SessionRecording;
 use crate::telemetry::Tracing;
 use crate::view::{one_line, pluralize};
 
@@ -198,10 +198,10 @@ impl CliContext {
     }
 
     /// Opens the history and begins recording this session, unless the settings disable the history.
-    pub(crate) fn record(&self, agent: &'static str) -> anyhow::Result<Recording> {
+    pub(crate) fn record(&self, agent: &'static str) -> anyhow::Result<SessionRecording> {
         let history = &self.settings.history;
         if !history.is_enabled {
-            return Ok(Recording::off());
+            return Ok(SessionRecording::off());
         }
         let facts = SessionFacts {
             agent: agent.into(),
@@ -210,7 +210,7 @@ impl CliContext {
             ..SessionFacts::default()
         };
         let file = history_file(self.resources.places());
-        Recording::begin(file, history.to_config(), &self.session, facts)
+        SessionRecording::begin(file, history.to_config(), &self.session, facts)
     }
 
     /// Returns warnings about the policy, for the user to see before a call.

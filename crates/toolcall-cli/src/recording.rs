@@ -15,9 +15,9 @@ use toolcall_history::{
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The history that a session is recorded in, if it is recorded.
-pub(crate) struct Recording(Option<Arc<History>>);
+pub(crate) struct SessionRecording(Option<Arc<History>>);
 
-impl Recording {
+impl SessionRecording {
     /// Records nothing.
     pub(crate) fn off() -> Self {
         Self(None)

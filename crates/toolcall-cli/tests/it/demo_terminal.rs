@@ -13,13 +13,13 @@ use toolcall_testkit::dir::isolated;
 use crate::PROGRAM;
 
 /// A program at a terminal.
-struct Terminal {
+struct PseudoTerminal {
     keys: File,
     shown: String,
     child: Child,
 }
 
-impl Terminal {
+impl PseudoTerminal {
     fn run(args: &[&str]) -> Self {
         let near = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&near).unwrap();
@@ -75,7 +75,7 @@ const PROMPT: &str = "y yes   n no   1-3 always   r no, and say why: ";
 
 #[test]
 fn a_user_answers_and_interrupts() {
-    let mut terminal = Terminal::run(&["demo"]);
+    let mut terminal = PseudoTerminal::run(&["demo"]);
     let question = terminal.wait_for(PROMPT);
     assert!(question.contains("Hello, $1!"), "{question}");
     assert!(question.contains("\u{1b}["), "{question}");

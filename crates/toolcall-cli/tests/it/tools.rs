@@ -9,7 +9,7 @@ mod transcript;
 
 use std::collections::BTreeSet;
 
-use cases::{CallCase, Outcome};
+use cases::{CallCase, ExpectedEnding};
 use project::ToolTestProject;
 use serde_json::json;
 use toolcall_acp::lint::lint;
@@ -36,8 +36,8 @@ async fn every_tool_succeeds_and_fails_on_the_wire() {
 /// Checks the statuses; a call that cannot be prepared never runs.
 fn assert_statuses(case: &CallCase, statuses: &[String]) {
     let allowed: &[&[&str]] = match case.outcome {
-        Outcome::Success => &[&["pending", "in_progress", "completed"]],
-        Outcome::Failure => &[
+        ExpectedEnding::Success => &[&["pending", "in_progress", "completed"]],
+        ExpectedEnding::Failure => &[
             &["pending", "in_progress", "failed"],
             &["pending", "failed"],
         ],
@@ -50,11 +50,11 @@ fn assert_statuses(case: &CallCase, statuses: &[String]) {
 async fn every_tool_has_a_case_of_each_outcome() {
     let project = ToolTestProject::open().await;
     let cases = cases::all();
-    let cases: BTreeSet<(&str, Outcome)> =
+    let cases: BTreeSet<(&str, ExpectedEnding)> =
         cases.iter().map(|case| (case.tool, case.outcome)).collect();
     let registry = project.registry();
     for definition in registry.definitions() {
-        for outcome in [Outcome::Success, Outcome::Failure] {
+        for outcome in [ExpectedEnding::Success, ExpectedEnding::Failure] {
             let is_there = cases.contains(&(&*definition.name, outcome));
             assert!(is_there, "`{}` has no case of {outcome:?}", definition.name);
         }
@@ -72,7 +72,7 @@ async fn every_alias_reaches_its_tool() {
     assert_eq!(registered.collect::<Vec<_>>(), ALIASES);
     for (alias, tool) in ALIASES {
         let mut cases = cases::all().into_iter();
-        let case = cases.find(|case| case.tool == tool && case.outcome == Outcome::Success);
+        let case = cases.find(|case| case.tool == tool && case.outcome == ExpectedEnding::Success);
         let mut case = case.unwrap();
         let by_name = transcript(&case).await;
         case.tool = alias;

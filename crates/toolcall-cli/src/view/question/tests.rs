@@ -43,8 +43,8 @@ impl Sample {
         let mut definition = Definition::new("it", "For a test", json!({"type": "object"}));
         definition.origin = self.origin.clone();
         let intent = self.intent.clone();
-        let run = |_input, _scope| std::future::ready(Ok("done"));
-        let tool = CustomTool::new(definition, run).preparing(move |_look| Ok(intent.clone()));
+        let run = |_input, _context| std::future::ready(Ok("done"));
+        let tool = CustomTool::new(definition, run).preparing(move |_context| Ok(intent.clone()));
         let mut tools = Registry::new();
         tools.add_any(Arc::new(tool)).expect("a tool");
         let setting = SessionContext::new(SessionId::new(SESSION), "/w");
@@ -323,8 +323,8 @@ fn others() -> [Sample; 4] {
     ]
 }
 
-/// Every sort of touch has its place here: one that is new has to be put into a sample.
-fn sort(touch: &Touch) -> usize {
+/// Returns an index for each kind of touch. A new kind needs a sample.
+fn touch_index(touch: &Touch) -> usize {
     match touch {
         Touch::Reads(_) => 0,
         Touch::Writes(_) => 1,
@@ -342,11 +342,11 @@ fn samples() -> Vec<Sample> {
 }
 
 #[test]
-fn the_samples_have_every_sort_of_touch() {
+fn the_samples_have_every_kind_of_touch() {
     let samples = samples();
     let touches = samples.iter().flat_map(|sample| &sample.intent.touches);
-    let sorts: std::collections::BTreeSet<usize> = touches.map(sort).collect();
-    assert!(sorts.into_iter().eq(0..7));
+    let indices: std::collections::BTreeSet<usize> = touches.map(touch_index).collect();
+    assert!(indices.into_iter().eq(0..7));
 }
 
 #[tokio::test]

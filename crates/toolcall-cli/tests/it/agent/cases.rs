@@ -7,7 +7,7 @@ mod failing;
 mod looking;
 mod stopping;
 
-use crate::agent::client::{AnswerMode, CancelTrigger, ClientBehavior, ClientFeatures};
+use crate::agent::client::{CancelTrigger, ClientBehavior, ClientFeatures, QuestionAnswer};
 
 pub(crate) const DONE: &str = "pending in_progress completed";
 pub(crate) const FAILED: &str = "pending in_progress failed";
@@ -54,14 +54,14 @@ pub(crate) const NO: ClientBehavior = answering("reject_once");
 
 pub(crate) const fn answering(kind: &'static str) -> ClientBehavior {
     ClientBehavior {
-        answer: AnswerMode::Choose(kind),
+        answer: QuestionAnswer::Choose(kind),
         cancel: CancelTrigger::Never,
     }
 }
 
 pub(crate) const fn cancelling(cancel: CancelTrigger) -> ClientBehavior {
     ClientBehavior {
-        answer: AnswerMode::Choose("allow_once"),
+        answer: QuestionAnswer::Choose("allow_once"),
         cancel,
     }
 }

@@ -42,7 +42,7 @@ impl ClientFeatures {
 
 /// How a client answers a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AnswerMode {
+pub(crate) enum QuestionAnswer {
     /// Chooses the option of this kind; the "once" option if there is no "always" one.
     Choose(&'static str),
     /// Does not answer.
@@ -66,12 +66,12 @@ pub(crate) enum CancelTrigger {
 /// How a client behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClientBehavior {
-    pub(crate) answer: AnswerMode,
+    pub(crate) answer: QuestionAnswer,
     pub(crate) cancel: CancelTrigger,
 }
 
 /// A client of a recorded agent.
-pub(crate) struct Client {
+pub(crate) struct TestClient {
     pub(crate) recorder: Recorder,
     pub(crate) session: Value,
     behavior: ClientBehavior,
@@ -84,7 +84,7 @@ pub(crate) struct Client {
     running: BTreeSet<String>,
 }
 
-impl Client {
+impl TestClient {
     /// Initializes the connection.
     pub(crate) fn initialize(
         recorder: Recorder,
@@ -205,8 +205,8 @@ impl Client {
         self.open.push(question.clone());
         match (self.behavior.cancel, self.behavior.answer) {
             (CancelTrigger::Asked, _) => self.cancel(),
-            (_, AnswerMode::Silence) => {}
-            (_, AnswerMode::Choose(kind)) => self.choose(question, kind),
+            (_, QuestionAnswer::Silence) => {}
+            (_, QuestionAnswer::Choose(kind)) => self.choose(question, kind),
         }
     }
 

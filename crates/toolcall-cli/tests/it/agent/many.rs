@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use serde_json::{Value, json};
 
 use crate::agent::cases::YES;
-use crate::agent::client::{Client, ClientFeatures};
+use crate::agent::client::{ClientFeatures, TestClient};
 use crate::agent::home::AgentHome;
 use crate::agent::linter::{call_statuses, lint_recording};
 use crate::recorder::Recorder;
@@ -31,7 +31,7 @@ fn two_hundred_sessions_run_calls_at_once() {
     let script = home.write("script.yaml", TURN);
     let model = format!("script:{}", script.display());
     let agent = home.agent(&["--mode", "allow-all", "--model", &model]);
-    let mut client = Client::initialize(Recorder::start(agent), ClientFeatures::Nothing, YES);
+    let mut client = TestClient::initialize(Recorder::start(agent), ClientFeatures::Nothing, YES);
     let prompts = (0..SESSIONS).map(|number| begin(&mut client, &home, number));
     let mut open: BTreeSet<u64> = prompts.collect();
     let gates = open_gates(&home);
@@ -58,7 +58,7 @@ fn open_gates(home: &AgentHome) -> JoinHandle<()> {
     })
 }
 
-fn check(client: Client, home: &AgentHome) {
+fn check(client: TestClient, home: &AgentHome) {
     let recording = client.recorder.end();
     home.wait_for_processes(None);
     assert_eq!(lint_recording(&recording.frames), Vec::<String>::new());
@@ -75,7 +75,7 @@ fn check(client: Client, home: &AgentHome) {
 }
 
 /// Opens a session in its own directory and prompts it.
-fn begin(client: &mut Client, home: &AgentHome, number: usize) -> u64 {
+fn begin(client: &mut TestClient, home: &AgentHome, number: usize) -> u64 {
     let directory = project(home, number);
     create_files(&directory);
     client.open(&directory, json!([]));

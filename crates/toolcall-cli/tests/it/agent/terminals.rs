@@ -12,13 +12,13 @@ use toolcall_testkit::client::{failure, response};
 /// All terminals of a client.
 #[derive(Default)]
 pub(crate) struct Terminals {
-    running: BTreeMap<String, Terminal>,
+    running: BTreeMap<String, ClientTerminal>,
     created: u32,
     /// `terminal/wait_for_exit` requests, with their terminal.
     waiting: Vec<(Value, String)>,
 }
 
-struct Terminal {
+struct ClientTerminal {
     child: Child,
     printed: NamedTempFile,
 }
@@ -30,8 +30,8 @@ impl Terminals {
         let id = params["terminalId"].as_str().unwrap_or_default().to_owned();
         let result = match request["method"].as_str() {
             Some("terminal/create") => self.create(params),
-            Some("terminal/output") => self.running.get_mut(&id).map(Terminal::output),
-            Some("terminal/kill") => self.running.get_mut(&id).map(Terminal::kill),
+            Some("terminal/output") => self.running.get_mut(&id).map(ClientTerminal::output),
+            Some("terminal/kill") => self.running.get_mut(&id).map(ClientTerminal::kill),
             Some("terminal/release") => self.running.remove(&id).map(|mut gone| gone.kill()),
             Some("terminal/wait_for_exit") if self.running.contains_key(&id) => {
                 self.waiting.push((request.clone(), id));
@@ -50,7 +50,7 @@ impl Terminals {
         let running = &mut self.running;
         let mut answers = Vec::new();
         self.waiting.retain(|(request, id)| {
-            let ended = running.get_mut(id).map(Terminal::ended);
+            let ended = running.get_mut(id).map(ClientTerminal::ended);
             // A released terminal has no exit status any more.
             let status = ended.unwrap_or(Some(json!({})));
             let answer = status.map(|status| response(request, status));
@@ -80,12 +80,13 @@ impl Terminals {
         let child = command.spawn().ok()?;
         self.created += 1;
         let id = format!("terminal-{}", self.created);
-        self.running.insert(id.clone(), Terminal { child, printed });
+        self.running
+            .insert(id.clone(), ClientTerminal { child, printed });
         Some(json!({"terminalId": id}))
     }
 }
 
-impl Terminal {
+impl ClientTerminal {
     fn output(&mut self) -> Value {
         let text = std::fs::read_to_string(self.printed.path()).unwrap();
         let status = self.ended();

@@ -7,7 +7,7 @@ use toolcall_testkit::client::Side;
 
 use crate::PROGRAM;
 use crate::agent::cases::{self, Case};
-use crate::agent::client::Client;
+use crate::agent::client::TestClient;
 use crate::agent::home::AgentHome;
 use crate::agent::linter::{call_statuses, lint_recording};
 use crate::recorder::{RecordedLine, Recorder, Recording};
@@ -30,7 +30,7 @@ fn a_loaded_session_is_replayed_before_the_answer() {
     let case = case.expect("the case");
     let played = play(&case, &home);
     let session = session_of(&played.recording);
-    let mut client = Client::initialize(recorder(&case, &home), case.features, case.behavior);
+    let mut client = TestClient::initialize(recorder(&case, &home), case.features, case.behavior);
     client.session = session.clone();
     let params = json!({"sessionId": session, "cwd": home.project(), "mcpServers": []});
     let answer = client.ask("session/load", params);
@@ -64,7 +64,7 @@ fn the_tools_of_a_server_are_called() {
 ",
         ..cases::PLAIN
     };
-    let mut client = Client::initialize(recorder(&case, &home), case.features, case.behavior);
+    let mut client = TestClient::initialize(recorder(&case, &home), case.features, case.behavior);
     let args = ["mcp", "serve", "--mode", "allow-all"];
     let server = json!({"name": "self", "command": PROGRAM, "args": args, "env": []});
     client.open(&home.project(), json!([server]));
@@ -145,7 +145,7 @@ fn recorder(case: &Case, home: &AgentHome) -> Recorder {
 }
 
 fn play(case: &Case, home: &AgentHome) -> CaseRun {
-    let mut client = Client::initialize(recorder(case, home), case.features, case.behavior);
+    let mut client = TestClient::initialize(recorder(case, home), case.features, case.behavior);
     client.open(&home.project(), json!([]));
     let stop = client.prompt("go");
     let mut left = Vec::new();

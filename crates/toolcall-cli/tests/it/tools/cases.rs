@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// How the call of a case ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Outcome {
+pub(crate) enum ExpectedEnding {
     Success,
     Failure,
 }
@@ -20,7 +20,7 @@ pub(crate) enum Outcome {
 /// A call, and what a client sees of it. `PORT` is the port of the test server.
 pub(crate) struct CallCase {
     pub(crate) tool: &'static str,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: ExpectedEnding,
     /// Calls that are made first, in the same session.
     pub(crate) before: Vec<(&'static str, Value)>,
     pub(crate) input: Value,
@@ -31,7 +31,7 @@ impl CallCase {
     fn succeeds(tool: &'static str, input: Value, expected: Expect) -> Self {
         Self {
             tool,
-            outcome: Outcome::Success,
+            outcome: ExpectedEnding::Success,
             before: Vec::new(),
             input,
             expected,
@@ -40,7 +40,7 @@ impl CallCase {
 
     fn fails(tool: &'static str, input: Value, expected: Expect) -> Self {
         Self {
-            outcome: Outcome::Failure,
+            outcome: ExpectedEnding::Failure,
             ..Self::succeeds(tool, input, expected)
         }
     }

@@ -8,7 +8,7 @@ use super::scripted_session::{
     SILENT, ScriptedSession, agent_lines, questions, running, turn, turn_of,
 };
 use crate::agent::cases::{ALWAYS, NO};
-use crate::agent::client::{Client, ClientFeatures};
+use crate::agent::client::{ClientFeatures, TestClient};
 use crate::agent::home::AgentHome;
 use crate::agent::linter::call_statuses;
 use crate::recorder::Recorder;
@@ -161,7 +161,7 @@ pub(super) fn every_argument_is_shown(case: &Value) {
     let script = home.write("script.yaml", &script);
     let model = format!("script:{}", script.display());
     let agent = home.agent(&["--model", &model]);
-    let mut client = Client::initialize(Recorder::start(agent), ClientFeatures::Nothing, NO);
+    let mut client = TestClient::initialize(Recorder::start(agent), ClientFeatures::Nothing, NO);
     let server = json!({"name": "post", "command": "/bin/sh", "args": ["-c", SERVER], "env": []});
     client.open(&home.project(), json!([server]));
     client.prompt("go");

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use super::scripted_session::{SILENT, ScriptedSession, running};
 use crate::agent::cases::YES;
-use crate::agent::client::{Client, ClientFeatures};
+use crate::agent::client::{ClientFeatures, TestClient};
 use crate::agent::home::AgentHome;
 use crate::recorder::Recorder;
 
 /// Returns a client of an initialized agent.
-fn initialized(home: &AgentHome) -> Client {
-    Client::initialize(
+fn initialized(home: &AgentHome) -> TestClient {
+    TestClient::initialize(
         Recorder::start(home.agent(&[])),
         ClientFeatures::Nothing,
         SILENT,

@@ -10,7 +10,7 @@ use toolcall_testkit::wait_for;
 
 use super::scripted_session::{SILENT, ScriptedSession, running};
 use crate::agent::cases::YES;
-use crate::agent::client::{Client, ClientFeatures};
+use crate::agent::client::{ClientFeatures, TestClient};
 use crate::agent::home::AgentHome;
 use crate::recorder::{Recorder, TIMEOUT};
 
@@ -61,7 +61,7 @@ pub(super) fn a_client_that_does_not_read_is_bounded(_: &Value) {
 pub(super) fn both_may_write_before_they_read(_: &Value) {
     let home = AgentHome::new();
     let recorder = Recorder::start(home.agent(&[]));
-    let mut client = Client::initialize(recorder, ClientFeatures::Nothing, SILENT);
+    let mut client = TestClient::initialize(recorder, ClientFeatures::Nothing, SILENT);
     // More than both pipes hold, in both directions, before anything is read.
     let padding = "x".repeat(1024);
     let ids: Vec<u64> = (0..512)

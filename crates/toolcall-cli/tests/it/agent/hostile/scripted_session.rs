@@ -6,7 +6,9 @@ use std::process::Command;
 use serde_json::{Value, json};
 use toolcall_testkit::client::{Side, asks_permission, prompt};
 
-use crate::agent::client::{AnswerMode, CancelTrigger, Client, ClientBehavior, ClientFeatures};
+use crate::agent::client::{
+    CancelTrigger, ClientBehavior, ClientFeatures, QuestionAnswer, TestClient,
+};
 use crate::agent::home::AgentHome;
 use crate::agent::linter::{call_statuses, lint_recording};
 use crate::recorder::{RecordedLine, Recorder, Recording};
@@ -15,14 +17,14 @@ pub(super) const POLICY: &str = "home/config/toolcall/policy.toml";
 
 /// Answers no question by itself.
 pub(super) const SILENT: ClientBehavior = ClientBehavior {
-    answer: AnswerMode::Silence,
+    answer: QuestionAnswer::Silence,
     cancel: CancelTrigger::Never,
 };
 
 /// An agent that plays a script.
 pub(super) struct ScriptedSession {
     pub(super) home: AgentHome,
-    pub(super) client: Client,
+    pub(super) client: TestClient,
 }
 
 /// The outcome of a turn with one call.
@@ -77,7 +79,7 @@ impl ScriptedSession {
         let mut agent = home.agent(&["--model", &model]);
         differ(&mut agent);
         let mut client =
-            Client::initialize(Recorder::start(agent), ClientFeatures::Nothing, behavior);
+            TestClient::initialize(Recorder::start(agent), ClientFeatures::Nothing, behavior);
         client.open(&home.project(), json!([]));
         Self { home, client }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::scripted_session::{SILENT, ScriptedSession, running, turn};
 use crate::agent::cases::YES;
-use crate::agent::client::{Client, ClientFeatures};
+use crate::agent::client::{ClientFeatures, TestClient};
 use crate::agent::home::AgentHome;
 use crate::agent::linter::call_statuses;
 use crate::recorder::{RecordedLine, Recorder};
@@ -13,7 +13,7 @@ use crate::recorder::{RecordedLine, Recorder};
 /// Loads a session and returns the answer.
 fn loaded(home: &AgentHome, session: &Value, cwd: &std::path::Path) -> Value {
     let agent = Recorder::start(home.agent(&[]));
-    let mut client = Client::initialize(agent, ClientFeatures::Nothing, SILENT);
+    let mut client = TestClient::initialize(agent, ClientFeatures::Nothing, SILENT);
     let params = json!({"sessionId": session, "cwd": cwd, "mcpServers": []});
     let answer = client.ask("session/load", params);
     let recording = client.recorder.end();
