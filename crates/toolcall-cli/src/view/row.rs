@@ -84,7 +84,7 @@ pub(crate) fn rows(call: &ToolCall, event: &Event) -> Vec<EventRow> {
             .with_detail(pluralize(plan.entries.len(), "step")),
         Event::Noted { key, .. } => EventRow::new("▸", "noted", DIM, title).with_detail(&**key),
         Event::Located(locations) => {
-            let count = pluralize(locations.len(), "place");
+            let count = pluralize(locations.len(), "location");
             EventRow::new("▸", "located", DIM, title).with_detail(count)
         }
         Event::Exited(exit) => exited(*exit, title),

@@ -176,7 +176,7 @@ impl Linter {
         };
         if self.capabilities.pointer(capability) != Some(&Value::Bool(true)) {
             self.find(format!(
-                "`{method}` is asked for, which the client does not features"
+                "`{method}` is asked for, which the client does not offer"
             ));
         }
         if method == "terminal/create" {

@@ -206,7 +206,7 @@ fn what_the_client_does_not_offer_is_not_used() {
     let read = request("fs/read_text_file", json!({"path": "a"}));
     check(
         |lines| lines.insert(5, read.clone()),
-        "which the client does not features",
+        "which the client does not offer",
     );
     check(|lines| lines.insert(5, read), "which is not absolute");
     let made = (
