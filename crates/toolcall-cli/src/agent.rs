@@ -19,57 +19,57 @@ use toolcall_agent::model::{Model, Models};
 use toolcall_agent::{Agent, AgentConfig, Observer};
 use toolcall_tools::command::Supervisor;
 
-use crate::args::AgentWishes;
+use crate::args::AgentArgs;
 use crate::config::{Config, ModelChoice};
-use crate::context::Walls;
-use crate::places::{Person, history_file};
-use crate::ruling;
+use crate::context::CommandIsolation;
+use crate::environment::{UserEnvironment, history_file};
+use crate::policy_layers;
 use crate::telemetry::Tracing;
 
 const HINT: &str = "\
-This speaks the Agent ClientConnection Protocol on standard input and output; an editor starts it.
-`toolcall agent --help` says how to set one up, `toolcall demo` shows it at work. Ctrl-D ends it.";
+This speaks the Agent Client Protocol on standard input and output; an editor starts it.
+`toolcall agent --help` explains the setup, `toolcall demo` shows an agent at work. Ctrl-D ends it.";
 
-/// How long a client may take to hear the last of it.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+/// How long to wait for the client to read the last messages.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How a model is connected, for people who have none.
-const CONNECTING: &str = "`toolcall agent --model script:FILE` plays a script instead; `toolcall config path` \
-                          is where a model is set for good.";
+/// How to use another model, for users of the manual one.
+const OTHER_MODELS: &str = "`toolcall agent --model script:FILE` plays a script instead; set `model` in the \
+                            file that `toolcall config path` prints to make that the default.";
 
-/// Serves whoever started this program until they are gone.
-pub(crate) async fn run(wishes: AgentWishes, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
-    let person = Person::here()?;
-    let chosen = Config::read(&person)?;
-    if let Some(file) = wishes.log.as_ref().or(chosen.log.as_ref()) {
+/// Serves the client that started this program until it disconnects.
+pub(crate) async fn run(args: AgentArgs, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
+    let user = UserEnvironment::from_env()?;
+    let config = Config::read(&user)?;
+    if let Some(file) = args.log.as_ref().or(config.log.as_ref()) {
         log::write_to(file)?;
     }
     if std::io::stdin().is_terminal() {
         anstream::eprintln!("{HINT}");
     }
     let tracing = Tracing::default();
-    let settings = settings(&wishes, &chosen, person, supervisor, &tracing)?;
+    let agent_config = agent_config(&args, &config, user, supervisor, &tracing)?;
     let (client, transport) = stdio();
-    let agent = Agent::new(client.clone(), settings);
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), "the agent begins");
+    let agent = Agent::new(client.clone(), agent_config);
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), "agent started");
     let served = serve(
         &client,
         toolcall_acp::serve(client.clone(), transport, agent.clone()),
     )
     .await?;
-    // What was not told by now is not; what runs is ended all the same.
+    // Messages that were not sent by now are dropped; running calls are ended all the same.
     client.end().await;
     agent.close().await;
     tracing.close().await;
-    tracing::info!("the agent ends");
+    tracing::info!("agent stopped");
     match served {
-        Some(Err(error)) => bail!("the client broke off: {error}"),
+        Some(Err(error)) => bail!("the connection to the client failed: {error}"),
         Some(Ok(())) | None => Ok(ExitCode::SUCCESS),
     }
 }
 
-/// Serves until the client is gone or somebody asks to stop. Nothing, if the client did not take the
-/// last words within a while.
+/// Serves until the client disconnects or a signal asks to stop. Returns `None` if the client did not
+/// read the last messages within the timeout.
 async fn serve<E>(
     client: &ClientConnection,
     serving: impl Future<Output = Result<(), E>>,
@@ -77,52 +77,47 @@ async fn serve<E>(
     let mut serving = pin!(serving);
     tokio::select! {
         served = &mut serving => Ok(Some(served)),
-        () = client.peer().gone() => Ok(last_words(serving).await),
-        stopped = asked_to_stop() => {
-            stopped.context("signals cannot be heard")?;
-            let said = last_words(async { tokio::join!(client.leave(), serving).1 });
-            Ok(said.await)
+        () = client.peer().gone() => Ok(with_timeout(serving).await),
+        stopped = stop_signal() => {
+            stopped.context("signals cannot be received")?;
+            let served = with_timeout(async { tokio::join!(client.leave(), serving).1 });
+            Ok(served.await)
         }
     }
 }
 
-/// A client that does not read holds nobody up for long, and who asks to stop again even less.
-async fn last_words<T>(words: impl Future<Output = T>) -> Option<T> {
+/// Waits for the last messages, until the timeout or a second stop signal.
+async fn with_timeout<T>(serving: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
-        said = words => Some(said),
-        () = tokio::time::sleep(LAST_WORDS) => None,
-        _again = asked_to_stop() => None,
+        served = serving => Some(served),
+        () = tokio::time::sleep(SHUTDOWN_TIMEOUT) => None,
+        _again = stop_signal() => None,
     }
 }
 
-fn settings(
-    wishes: &AgentWishes,
-    chosen: &Config,
-    person: Person,
+fn agent_config(
+    args: &AgentArgs,
+    config: &Config,
+    user: UserEnvironment,
     supervisor: Supervisor,
     tracing: &Tracing,
 ) -> anyhow::Result<AgentConfig> {
-    let walls = match wishes.sandbox {
-        true => Walls::Sandbox,
-        false => Walls::None,
-    };
-    let history = match wishes.no_history || !chosen.history.is_enabled {
-        true => None,
-        false => Some((history_file(&person.places), chosen.history.settings())),
-    };
-    let model = match &wishes.model {
+    let isolation = CommandIsolation::from_flag(args.sandbox);
+    let is_recorded = config.history.is_enabled && !args.no_history;
+    let history = is_recorded.then(|| (history_file(&user.dirs), config.history.to_config()));
+    let model = match &args.model {
         Some(name) => name.parse()?,
-        None => chosen.model.clone(),
+        None => config.model.clone(),
     };
     Ok(AgentConfig {
-        layers: ruling::layers(&wishes.ruling, &person)?,
+        layers: policy_layers::from_args(&args.policy_args, &user)?,
         models: models(model)?,
-        places: person.places,
-        home: person.home,
+        places: user.dirs,
+        home: user.home,
         supervisor: Some(supervisor),
-        sandbox: walls.or(chosen.walls).sandbox(),
-        search: chosen.search(|name| std::env::var(name).ok())?,
-        limits: chosen.limits(),
+        sandbox: isolation.or(config.isolation).sandbox(),
+        search: config.search(|name| std::env::var(name).ok())?,
+        limits: config.limits(),
         history,
         guests: Vec::new(),
         observer: Some(Arc::new(tracing.clone())),
@@ -130,9 +125,9 @@ fn settings(
     })
 }
 
-/// The model that was chosen, and manual, which is always there.
+/// Returns the chosen model, and the manual one, which is always available.
 fn models(choice: ModelChoice) -> anyhow::Result<Models> {
-    let manual: Arc<dyn Model> = Arc::new(Manual::new(CONNECTING));
+    let manual: Arc<dyn Model> = Arc::new(Manual::new(OTHER_MODELS));
     match choice {
         ModelChoice::Manual => Ok(Models::new(manual)),
         ModelChoice::Script(file) => {
@@ -143,8 +138,8 @@ fn models(choice: ModelChoice) -> anyhow::Result<Models> {
     }
 }
 
-/// Whoever asks to stop, by a signal, gets the time that it takes to end everything.
-async fn asked_to_stop() -> std::io::Result<()> {
+/// Waits for SIGTERM or SIGINT.
+async fn stop_signal() -> std::io::Result<()> {
     let (mut terminate, mut interrupt) = (
         signal(SignalKind::terminate())?,
         signal(SignalKind::interrupt())?,
@@ -156,7 +151,7 @@ async fn asked_to_stop() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Calls and turns, told to the collector that the environment names.
+/// Sends calls and turns to the collector that the environment names.
 impl Observer for Tracing {
     fn attach(&self, engine: EngineBuilder) -> EngineBuilder {
         Tracing::attach(self, engine)

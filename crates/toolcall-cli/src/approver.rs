@@ -1,7 +1,7 @@
-//! Answers questions about calls, and forms: a person at the terminal, or nobody but a flag.
-//! Whoever answers is named on the screen.
+//! Answers permission questions and forms: asks the user at the terminal, or answers by a flag.
+//! If a flag answers, the screen shows that.
 
-mod fill;
+mod form;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,150 +11,152 @@ use toolcall::{Answer, Approver, BoxFuture, FormAnswer, FormQuestion, Question, 
 
 use crate::pace::Pace;
 use crate::screen::Screen;
-use crate::view::{DIM, INDENT, one_line, painted, width, wrapped};
-use fill::Console;
+use crate::view::{DIM, INDENT, one_line, paint, width, wrap};
+use form::Console;
 
-const TIME_TO_READ: u64 = 800;
+const READING_TIME_MS: u64 = 800;
 
-/// Who answers.
+/// How questions are answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answering {
-    /// A person at the terminal.
-    ByPerson,
+pub(crate) enum AnswerMode {
+    /// Asks the user at the terminal.
+    AskUser,
     /// Yes to every question, for this reason.
     Yes(&'static str),
-    /// Yes to the first and always to the others, so that both can be seen.
+    /// Yes to the first question and "always" to the others, so that the demo shows both.
     YesThenAlways(&'static str),
     /// No to every question, for this reason.
     No(&'static str),
 }
 
-/// What came of a question.
+/// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Chosen {
+pub(crate) enum UserChoice {
     Yes,
     No {
         reason: Option<String>,
     },
-    /// One of the offers, by its place.
+    /// One of the offered rules, by its index.
     Offer(usize),
-    /// There is nobody who could choose, for this reason.
-    Nobody(&'static str),
+    /// No answer, for this reason.
+    Unanswered(&'static str),
 }
 
-/// Whether people see what is said beside the events.
+/// Whether prompts and notes are shown beside the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Voice {
-    Aloud,
-    Silent,
+pub(crate) enum Commentary {
+    Shown,
+    Hidden,
 }
 
-/// Answers questions.
+/// An approver that asks on the screen.
 pub(crate) struct ScreenApprover {
-    answering: Answering,
-    voice: Voice,
+    answer_mode: AnswerMode,
+    commentary: Commentary,
     screen: Screen,
     pace: Pace,
     has_answered: AtomicBool,
 }
 
 impl ScreenApprover {
-    /// Asks on this screen.
-    pub(crate) fn new(answering: Answering, voice: Voice, screen: Screen, pace: Pace) -> Self {
+    /// Creates an approver that asks on this screen.
+    pub(crate) fn new(
+        answer_mode: AnswerMode,
+        commentary: Commentary,
+        screen: Screen,
+        pace: Pace,
+    ) -> Self {
         Self {
-            answering,
-            voice,
+            answer_mode,
+            commentary,
             screen,
             pace,
             has_answered: AtomicBool::new(false),
         }
     }
 
-    /// Asks whether something may be done. Besides yes and no these offers may be chosen; the
-    /// first is the one to take for always.
-    pub(crate) async fn choose(&self, offers: &[String]) -> Chosen {
-        match self.answering {
-            Answering::ByPerson => self.talk().ask_person(offers).await,
-            Answering::Yes(why) => self.talk().say_yes(why),
-            Answering::YesThenAlways(why) => self.answer_itself(offers, why).await,
-            Answering::No(why) => Chosen::Nobody(why),
+    /// Asks whether a call may run. Besides yes and no, the user may choose one of these offers;
+    /// [`AnswerMode::YesThenAlways`] takes the first.
+    pub(crate) async fn choose(&self, offers: &[String]) -> UserChoice {
+        match self.answer_mode {
+            AnswerMode::AskUser => self.dialog().ask_user(offers).await,
+            AnswerMode::Yes(why) => self.dialog().answer_yes(why),
+            AnswerMode::YesThenAlways(why) => self.answer_automatically(offers, why).await,
+            AnswerMode::No(why) => UserChoice::Unanswered(why),
         }
     }
 
-    async fn answer_itself(&self, offers: &[String], why: &str) -> Chosen {
-        let talk = self.talk();
-        self.pace.pause(TIME_TO_READ).await;
+    async fn answer_automatically(&self, offers: &[String], why: &str) -> UserChoice {
+        let dialog = self.dialog();
+        self.pace.pause(READING_TIME_MS).await;
         let is_first = !self.has_answered.swap(true, Ordering::Relaxed);
         match offers.first() {
             Some(offer) if !is_first => {
-                talk.say(&format!("{why}: {offer}"));
-                Chosen::Offer(0)
+                dialog.say(&format!("{why}: {offer}"));
+                UserChoice::Offer(0)
             }
-            Some(_) | None => talk.say_yes(why),
+            Some(_) | None => dialog.answer_yes(why),
         }
     }
 
-    /// What happens meanwhile is shown after it.
-    fn talk(&self) -> Talk {
-        Talk {
-            voice: self.voice,
-            screen: self.screen.hold(),
+    /// Begins a dialog. Output of other tasks is shown after it ends.
+    fn dialog(&self) -> Dialog {
+        Dialog {
+            commentary: self.commentary,
+            screen: self.screen.begin_dialog(),
         }
     }
 }
 
-/// A conversation on the screen, until it is dropped.
-struct Talk {
-    voice: Voice,
+/// A dialog on the screen, until it is dropped.
+struct Dialog {
+    commentary: Commentary,
     screen: Screen,
 }
 
-impl Talk {
-    fn say_yes(&self, why: &str) -> Chosen {
+impl Dialog {
+    fn answer_yes(&self, why: &str) -> UserChoice {
         self.say(&format!("{why}: yes, this once"));
-        Chosen::Yes
+        UserChoice::Yes
     }
 
-    async fn ask_person(&self, offers: &[String]) -> Chosen {
+    async fn ask_user(&self, offers: &[String]) -> UserChoice {
         for (number, offer) in (1..).zip(offers) {
             self.say(&format!("{number}  {offer}"));
         }
         loop {
-            let typed = self.prompt(&choices(offers.len())).await;
+            let typed = self.prompt(&prompt_text(offers.len())).await;
             match typed.as_deref().map(str::trim) {
-                None => return Chosen::Nobody("nobody answered"),
-                Some("y" | "yes") => return Chosen::Yes,
-                Some("n" | "no") => return Chosen::No { reason: None },
+                None => return UserChoice::Unanswered("nobody answered"),
+                Some("y" | "yes") => return UserChoice::Yes,
+                Some("n" | "no") => return UserChoice::No { reason: None },
                 Some("r") => return self.ask_reason().await,
-                Some(typed) => match offered(offers.len(), typed) {
-                    Some(place) => return Chosen::Offer(place),
+                Some(typed) => match offer_index(offers.len(), typed) {
+                    Some(index) => return UserChoice::Offer(index),
                     None => self.say("please type one of the letters or numbers"),
                 },
             }
         }
     }
 
-    async fn ask_reason(&self) -> Chosen {
+    async fn ask_reason(&self) -> UserChoice {
         let typed = self.prompt("why not: ").await;
         let reason = typed.map(|reason| reason.trim().to_owned());
-        Chosen::No { reason }
+        UserChoice::No { reason }
     }
 }
 
-impl Console for Talk {
+impl Console for Dialog {
     fn say(&self, text: &str) {
-        match self.voice {
-            Voice::Aloud => {
-                for line in wrapped(text, width()) {
-                    self.screen.line(&painted(DIM, &line));
-                }
+        if self.commentary == Commentary::Shown {
+            for line in wrap(text, width()) {
+                self.screen.line(&paint(DIM, &line));
             }
-            Voice::Silent => {}
         }
     }
 
-    /// One line of what is typed; nothing if the input is at its end. The thread that waits for
-    /// it may outlive the question, and ends with the program.
+    /// Reads one line; `None` at the end of the input. The thread that reads may outlive the
+    /// question, and ends with the program.
     async fn prompt(&self, prompt: &str) -> Option<String> {
         self.screen.text(format!("{INDENT}{prompt}"));
         let mut line = OpenLine(Some(&self.screen));
@@ -162,8 +164,8 @@ impl Console for Talk {
         std::thread::spawn(move || {
             let mut line = String::new();
             let read = std::io::stdin().read_line(&mut line);
-            let is_there = read.is_ok_and(|bytes| bytes > 0);
-            let _nobody_waits = sender.send(is_there.then_some(line));
+            let has_line = read.is_ok_and(|bytes| bytes > 0);
+            let _nobody_waits = sender.send(has_line.then_some(line));
         });
         let typed = typed.await.ok().flatten()?;
         line.0 = None;
@@ -171,7 +173,7 @@ impl Console for Talk {
     }
 }
 
-/// A line that whoever types ends; nobody did if it is dropped first.
+/// The line of a prompt, which the user ends with Enter. If it is dropped before, it is ended here.
 struct OpenLine<'a>(Option<&'a Screen>);
 
 impl Drop for OpenLine<'_> {
@@ -182,8 +184,8 @@ impl Drop for OpenLine<'_> {
     }
 }
 
-/// The options that are chosen by a number, and how they read. The others have a letter.
-pub(crate) fn numbered(question: &Question) -> Vec<(QuestionOption<'_>, String)> {
+/// Returns the options that are chosen by a number, with their labels. The others have a letter.
+pub(crate) fn numbered_options(question: &Question) -> Vec<(QuestionOption<'_>, String)> {
     let is_numbered = |option: &QuestionOption<'_>| match option {
         QuestionOption::AllowAlways { .. } => true,
         QuestionOption::AllowOnce
@@ -196,20 +198,20 @@ pub(crate) fn numbered(question: &Question) -> Vec<(QuestionOption<'_>, String)>
         .collect()
 }
 
-fn answer(chosen: Chosen, numbered: &[(QuestionOption<'_>, String)]) -> Answer {
-    match chosen {
-        Chosen::Yes => QuestionOption::AllowOnce.answer(None),
-        Chosen::No { reason } => QuestionOption::RejectOnce.answer(reason.map(Arc::from)),
-        Chosen::Offer(place) => match numbered.get(place) {
+fn answer(choice: UserChoice, numbered: &[(QuestionOption<'_>, String)]) -> Answer {
+    match choice {
+        UserChoice::Yes => QuestionOption::AllowOnce.answer(None),
+        UserChoice::No { reason } => QuestionOption::RejectOnce.answer(reason.map(Arc::from)),
+        UserChoice::Offer(index) => match numbered.get(index) {
             Some((option, _)) => option.answer(None),
-            None => Answer::unanswered("a rule was chosen that was not offered"),
+            None => Answer::unanswered("the chosen rule was not offered"),
         },
-        Chosen::Nobody(why) => Answer::unanswered(why),
+        UserChoice::Unanswered(why) => Answer::unanswered(why),
     }
 }
 
-/// What may be typed.
-fn choices(offers: usize) -> String {
+/// Returns the prompt, with everything that may be typed.
+fn prompt_text(offers: usize) -> String {
     let always = match offers {
         0 => String::new(),
         1 => "   1 always".to_owned(),
@@ -218,33 +220,33 @@ fn choices(offers: usize) -> String {
     format!("y yes   n no{always}   r no, and say why: ")
 }
 
-/// The place of the offer that a number stands for.
-fn offered(offers: usize, typed: &str) -> Option<usize> {
+/// Returns the index of the offer with this number.
+fn offer_index(offers: usize, typed: &str) -> Option<usize> {
     let number: usize = typed.parse().ok()?;
-    number.checked_sub(1).filter(|place| *place < offers)
+    number.checked_sub(1).filter(|index| *index < offers)
 }
 
 impl Approver for ScreenApprover {
     fn ask<'a>(&'a self, question: &'a Arc<Question>) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
-            let numbered = numbered(question);
+            let numbered = numbered_options(question);
             let labels: Vec<String> = numbered.iter().map(|(_, label)| label.clone()).collect();
             answer(self.choose(&labels).await, &numbered)
         })
     }
 
-    /// A flag answers questions about permission and nothing else: it has no values to give.
+    /// A flag answers permission questions only: it has no values for a form.
     fn fill<'a>(&'a self, question: &'a Arc<FormQuestion>) -> BoxFuture<'a, FormAnswer> {
         Box::pin(async move {
-            match self.answering {
-                Answering::ByPerson if self.voice == Voice::Silent => {
-                    FormAnswer::declined_because("no form is shown among events for programs")
+            match self.answer_mode {
+                AnswerMode::AskUser if self.commentary == Commentary::Hidden => {
+                    FormAnswer::declined_because("forms are not shown with --events")
                 }
-                Answering::ByPerson => fill::fill(&question.form, &self.talk()).await,
-                Answering::Yes(_) | Answering::YesThenAlways(_) => {
-                    FormAnswer::declined_because("nobody is there to fill in a form")
+                AnswerMode::AskUser => form::fill(&question.form, &self.dialog()).await,
+                AnswerMode::Yes(_) | AnswerMode::YesThenAlways(_) => {
+                    FormAnswer::declined_because("there is no user to fill in a form")
                 }
-                Answering::No(why) => FormAnswer::declined_because(why),
+                AnswerMode::No(why) => FormAnswer::declined_because(why),
             }
         })
     }

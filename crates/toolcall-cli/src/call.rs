@@ -1,5 +1,5 @@
-//! `toolcall call`: one call of one tool on this machine, with its whole life printed.
-//! It brings the parts together; what may be done is the policy's and the person's to say.
+//! `toolcall call`: makes one call of one tool and prints all its events.
+//! It connects engine, approver and screen; policy and user decide what is allowed.
 
 mod input;
 
@@ -10,83 +10,91 @@ use std::sync::{Arc, OnceLock};
 use toolcall::{Content, Ending, Engine, EngineBuilder, Outcome, ToolRequest};
 use toolcall_acp::{Prompt, StopReason};
 
-use crate::approver::{Answering, ScreenApprover, Voice};
-use crate::args::Request;
-use crate::client::{Errand, Printing};
-use crate::context::Workshop;
+use crate::approver::{AnswerMode, Commentary, ScreenApprover};
+use crate::args::CallArgs;
+use crate::client::{ClientTask, CommandOutputMode};
+use crate::context::CliContext;
 use crate::pace::Pace;
-use crate::recording::Recording;
+use crate::recording::SessionRecording;
 use crate::screen::{self, Screen};
-use crate::view::{self, JsonLines, Lines, wrapped};
+use crate::view::{self, EventLines, JsonLines, wrap};
 use crate::wire;
 
 const CANCELLED: u8 = 130;
-const NOT_UNDERSTOOD: u8 = 2;
-const NOBODY: &str = "there is no terminal to ask at; add --yes to allow it";
-const UNASKED: &str = "nobody is asked with --wire; add --yes to allow it";
+const INVALID_INPUT: u8 = 2;
+const NO_TERMINAL: &str = "there is no terminal to ask at; add --yes to allow it";
+const NO_QUESTIONS: &str = "--wire asks no questions; add --yes to allow it";
 
 /// Makes the call.
-pub(crate) async fn run(request: Request, workshop: Workshop) -> anyhow::Result<ExitCode> {
-    let tools = workshop.tools_for(&request.tool).await;
-    let input = match input::read(&request, &tools) {
+pub(crate) async fn run(args: CallArgs, context: CliContext) -> anyhow::Result<ExitCode> {
+    let tools = context.tools_for(&args.tool).await;
+    let input = match input::read(&args, &tools) {
         Ok(input) => input,
         Err(error) => {
             anstream::eprintln!("error: {error:#}");
-            return Ok(ExitCode::from(NOT_UNDERSTOOD));
+            return Ok(ExitCode::from(INVALID_INPUT));
         }
     };
-    for warning in workshop.warnings() {
+    for warning in context.warnings() {
         anstream::eprintln!("warning: {warning}");
     }
-    let recording = match request.no_history {
-        true => Recording::off(),
-        false => workshop.record("toolcall call")?,
+    let recording = if args.no_history {
+        SessionRecording::off()
+    } else {
+        context.record("toolcall call")?
     };
-    let engine = recording.keep(workshop.engine());
-    let (screen, writing) = screen::open()?;
-    let asked = ToolRequest::new(&*request.tool, input);
-    let code = match request.wire {
-        true => over_the_wire(&request, asked, &workshop, engine, screen).await?,
-        false => here(&request, asked, &workshop, engine, &screen).await?,
+    let engine = recording.attach(context.engine());
+    let (screen, output) = screen::open()?;
+    let request = ToolRequest::new(&*args.tool, input);
+    let code = if args.wire {
+        run_over_wire(&args, request, &context, engine, screen).await?
+    } else {
+        run_directly(&args, request, &context, engine, &screen).await?
     };
-    workshop.close().await;
+    context.close().await;
     recording.finish();
-    writing.finish()?;
+    output.finish()?;
     Ok(code)
 }
 
-async fn here(
-    request: &Request,
-    asked: ToolRequest,
-    workshop: &Workshop,
+async fn run_directly(
+    args: &CallArgs,
+    request: ToolRequest,
+    context: &CliContext,
     engine: EngineBuilder,
     screen: &Screen,
 ) -> anyhow::Result<ExitCode> {
-    let voice = match request.events {
-        true => Voice::Silent,
-        false => Voice::Aloud,
+    let commentary = if args.events {
+        Commentary::Hidden
+    } else {
+        Commentary::Shown
     };
-    let approver = ScreenApprover::new(answering(request), voice, screen.clone(), Pace::AtOnce);
+    let approver = ScreenApprover::new(
+        answer_mode(args),
+        commentary,
+        screen.clone(),
+        Pace::Immediate,
+    );
     let builder = engine.approver(approver);
-    let engine = match request.events {
-        true => builder.reader(JsonLines::new(screen.clone())).build(),
-        false => builder
-            .reader(Lines::new(screen.clone(), view::width()))
-            .build(),
+    let builder = if args.events {
+        builder.reader(JsonLines::new(screen.clone()))
+    } else {
+        builder.reader(EventLines::new(screen.clone(), view::width()))
     };
-    let span = workshop.tracing().turn(&engine);
-    let outcome = carry(&engine, asked).await;
+    let engine = builder.build();
+    let span = context.tracing().turn(&engine);
+    let outcome = run_call(&engine, request).await;
     drop(span);
-    if !request.events {
+    if !args.events {
         show_result(screen, &outcome);
     }
     Ok(exit_code(outcome.ending()))
 }
 
-/// Waits for the outcome; Ctrl-C cancels the call, which still ends in its own way.
-async fn carry(engine: &Engine, asked: ToolRequest) -> Outcome {
+/// Runs the call. Ctrl-C cancels it; it still ends and has an outcome.
+async fn run_call(engine: &Engine, request: ToolRequest) -> Outcome {
     let turn = engine.turn();
-    let mut handle = turn.call(asked).await;
+    let mut handle = turn.call(request).await;
     let outcome = tokio::select! {
         outcome = &mut handle => Some(outcome),
         _interrupted = tokio::signal::ctrl_c() => None,
@@ -100,51 +108,54 @@ async fn carry(engine: &Engine, asked: ToolRequest) -> Outcome {
     }
 }
 
-async fn over_the_wire(
-    request: &Request,
-    asked: ToolRequest,
-    workshop: &Workshop,
+async fn run_over_wire(
+    args: &CallArgs,
+    request: ToolRequest,
+    context: &CliContext,
     engine: EngineBuilder,
     screen: Screen,
 ) -> anyhow::Result<ExitCode> {
-    let errand = Errand {
-        cwd: workshop.cwd().to_owned(),
-        text: format!("Call {}.", request.tool),
-        stops: |_| false,
-        printing: Printing::Text,
-        pace: Pace::AtOnce,
+    let task = ClientTask {
+        cwd: context.cwd().to_owned(),
+        prompt: format!("Call {}.", args.tool),
+        should_stop: |_| false,
+        output_mode: CommandOutputMode::Text,
+        pace: Pace::Immediate,
     };
-    let answering = match request.yes {
-        true => Answering::Yes("answered by --yes"),
-        false => Answering::No(UNASKED),
+    let answer_mode = if args.yes {
+        AnswerMode::Yes("answered by --yes")
+    } else {
+        AnswerMode::No(NO_QUESTIONS)
     };
     let ending = Arc::new(OnceLock::new());
-    let seen = ending.clone();
-    let tracing = workshop.tracing().clone();
+    let ending_slot = ending.clone();
+    let tracing = context.tracing().clone();
     let answer = move |prompt: Arc<Prompt>| {
-        let (asked, seen) = (asked.clone(), seen.clone());
+        let (request, ending_slot) = (request.clone(), ending_slot.clone());
         let span = tracing.turn(prompt.session().engine());
         async move {
             let _until_it_is_answered = span;
-            let outcome = prompt.turn().call(asked).await.await;
-            let _once = seen.set(outcome.ending().clone());
+            let outcome = prompt.turn().call(request).await.await;
+            let _once = ending_slot.set(outcome.ending().clone());
             StopReason::EndTurn
         }
     };
-    wire::show(errand, answering, screen, engine, answer).await?;
-    // Interrupted before its end, it was cancelled.
+    wire::show(task, answer_mode, screen, engine, answer).await?;
+    // Without an ending, Ctrl-C came first.
     Ok(ending.get().map_or(ExitCode::from(CANCELLED), exit_code))
 }
 
-fn answering(request: &Request) -> Answering {
-    match (request.yes, stdin().is_terminal() && stdout().is_terminal()) {
-        (true, _) => Answering::Yes("answered by --yes"),
-        (false, true) => Answering::ByPerson,
-        (false, false) => Answering::No(NOBODY),
+fn answer_mode(args: &CallArgs) -> AnswerMode {
+    if args.yes {
+        AnswerMode::Yes("answered by --yes")
+    } else if stdin().is_terminal() && stdout().is_terminal() {
+        AnswerMode::AskUser
+    } else {
+        AnswerMode::No(NO_TERMINAL)
     }
 }
 
-/// What the tool gives, as the model would see it.
+/// Shows the result of the tool, as the model would see it.
 fn show_result(screen: &Screen, outcome: &Outcome) {
     for content in &outcome.result().content {
         let lines = match content {
@@ -152,11 +163,11 @@ fn show_result(screen: &Screen, outcome: &Outcome) {
                 .lines()
                 .map(str::to_owned)
                 .collect(),
-            Content::Image(blob) => wrapped(&format!("(an image, {})", blob.mime), view::width()),
-            Content::Audio(blob) => wrapped(&format!("(a sound, {})", blob.mime), view::width()),
-            Content::Resource(resource) => wrapped(&resource.uri, view::width()),
-            Content::Link(link) => wrapped(&format!("{}: {}", link.name, link.uri), view::width()),
-            // It was shown when it was asked about, or is told by the text beside it.
+            Content::Image(blob) => wrap(&format!("(an image, {})", blob.mime), view::width()),
+            Content::Audio(blob) => wrap(&format!("(a sound, {})", blob.mime), view::width()),
+            Content::Resource(resource) => wrap(&resource.uri, view::width()),
+            Content::Link(link) => wrap(&format!("{}: {}", link.name, link.uri), view::width()),
+            // The question showed it already, or the text beside it describes it.
             Content::Edit(_) | Content::Terminal(_) => Vec::new(),
         };
         for line in lines {

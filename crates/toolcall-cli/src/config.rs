@@ -1,29 +1,29 @@
-//! `toolcall config`: the person's settings, written down, shown and found.
-//! It only chooses; what a key means is in the table of keys, and nowhere else.
+//! `toolcall config`: writes, shows and locates the user's settings file.
+//! It only dispatches; what a key means is defined in `keys.rs` and nowhere else.
 
 mod error;
 mod file;
-mod given;
+mod init;
 mod keys;
 mod settings;
-mod shown;
-mod written;
+mod show;
+mod value;
 
 use std::process::ExitCode;
 
-use crate::args::ConfigTask;
-use crate::places::Person;
+use crate::args::ConfigCommand;
+use crate::environment::UserEnvironment;
 use crate::screen;
 
 pub(crate) use settings::{Config, ModelChoice};
 
-/// Does what was asked about settings.
-pub(crate) fn run(task: &ConfigTask) -> anyhow::Result<ExitCode> {
-    let person = Person::here()?;
-    match task {
-        ConfigTask::Init => written::init(&person)?,
-        ConfigTask::Show(showing) => shown::show(&person, showing)?,
-        ConfigTask::Path => screen::print(&[file::path(&person).display().to_string()])?,
+/// Runs a `toolcall config` command.
+pub(crate) fn run(command: &ConfigCommand) -> anyhow::Result<ExitCode> {
+    let user = UserEnvironment::from_env()?;
+    match command {
+        ConfigCommand::Init => init::run(&user)?,
+        ConfigCommand::Show(args) => show::run(&user, args)?,
+        ConfigCommand::Path => screen::print(&[file::path(&user).display().to_string()])?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,18 +1,18 @@
-//! A yes or no at the terminal, to what was shown.
-//! It asks; what follows from the answer is decided elsewhere.
+//! Asks the user a yes-or-no question at the terminal.
+//! The caller acts on the answer.
 
 use std::io::{self, IsTerminal as _, Write as _, stdin, stdout};
 
-/// What a person says to what was shown.
+/// The user's answer to a yes-or-no question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Consent {
     Given,
     Refused,
-    /// There is nobody to ask.
+    /// There is no terminal to ask at.
     Unasked,
 }
 
-/// Asks a question, if there is a terminal on both sides.
+/// Asks a question, if both standard input and output are terminals.
 pub(crate) fn ask(question: &str) -> io::Result<Consent> {
     if !stdin().is_terminal() || !stdout().is_terminal() {
         return Ok(Consent::Unasked);

@@ -1,5 +1,5 @@
-//! The built-in tools on this machine, put together for one folder with the rules that hold there.
-//! Assembly only: what may be done is the policy's to say.
+//! What a command of this program needs in one directory: tools, policy, settings and MCP servers.
+//! Assembly only: the policy decides what is allowed.
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -14,135 +14,146 @@ use toolcall_tools::command::{Network, Sandbox, Supervisor};
 use toolcall_tools::mcp::{ServerState, ServerStatus};
 
 use crate::config::Config;
-use crate::places::{Person, history_file};
-use crate::recording::Recording;
+use crate::environment::{UserEnvironment, history_file};
+use crate::recording::SessionRecording;
 use crate::telemetry::Tracing;
-use crate::view::one_line;
+use crate::view::{one_line, pluralize};
 
-/// A workplace for one folder, as the commands of this program use it.
-pub(crate) struct Workshop {
-    place: SessionResources,
+/// The tools, policy and settings of one directory, as the commands of this program use them.
+pub(crate) struct CliContext {
+    resources: SessionResources,
     session: SessionId,
     settings: Config,
-    set_up: ConfiguredServers,
+    configured_servers: ConfiguredServers,
     tracing: Tracing,
 }
 
-/// What a workshop is made of.
-pub(crate) struct Plan {
-    /// The folder to work in; the current one if none is given.
-    pub(crate) folder: Option<PathBuf>,
-    /// Whose calls these are.
+/// The parameters of [`CliContext::open`].
+pub(crate) struct CliContextOptions {
+    /// The working directory; the current one if `None`.
+    pub(crate) directory: Option<PathBuf>,
+    /// The session that the calls belong to.
     pub(crate) session: SessionId,
-    /// Whose settings hold, and where things are kept.
-    pub(crate) person: Person,
+    /// The user's directories, with settings and history.
+    pub(crate) user: UserEnvironment,
     pub(crate) supervisor: Supervisor,
-    pub(crate) walls: Walls,
-    /// What the command line says about rules.
+    pub(crate) isolation: CommandIsolation,
+    /// Policy layers from the command line.
     pub(crate) layers: Vec<Layer>,
-    pub(crate) crew: Crew,
+    pub(crate) servers: ServerSelection,
 }
 
-/// Which servers belong to it.
+/// Which of the configured MCP servers are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Crew {
-    Every,
+pub(crate) enum ServerSelection {
+    All,
     Only(String),
 }
 
-impl Crew {
-    fn has(&self, name: &str) -> bool {
+impl ServerSelection {
+    fn includes(&self, name: &str) -> bool {
         match self {
-            Crew::Every => true,
-            Crew::Only(only) => only == name,
+            ServerSelection::All => true,
+            ServerSelection::Only(only) => only == name,
         }
     }
 }
 
-/// What is around commands.
+/// Whether commands run in a sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Walls {
+pub(crate) enum CommandIsolation {
     None,
-    /// They write to the folder only, and reach no network.
+    /// Commands write only to the working directory and have no network access.
     Sandbox,
 }
 
-impl Walls {
-    /// The higher ones of two.
-    pub(crate) fn or(self, other: Walls) -> Walls {
+impl CommandIsolation {
+    /// Returns the flag `--sandbox` as an isolation.
+    pub(crate) fn from_flag(sandbox: bool) -> Self {
+        if sandbox {
+            CommandIsolation::Sandbox
+        } else {
+            CommandIsolation::None
+        }
+    }
+
+    /// Returns the stricter of two.
+    pub(crate) fn or(self, other: CommandIsolation) -> CommandIsolation {
         match (self, other) {
-            (Walls::None, Walls::None) => Walls::None,
-            (Walls::Sandbox, _) | (_, Walls::Sandbox) => Walls::Sandbox,
+            (CommandIsolation::None, CommandIsolation::None) => CommandIsolation::None,
+            (CommandIsolation::Sandbox, _) | (_, CommandIsolation::Sandbox) => {
+                CommandIsolation::Sandbox
+            }
         }
     }
 
     pub(crate) fn sandbox(self) -> Option<Sandbox> {
         match self {
-            Walls::None => None,
-            Walls::Sandbox => Some(Sandbox::new(Network::Refused)),
+            CommandIsolation::None => None,
+            CommandIsolation::Sandbox => Some(Sandbox::new(Network::Refused)),
         }
     }
 }
 
-impl Workshop {
-    /// Opens the tools for a folder, as the person's settings say.
-    pub(crate) fn open(plan: Plan) -> anyhow::Result<Self> {
-        let cwd = working_folder(plan.folder.as_deref())?;
-        let settings = Config::read(&plan.person)?;
-        let set_up = ConfiguredServers::read(&plan.person.places, &cwd);
-        let mut servers = set_up.usable();
-        servers.retain(|server| plan.crew.has(&server.name));
-        let place = SessionResources::open(toolcall_agent::SessionResourcesOptions {
-            session: plan.session.clone(),
+impl CliContext {
+    /// Opens the tools for a directory, with the user's settings.
+    pub(crate) fn open(options: CliContextOptions) -> anyhow::Result<Self> {
+        let cwd = working_directory(options.directory.as_deref())?;
+        let settings = Config::read(&options.user)?;
+        let configured_servers = ConfiguredServers::read(&options.user.dirs, &cwd);
+        let mut servers = configured_servers.usable();
+        servers.retain(|server| options.servers.includes(&server.name));
+        let resources = SessionResources::open(toolcall_agent::SessionResourcesOptions {
+            session: options.session.clone(),
             roots: vec![cwd],
-            places: plan.person.places,
-            home: plan.person.home,
-            supervisor: Some(plan.supervisor),
-            sandbox: plan.walls.or(settings.walls).sandbox(),
+            places: options.user.dirs,
+            home: options.user.home,
+            supervisor: Some(options.supervisor),
+            sandbox: options.isolation.or(settings.isolation).sandbox(),
             search: settings.search(|name| std::env::var(name).ok())?,
-            layers: plan.layers,
+            layers: options.layers,
             servers,
         })?;
         Ok(Self {
-            place,
-            session: plan.session,
+            resources,
+            session: options.session,
             settings,
-            set_up,
+            configured_servers,
             tracing: Tracing::default(),
         })
     }
 
-    /// Where it works.
+    /// Returns the working directory.
     pub(crate) fn cwd(&self) -> &Path {
-        self.place.cwd()
+        self.resources.cwd()
     }
 
-    /// The rules that hold.
-    pub(crate) fn book(&self) -> &PolicyStore {
-        self.place.policy()
+    /// Returns the rules in effect.
+    pub(crate) fn policy_store(&self) -> &PolicyStore {
+        self.resources.policy()
     }
 
-    /// The files that they come from, read again.
+    /// Reads the policy files again.
     pub(crate) fn sources(&self) -> PolicySources {
-        self.place.sources()
+        self.resources.sources()
     }
 
-    /// What calls are judged in.
-    pub(crate) fn setting(&self) -> SessionContext {
-        self.place.setting().clone()
+    /// Returns the context in which the policy evaluates calls.
+    pub(crate) fn session_context(&self) -> SessionContext {
+        self.resources.setting().clone()
     }
 
-    /// The tools that are there by now: the built-in ones, and those of servers that were started.
+    /// Returns the built-in tools, and those of servers that are started.
     pub(crate) fn tools(&self) -> Arc<Registry> {
-        self.place.tools().snapshot()
+        self.resources.tools().snapshot()
     }
 
-    /// Every tool. Servers are started for it; what is wrong with one is a warning.
-    pub(crate) async fn every_tool(&self) -> Arc<Registry> {
-        for warning in self.set_up.warnings() {
+    /// Starts the servers and returns every tool. Prints a warning for each server that fails.
+    pub(crate) async fn all_tools(&self) -> Arc<Registry> {
+        for warning in self.configured_servers.warnings() {
             anstream::eprintln!("warning: {}", one_line(&warning));
         }
-        for status in self.try_servers().await {
+        for status in self.start_servers().await {
             if let ServerState::Failed { reason } = &status.state {
                 let (name, reason) = (&status.name, one_line(reason));
                 anstream::eprintln!("warning: the server `{name}` cannot be used: {reason}");
@@ -151,46 +162,46 @@ impl Workshop {
         self.tools()
     }
 
-    /// The tools that a call of this one needs: servers are started if it may be theirs.
+    /// Returns tools that include `tool`. Starts the servers if it is not a built-in one.
     pub(crate) async fn tools_for(&self, tool: &str) -> Arc<Registry> {
-        match self.tools().definition(tool) {
-            Some(_) => self.tools(),
-            None => self.every_tool().await,
+        if self.tools().definition(tool).is_some() {
+            return self.tools();
         }
+        self.all_tools().await
     }
 
-    /// Starts the servers and waits until each can be used or failed.
-    pub(crate) async fn try_servers(&self) -> Vec<ServerStatus> {
-        let waiting = self.set_up.usable().len();
-        if waiting > 0 && std::io::stderr().is_terminal() {
-            anstream::eprintln!("starting {waiting} MCP servers …");
+    /// Starts the servers and waits until each is ready or has failed.
+    pub(crate) async fn start_servers(&self) -> Vec<ServerStatus> {
+        let count = self.configured_servers.usable().len();
+        if count > 0 && std::io::stderr().is_terminal() {
+            anstream::eprintln!("starting {} …", pluralize(count, "MCP server"));
         }
-        let servers = self.place.servers();
+        let servers = self.resources.servers();
         servers.start();
         servers.settled().await;
         servers.status()
     }
 
-    /// An engine with these tools.
+    /// Returns a builder for an engine with these tools.
     pub(crate) fn engine(&self) -> EngineBuilder {
         let engine = self
-            .place
+            .resources
             .engine()
             .ids(CallIds::new("call"))
             .limits(self.settings.limits());
         self.tracing.attach(engine)
     }
 
-    /// Who is told of calls.
+    /// Returns the telemetry that calls are sent to.
     pub(crate) fn tracing(&self) -> &Tracing {
         &self.tracing
     }
 
-    /// Opens the history and keeps there what happens to this session, if the person wants it.
-    pub(crate) fn record(&self, agent: &'static str) -> anyhow::Result<Recording> {
-        let wishes = &self.settings.history;
-        if !wishes.is_enabled {
-            return Ok(Recording::off());
+    /// Opens the history and begins recording this session, unless the settings disable the history.
+    pub(crate) fn record(&self, agent: &'static str) -> anyhow::Result<SessionRecording> {
+        let history = &self.settings.history;
+        if !history.is_enabled {
+            return Ok(SessionRecording::off());
         }
         let facts = SessionFacts {
             agent: agent.into(),
@@ -198,28 +209,28 @@ impl Workshop {
             cwd: self.cwd().to_owned(),
             ..SessionFacts::default()
         };
-        let file = history_file(self.place.places());
-        Recording::begin(file, wishes.settings(), &self.session, facts)
+        let file = history_file(self.resources.places());
+        SessionRecording::begin(file, history.to_config(), &self.session, facts)
     }
 
-    /// What a person should know of the rules before anything is done by them.
+    /// Returns warnings about the policy, for the user to see before a call.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        self.place.warnings()
+        self.resources.warnings()
     }
 
-    /// Ends servers and what still runs in the background, and tells the last of it.
+    /// Ends servers and background processes, and flushes telemetry.
     pub(crate) async fn close(&self) {
-        self.place.close().await;
+        self.resources.close().await;
         self.tracing.close().await;
     }
 }
 
-/// The folder with every link in its own path followed, as tools name what is beneath it.
-pub(crate) fn working_folder(folder: Option<&Path>) -> anyhow::Result<PathBuf> {
-    match folder {
-        Some(folder) => folder
+/// Returns the working directory with symlinks resolved, as paths of tools begin with it.
+pub(crate) fn working_directory(directory: Option<&Path>) -> anyhow::Result<PathBuf> {
+    match directory {
+        Some(directory) => directory
             .canonicalize()
-            .with_context(|| format!("`{}` is no folder to work in", folder.display())),
-        None => std::env::current_dir().context("there is no current folder to work in"),
+            .with_context(|| format!("`{}` is not a directory to work in", directory.display())),
+        None => std::env::current_dir().context("the current directory cannot be determined"),
     }
 }

@@ -1,5 +1,5 @@
-//! `toolcall demo`: makes a small project in a temporary folder and has an agent work on it.
-//! What is shown is what a client hears over the wire; nothing outside of that folder is changed.
+//! `toolcall demo`: creates a small project in a temporary directory and runs a scripted agent on it.
+//! It shows what a client receives over the wire, and changes nothing outside of that directory.
 
 mod project;
 mod scenes;
@@ -18,224 +18,220 @@ use toolcall_agent::{Agent, AgentConfig};
 use toolcall_history::{Archive, Period};
 use toolcall_tools::command::Supervisor;
 
-use crate::approver::{Answering, ScreenApprover, Voice};
-use crate::args::{Grouping, Wishes};
-use crate::client::{Client, Errand, Left, Printing, Viewer};
+use crate::approver::{AnswerMode, Commentary, ScreenApprover};
+use crate::args::{DemoArgs, StatsGrouping};
+use crate::client::{Client, ClientExit, ClientTask, CommandOutputMode, Viewer};
+use crate::environment::history_file;
 use crate::history::timeline;
 use crate::pace::Pace;
-use crate::places::history_file;
 use crate::recording;
 use crate::screen::{self, Screen};
 use crate::stats;
 use crate::telemetry::Tracing;
-use crate::view::{self, DIM, JsonLines, painted};
-use crate::wire::{self, Form, WireLines};
-use project::Project;
+use crate::view::{self, DIM, JsonLines, paint};
+use crate::wire::{self, WireFormat, WireLines};
+use project::DemoProject;
 use scenes::Scenes;
 
 const CANCELLED: u8 = 130;
 
-/// What the model says and calls.
+/// The script of the model.
 const STORY: &str = include_str!("demo/story.yaml");
 
-/// What the person asks for.
+/// The user's prompt.
 const PROMPT: &str = "Greet people properly, and see that the tests pass.";
 
-const WHAT_NEXT: [(&str, &str); 9] = [
-    (
-        "every event, for programs:",
-        "cargo run --release -- demo --json",
-    ),
-    (
-        "what an editor is sent:",
-        "cargo run --release -- demo --wire",
-    ),
-    (
-        "this agent in your editor:",
-        "cargo run --release -- agent --help",
-    ),
-    (
-        "your settings, explained:",
-        "cargo run --release -- config init",
-    ),
-    ("the tools:", "cargo run --release -- tools"),
-    (
-        "what the rules say:",
-        "cargo run --release -- policy explain 'git push'",
-    ),
-    (
-        "one call of your own:",
-        "cargo run --release -- call list_directory path=.",
-    ),
-    (
-        "what was kept of it:",
-        "cargo run --release -- history call last",
-    ),
-    (
-        "a tool of your own:",
-        "cargo run -p toolcall --example custom_tool",
-    ),
+const NEXT_STEPS: [(&str, &str); 8] = [
+    ("every event as JSON:", "demo --json"),
+    ("the protocol, line by line:", "demo --wire"),
+    ("this agent in your editor:", "agent --help"),
+    ("your settings, explained:", "config init"),
+    ("the tools:", "tools"),
+    ("what the rules allow:", "policy explain 'git push'"),
+    ("call a tool yourself:", "call list_directory path=."),
+    ("the record of that call:", "history call last"),
 ];
 
-/// What comes out.
+/// What the demo prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
+enum OutputFormat {
     Text,
     Json,
-    Wire(Form),
+    Wire(WireFormat),
 }
 
-/// Plays the story.
-pub(crate) async fn run(wishes: Wishes, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
-    let format = format(wishes);
-    let project = Project::make()?;
+/// Runs the demo.
+pub(crate) async fn run(args: DemoArgs, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
+    let format = output_format(args);
+    let project = DemoProject::create()?;
     let tracing = Tracing::default();
-    let settings = settings(&project, supervisor, &tracing)?;
-    let (screen, writing) = screen::open()?;
-    let voice = voice(format);
-    let approver = ScreenApprover::new(answering(wishes), voice, screen.clone(), pace());
-    let left = match format {
-        Format::Text => {
+    let config = agent_config(&project, supervisor, &tracing)?;
+    let (screen, output) = screen::open()?;
+    let commentary = commentary(format);
+    let approver = ScreenApprover::new(answer_mode(args), commentary, screen.clone(), pace());
+    let exit = match format {
+        OutputFormat::Text => {
             let scenes = Scenes::new(screen.clone(), PROMPT);
-            play(settings, &project, approver, scenes, &screen).await?
+            play(config, &project, approver, scenes, &screen).await?
         }
-        Format::Json => {
+        OutputFormat::Json => {
             let lines = JsonLines::new(screen.clone());
-            play(settings, &project, approver, lines, &screen).await?
+            play(config, &project, approver, lines, &screen).await?
         }
-        Format::Wire(form) => {
+        OutputFormat::Wire(format) => {
             let lines = WireLines {
-                form,
+                format,
                 screen: screen.clone(),
             };
-            play(settings, &project, approver, lines, &screen).await?
+            play(config, &project, approver, lines, &screen).await?
         }
     };
     tracing.close().await;
-    if format == Format::Text {
-        close(&screen, &project)?;
+    if format == OutputFormat::Text {
+        show_summary(&screen, &project)?;
     }
-    writing.finish()?;
-    Ok(match left {
-        Left::Answered | Left::Unheard => ExitCode::SUCCESS,
-        Left::Interrupted => ExitCode::from(CANCELLED),
+    output.finish()?;
+    Ok(match exit {
+        ClientExit::Answered | ClientExit::OutputClosed => ExitCode::SUCCESS,
+        ClientExit::Interrupted => ExitCode::from(CANCELLED),
     })
 }
 
-fn format(wishes: Wishes) -> Format {
-    match (wishes.wire, wishes.json) {
-        (true, true) => Format::Wire(Form::Recording),
-        (true, false) => Format::Wire(Form::Text),
-        (false, true) => Format::Json,
-        (false, false) => Format::Text,
+fn output_format(args: DemoArgs) -> OutputFormat {
+    if args.wire && args.json {
+        OutputFormat::Wire(WireFormat::Recording)
+    } else if args.wire {
+        OutputFormat::Wire(WireFormat::Text)
+    } else if args.json {
+        OutputFormat::Json
+    } else {
+        OutputFormat::Text
     }
 }
 
-/// The agent and its client, until the client leaves. Every call has ended after that.
+/// Runs the agent and its client until the client ends. Every call has ended after that.
 async fn play(
-    settings: AgentConfig,
-    project: &Project,
+    config: AgentConfig,
+    project: &DemoProject,
     approver: ScreenApprover,
     viewer: impl Viewer,
     screen: &Screen,
-) -> anyhow::Result<Left> {
+) -> anyhow::Result<ClientExit> {
     let (client, transport, pipe) = wire::pipe();
-    let agent = Agent::new(client.clone(), settings);
+    let agent = Agent::new(client.clone(), config);
     let serving = tokio::spawn(serve(client, transport, agent.clone()));
-    let errand = Errand {
+    let task = ClientTask {
         cwd: project.root(),
-        text: PROMPT.to_owned(),
-        stops: has_been_watched,
-        printing: Printing::Terminal,
+        prompt: PROMPT.to_owned(),
+        should_stop: is_watcher_with_output,
+        output_mode: CommandOutputMode::Terminal,
         pace: pace(),
     };
-    let left = Client::new(pipe, errand, approver, viewer, screen.clone())?
+    let exit = Client::new(pipe, task, approver, viewer, screen.clone())?
         .run()
         .await;
     let served = serving.await;
     agent.close().await;
-    served?.context("the agent broke off")?;
-    left
+    served?.context("the agent failed")?;
+    exit
 }
 
-/// The built-in tools and one of a guest, under the rules of the project, with a history of its own.
-fn settings(
-    project: &Project,
+/// Returns the config of the agent: the built-in tools, a custom tool, and the project's own policy
+/// and history.
+fn agent_config(
+    project: &DemoProject,
     supervisor: Supervisor,
     tracing: &Tracing,
 ) -> anyhow::Result<AgentConfig> {
-    let person = project.person();
-    let story = Script::parse(STORY)?;
-    let story = match pace() {
-        Pace::ForPeople => story,
-        Pace::AtOnce => story.at_once(),
+    let user = project.user();
+    let script = Script::parse(STORY)?;
+    let script = match pace() {
+        Pace::Readable => script,
+        Pace::Immediate => script.at_once(),
     };
     Ok(AgentConfig {
-        history: Some((history_file(&person.places), recording::settings())),
-        places: person.places,
-        home: person.home,
+        history: Some((history_file(&user.dirs), recording::history_config())),
+        places: user.dirs,
+        home: user.home,
         supervisor: Some(supervisor),
         sandbox: None,
         search: None,
         layers: Vec::new(),
         limits: Limits::default(),
-        models: Models::new(Arc::new(ScriptModel::new("script:story.yaml", story))),
+        models: Models::new(Arc::new(ScriptModel::new("script:story.yaml", script))),
         guests: vec![erased(word_count::WordCount { pace: pace() })],
         observer: Some(Arc::new(tracing.clone())),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }
 
-/// The one call that the client stops: it has printed all that it will.
-fn has_been_watched(call: &ToolCall) -> bool {
+/// Returns whether this is the call that the client stops, and has printed all its output.
+fn is_watcher_with_output(call: &ToolCall) -> bool {
     call.title() == "sh watch.sh" && call.output().text().contains("no change so far\n")
 }
 
-fn voice(format: Format) -> Voice {
+fn commentary(format: OutputFormat) -> Commentary {
     match format {
-        Format::Text => Voice::Aloud,
-        Format::Json | Format::Wire(_) => Voice::Silent,
+        OutputFormat::Text => Commentary::Shown,
+        OutputFormat::Json | OutputFormat::Wire(_) => Commentary::Hidden,
     }
 }
 
-fn answering(wishes: Wishes) -> Answering {
-    if wishes.yes || wishes.json || wishes.wire {
-        return Answering::YesThenAlways("answered by --yes");
+fn answer_mode(args: DemoArgs) -> AnswerMode {
+    if args.yes || args.json || args.wire {
+        return AnswerMode::YesThenAlways("answered by --yes");
     }
-    match stdin().is_terminal() && stdout().is_terminal() {
-        true => Answering::ByPerson,
-        false => Answering::YesThenAlways("no terminal to ask at, so the demo answers"),
+    if stdin().is_terminal() && stdout().is_terminal() {
+        AnswerMode::AskUser
+    } else {
+        AnswerMode::YesThenAlways("no terminal to ask at, so the demo answers")
     }
 }
 
 fn pace() -> Pace {
-    match stdout().is_terminal() {
-        true => Pace::ForPeople,
-        false => Pace::AtOnce,
+    if stdout().is_terminal() {
+        Pace::Readable
+    } else {
+        Pace::Immediate
     }
 }
 
-/// What was kept of it, as a timeline and in figures.
-fn close(screen: &Screen, project: &Project) -> anyhow::Result<()> {
-    match Archive::open(&history_file(&project.person().places)) {
-        Ok(archive) => show_kept(screen, &archive)?,
-        Err(trouble) => anstream::eprintln!("warning: there is no timeline: {trouble}"),
+/// Shows the recorded session as a timeline and in figures, then commands to try next.
+fn show_summary(screen: &Screen, project: &DemoProject) -> anyhow::Result<()> {
+    match Archive::open(&history_file(&project.user().dirs)) {
+        Ok(archive) => show_history(screen, &archive)?,
+        Err(error) => anstream::eprintln!("warning: the timeline cannot be shown: {error}"),
     }
     screen.line("");
-    for (what, command) in WHAT_NEXT {
-        let what = painted(DIM, &format!("{what:<26}"));
-        screen.line(&format!("  {what} {command}"));
+    let program = program();
+    for (what, command) in NEXT_STEPS {
+        let what = paint(DIM, &format!("{what:<27}"));
+        screen.line(&format!("  {what} {program} {command}"));
     }
     Ok(())
 }
 
-fn show_kept(screen: &Screen, archive: &Archive) -> anyhow::Result<()> {
+/// Returns the command that starts this program, with which the user can start it again.
+/// Cargo sets `CARGO` for a program that `cargo run` starts.
+fn program() -> &'static str {
+    if std::env::var_os("CARGO").is_some() {
+        "cargo run --release --"
+    } else {
+        "toolcall"
+    }
+}
+
+fn show_history(screen: &Screen, archive: &Archive) -> anyhow::Result<()> {
     screen.line("");
     for line in timeline(archive)? {
         screen.line(&line);
     }
     screen.line("");
-    for line in stats::figures(&archive.stats(Period::ALL)?, Grouping::Tool, view::width()) {
+    for line in stats::figures(
+        &archive.stats(Period::ALL)?,
+        StatsGrouping::Tool,
+        view::width(),
+    ) {
         screen.line(&line);
     }
     Ok(())

@@ -1,13 +1,13 @@
-//! `toolcall history`: what was called, told from what was kept.
-//! It shows, undoes and forgets; what is kept is the library's business.
+//! `toolcall history`: shows, undoes, exports and deletes recorded calls.
+//! `toolcall-history` stores them; this module only presents them.
 
 mod call;
 mod export;
 mod find;
 mod list;
+mod maintenance;
 mod show;
 mod undo;
-mod upkeep;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,36 +15,36 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use toolcall_history::Archive;
 
-use crate::args::{HistoryTask, Remembering};
-use crate::places::{Person, history_file};
+use crate::args::{HistoryArgs, HistoryCommand};
+use crate::environment::{UserEnvironment, history_file};
 
 pub(crate) use show::{call_json, timeline};
 
-/// Does what was asked of the history.
-pub(crate) async fn run(wanted: Remembering) -> anyhow::Result<ExitCode> {
-    match wanted.task {
-        None => list::sessions(&wanted.wanted, wanted.json),
-        Some(HistoryTask::Show(showing)) => show::run(&showing),
-        Some(HistoryTask::Search(searching)) => list::calls(&searching),
-        Some(HistoryTask::Call(calling)) => call::run(&calling),
-        Some(HistoryTask::Export(exporting)) => export::run(&exporting),
-        Some(HistoryTask::Undo(undoing)) => undo::run(&undoing).await,
-        Some(HistoryTask::Verify(verifying)) => upkeep::verify(&verifying),
-        Some(HistoryTask::Prune(pruning)) => upkeep::prune(&pruning),
-        Some(HistoryTask::Forget(leaving)) => upkeep::forget(&leaving),
+/// Runs a `toolcall history` command.
+pub(crate) async fn run(args: HistoryArgs) -> anyhow::Result<ExitCode> {
+    match args.command {
+        None => list::sessions(&args.filter, args.json),
+        Some(HistoryCommand::Show(args)) => show::run(&args),
+        Some(HistoryCommand::Search(args)) => list::calls(&args),
+        Some(HistoryCommand::Call(args)) => call::run(&args),
+        Some(HistoryCommand::Export(args)) => export::run(&args),
+        Some(HistoryCommand::Undo(args)) => undo::run(&args).await,
+        Some(HistoryCommand::Verify(args)) => maintenance::verify(&args),
+        Some(HistoryCommand::Prune(args)) => maintenance::prune(&args),
+        Some(HistoryCommand::Forget(args)) => maintenance::forget(&args),
     }
 }
 
-/// This person's history, which must be there.
+/// Opens the user's history; fails if there is none.
 pub(crate) fn open() -> anyhow::Result<Archive> {
-    match open_if_there()? {
+    match open_if_exists()? {
         Some(archive) => Ok(archive),
-        None => bail!("nothing was recorded yet; `toolcall call` records every call"),
+        None => bail!("no calls are recorded yet; `toolcall call` records every call"),
     }
 }
 
-/// This person's history, if there is one.
-pub(crate) fn open_if_there() -> anyhow::Result<Option<Archive>> {
+/// Opens the user's history, if there is one.
+pub(crate) fn open_if_exists() -> anyhow::Result<Option<Archive>> {
     let path = path()?;
     if !path.exists() {
         return Ok(None);
@@ -55,5 +55,5 @@ pub(crate) fn open_if_there() -> anyhow::Result<Option<Archive>> {
 }
 
 fn path() -> anyhow::Result<PathBuf> {
-    Ok(history_file(&Person::here()?.places))
+    Ok(history_file(&UserEnvironment::from_env()?.dirs))
 }

@@ -1,5 +1,5 @@
-//! The program `toolcall`: assembly and presentation only.
-//! It makes no rules and knows no formats.
+//! The program `toolcall`: parses arguments, wires the libraries together and prints results.
+//! It defines no rules and no formats: those are in the libraries.
 
 mod agent;
 mod approver;
@@ -11,13 +11,13 @@ mod config;
 mod consent;
 mod context;
 mod demo;
+mod environment;
 mod history;
 mod mcp;
 mod pace;
-mod places;
 mod policy;
+mod policy_layers;
 mod recording;
-mod ruling;
 mod screen;
 mod stats;
 #[cfg(feature = "telemetry")]
@@ -25,10 +25,10 @@ mod telemetry;
 #[cfg(not(feature = "telemetry"))]
 #[path = "telemetry_off.rs"]
 mod telemetry;
+mod time;
 mod tools;
 mod trust;
 mod view;
-mod when;
 mod wire;
 
 use std::process::ExitCode;
@@ -38,15 +38,15 @@ use clap::Parser;
 use toolcall_agent::new_session;
 use toolcall_tools::command::Supervisor;
 
-use args::{Arguments, Task};
-use context::{Crew, Plan, Walls, Workshop};
-use places::Person;
+use args::{CliArgs, CliCommand};
+use context::{CliContext, CliContextOptions, CommandIsolation, ServerSelection};
+use environment::UserEnvironment;
 
 fn main() -> ExitCode {
-    // First of all: a process that was started to supervise a command does that and nothing else.
+    // First of all: a process that was started to supervise a command never returns from here.
     let supervisor = Supervisor::enter();
     match supervisor
-        .context("this program cannot find itself")
+        .context("the path of this program cannot be determined")
         .and_then(run)
     {
         Ok(code) => code,
@@ -58,60 +58,57 @@ fn main() -> ExitCode {
 }
 
 fn run(supervisor: Supervisor) -> anyhow::Result<ExitCode> {
-    let task = Arguments::parse().task;
-    // Sessions of an agent must not wait for each other; everything else is one thing after another.
-    let mut runtime = match task {
-        Task::Agent(_) => tokio::runtime::Builder::new_multi_thread(),
+    let command = CliArgs::parse().command;
+    // Sessions of an agent must not wait for each other; every other command is sequential.
+    let mut runtime = match command {
+        CliCommand::Agent(_) => tokio::runtime::Builder::new_multi_thread(),
         _ => tokio::runtime::Builder::new_current_thread(),
     };
     let runtime = runtime
         .enable_all()
         .build()
-        .context("the program cannot begin")?;
+        .context("the async runtime cannot be started")?;
     let code = runtime.block_on(async {
-        match task {
-            Task::Demo(wishes) => demo::run(wishes, supervisor).await,
-            Task::Agent(wishes) => agent::run(wishes, supervisor).await,
-            Task::Tools(listing) => {
-                let workshop = Workshop::open(Plan {
+        match command {
+            CliCommand::Demo(args) => demo::run(args, supervisor).await,
+            CliCommand::Agent(args) => agent::run(args, supervisor).await,
+            CliCommand::Tools(args) => {
+                let context = CliContext::open(CliContextOptions {
                     session: new_session(),
-                    folder: None,
-                    person: Person::here()?,
+                    directory: None,
+                    user: UserEnvironment::from_env()?,
                     supervisor,
-                    walls: Walls::None,
+                    isolation: CommandIsolation::None,
                     layers: Vec::new(),
-                    crew: Crew::Every,
+                    servers: ServerSelection::All,
                 })?;
-                let listed = tools::list(&listing, &*workshop.every_tool().await);
-                workshop.close().await;
+                let listed = tools::list(&args, &*context.all_tools().await);
+                context.close().await;
                 listed
             }
-            Task::Call(request) => {
-                let person = Person::here()?;
-                let workshop = Workshop::open(Plan {
+            CliCommand::Call(args) => {
+                let user = UserEnvironment::from_env()?;
+                let context = CliContext::open(CliContextOptions {
                     session: new_session(),
-                    folder: request.cwd.clone(),
-                    layers: ruling::layers(&request.ruling, &person)?,
-                    crew: Crew::Every,
-                    person,
+                    directory: args.cwd.clone(),
+                    layers: policy_layers::from_args(&args.policy_args, &user)?,
+                    servers: ServerSelection::All,
+                    user,
                     supervisor,
-                    walls: match request.sandbox {
-                        true => Walls::Sandbox,
-                        false => Walls::None,
-                    },
+                    isolation: CommandIsolation::from_flag(args.sandbox),
                 })?;
-                call::run(request, workshop).await
+                call::run(args, context).await
             }
-            Task::Policy(task) => policy::run(task, supervisor).await,
-            Task::Mcp(task) => mcp::run(task, supervisor).await,
-            Task::History(wanted) => history::run(*wanted).await,
-            Task::Stats(counting) => stats::run(&counting),
-            Task::Trust(trusting) => trust::run(&trusting),
-            Task::Config(task) => config::run(&task),
-            Task::Completions { shell } => completions::print(shell),
+            CliCommand::Policy(command) => policy::run(command, supervisor).await,
+            CliCommand::Mcp(command) => mcp::run(command, supervisor).await,
+            CliCommand::History(args) => history::run(*args).await,
+            CliCommand::Stats(args) => stats::run(&args),
+            CliCommand::Trust(args) => trust::run(&args),
+            CliCommand::Config(command) => config::run(&command),
+            CliCommand::Completions { shell } => completions::print(shell),
         }
     });
-    // A thread may still wait for what nobody types.
+    // A thread may still be blocked reading standard input.
     runtime.shutdown_background();
     code
 }

@@ -1,23 +1,23 @@
-//! `toolcall mcp`: the MCP servers that are set up, changed and tried; and our own tools as one.
-//! It only chooses; what is done is done elsewhere.
+//! `toolcall mcp`: lists, adds, removes and tests MCP servers, and serves the built-in tools as one.
+//! It only dispatches.
 
 mod change;
 mod list;
+mod probe;
 mod serve;
-mod trial;
 
 use std::process::ExitCode;
 
-use crate::args::McpTask;
+use crate::args::McpCommand;
 use toolcall_tools::command::Supervisor;
 
-/// Does what was asked about servers.
-pub(crate) async fn run(task: McpTask, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
-    match task {
-        McpTask::List(here) => list::run(&here),
-        McpTask::Add(adding) => change::add(&adding),
-        McpTask::Remove(removing) => change::remove(&removing),
-        McpTask::Serve(serving) => serve::run(serving, supervisor).await,
-        McpTask::Test(testing) => trial::run(&testing, supervisor).await,
+/// Runs a `toolcall mcp` command.
+pub(crate) async fn run(command: McpCommand, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
+    match command {
+        McpCommand::List(args) => list::run(&args),
+        McpCommand::Add(args) => change::add(&args),
+        McpCommand::Remove(args) => change::remove(&args),
+        McpCommand::Serve(args) => serve::run(args, supervisor).await,
+        McpCommand::Test(args) => probe::run(&args, supervisor).await,
     }
 }

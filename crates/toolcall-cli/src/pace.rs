@@ -1,5 +1,5 @@
-//! How fast the demo goes.
-//! It only waits; what happens does not depend on it.
+//! The pace of the demo.
+//! It only waits; results do not depend on it.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
     /// Slow enough to follow.
-    ForPeople,
+    Readable,
     /// Without waiting.
-    AtOnce,
+    Immediate,
 }
 
 impl Pace {
-    /// Waits this long if a person watches; other tasks get their turn in any case.
+    /// Waits this long if a user watches; yields to other tasks in any case.
     pub(crate) async fn pause(self, millis: u64) {
         match self {
-            Pace::ForPeople => tokio::time::sleep(Duration::from_millis(millis)).await,
-            Pace::AtOnce => tokio::task::yield_now().await,
+            Pace::Readable => tokio::time::sleep(Duration::from_millis(millis)).await,
+            Pace::Immediate => tokio::task::yield_now().await,
         }
     }
 }

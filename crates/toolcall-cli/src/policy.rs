@@ -1,5 +1,5 @@
-//! `toolcall policy`: what the rules say, where they are from, and which answers were kept.
-//! It tells; the only thing it changes is what it is told to forget.
+//! `toolcall policy`: explains, checks, lists and replays the rules, and forgets remembered answers.
+//! Only `forget` changes anything.
 
 mod check;
 mod explain;
@@ -12,48 +12,51 @@ use toolcall_agent::new_session;
 use toolcall_policy::RuleEffect;
 use toolcall_tools::command::Supervisor;
 
-use crate::args::{PolicyTask, Ruled};
-use crate::context::{Crew, Plan, Walls, Workshop};
-use crate::places::Person;
-use crate::ruling;
-use crate::view::{ATTENTION, BAD, GOOD, painted};
+use crate::args::{PolicyCommand, PolicyScopeArgs};
+use crate::context::{CliContext, CliContextOptions, CommandIsolation, ServerSelection};
+use crate::environment::UserEnvironment;
+use crate::policy_layers;
+use crate::view::{ATTENTION, BAD, GOOD, paint};
 
-/// Does what was asked of the rules.
-pub(crate) async fn run(task: PolicyTask, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
-    match task {
-        PolicyTask::Explain(explaining) => {
-            let workshop = open(&explaining.ruled, supervisor)?;
-            explain::run(&explaining, &workshop).await
+/// Runs a `toolcall policy` command.
+pub(crate) async fn run(
+    command: PolicyCommand,
+    supervisor: Supervisor,
+) -> anyhow::Result<ExitCode> {
+    match command {
+        PolicyCommand::Explain(args) => {
+            let context = open(&args.scope, supervisor)?;
+            explain::run(&args, &context).await
         }
-        PolicyTask::Check(checking) => check::run(&checking, &Person::here()?),
-        PolicyTask::List(ruled) => list::run(&ruled, &open(&ruled, supervisor)?),
-        PolicyTask::Forget(forgetting) => {
-            let workshop = open(&forgetting.ruled, supervisor)?;
-            list::forget(&forgetting, &workshop)
+        PolicyCommand::Check(args) => check::run(&args, &UserEnvironment::from_env()?),
+        PolicyCommand::List(args) => list::run(&args, &open(&args, supervisor)?),
+        PolicyCommand::Forget(args) => {
+            let context = open(&args.scope, supervisor)?;
+            list::forget(&args, &context)
         }
-        PolicyTask::Try(trying) => replay::run(&trying),
+        PolicyCommand::Try(args) => replay::run(&args),
     }
 }
 
-fn open(ruled: &Ruled, supervisor: Supervisor) -> anyhow::Result<Workshop> {
-    let person = Person::here()?;
-    Workshop::open(Plan {
+fn open(scope: &PolicyScopeArgs, supervisor: Supervisor) -> anyhow::Result<CliContext> {
+    let user = UserEnvironment::from_env()?;
+    CliContext::open(CliContextOptions {
         session: new_session(),
-        folder: ruled.cwd.clone(),
-        layers: ruling::layers(&ruled.ruling, &person)?,
-        crew: Crew::Every,
-        person,
+        directory: scope.cwd.clone(),
+        layers: policy_layers::from_args(&scope.policy_args, &user)?,
+        servers: ServerSelection::All,
+        user,
         supervisor,
-        walls: Walls::None,
+        isolation: CommandIsolation::None,
     })
 }
 
-/// What is said about something, in its colour and as wide as the widest.
-fn stance(stance: RuleEffect) -> String {
-    let style = match stance {
+/// Returns the word of an effect in its colour, padded to the longest word.
+fn effect_label(effect: RuleEffect) -> String {
+    let style = match effect {
         RuleEffect::Allow => GOOD,
         RuleEffect::Ask => ATTENTION,
         RuleEffect::Deny => BAD,
     };
-    painted(style, &format!("{:<5}", stance.as_str()))
+    paint(style, &format!("{:<5}", effect.as_str()))
 }

@@ -1,5 +1,5 @@
-//! One session's place in the history, while its calls are made.
-//! What cannot be kept is told; calls are refused for it only where the person set it so.
+//! Records one session in the history.
+//! If the history cannot be written, it warns; calls are refused only if the user's settings say so.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use toolcall_history::{
     History, HistoryConfig, HistoryError, OnFailure, SessionEvent, SessionFacts,
 };
 
-/// How long a person waits for a history that somebody else holds.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long to wait for a history that another process has locked.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Where a session is kept, if it is.
-pub(crate) struct Recording(Option<Arc<History>>);
+/// The history that a session is recorded in, if it is recorded.
+pub(crate) struct SessionRecording(Option<Arc<History>>);
 
-impl Recording {
-    /// Keeps nothing.
+impl SessionRecording {
+    /// Records nothing.
     pub(crate) fn off() -> Self {
         Self(None)
     }
@@ -26,68 +26,69 @@ impl Recording {
     /// Opens the history at a path and begins a session there.
     pub(crate) fn begin(
         path: PathBuf,
-        settings: HistoryConfig,
+        config: HistoryConfig,
         session: &SessionId,
         facts: SessionFacts,
     ) -> anyhow::Result<Self> {
-        let on_failure = settings.on_failure;
-        let settings = HistoryConfig {
-            tell: Some(Arc::new(tell)),
-            ..settings
+        let on_failure = config.on_failure;
+        let config = HistoryConfig {
+            tell: Some(Arc::new(report_health)),
+            ..config
         };
-        let history = match (History::open(path, settings), on_failure) {
+        let history = match (History::open(path, config), on_failure) {
             (Ok(history), _) => history,
-            (Err(trouble), OnFailure::GoOn) => {
-                tell(Some(&trouble));
+            (Err(error), OnFailure::GoOn) => {
+                report_health(Some(&error));
                 return Ok(Self::off());
             }
-            (Err(trouble), OnFailure::Refuse) => bail!(
-                "nothing can be kept in the history, and `history.on_failure` is \"refuse\": {trouble}"
+            (Err(error), OnFailure::Refuse) => bail!(
+                "the history cannot be written, and `history.on_failure` is \"refuse\": {error}"
             ),
         };
         if let Some(aside) = history.set_aside() {
             let (place, damage) = (aside.place.display(), &aside.damage);
             anstream::eprintln!(
-                "warning: the history was damaged ({damage}); it is set aside as `{place}`, and a new one begins"
+                "warning: the history was damaged ({damage}); it was moved to `{place}`, and a new one was created"
             );
         }
         drop(history.tell(session, SessionEvent::Opened(facts)));
         Ok(Self(Some(Arc::new(history))))
     }
 
-    /// An engine whose calls are kept.
-    pub(crate) fn keep(&self, engine: EngineBuilder) -> EngineBuilder {
+    /// Adds the history to an engine, so that its calls are recorded.
+    pub(crate) fn attach(&self, engine: EngineBuilder) -> EngineBuilder {
         match &self.0 {
             Some(history) => engine.store(history.clone()),
             None => engine,
         }
     }
 
-    /// Waits until everything is kept that can be.
+    /// Waits until everything is written.
     pub(crate) fn finish(&self) {
         let Some(history) = &self.0 else {
             return;
         };
-        // What is known already was told when it came about.
-        if let (Err(trouble), None) = (history.flush(), history.health().trouble) {
-            tell(Some(&trouble));
+        // A known error was reported when it occurred.
+        if let (Err(error), None) = (history.flush(), history.health().trouble) {
+            report_health(Some(&error));
         }
     }
 }
 
-/// How this program works with its history, where nobody can choose.
-pub(crate) fn settings() -> HistoryConfig {
+/// Returns the config of the history, apart from what the user's settings choose.
+pub(crate) fn history_config() -> HistoryConfig {
     HistoryConfig {
-        patience: PATIENCE,
+        patience: LOCK_TIMEOUT,
         ..HistoryConfig::default()
     }
 }
 
-fn tell(trouble: Option<&HistoryError>) {
-    match trouble {
-        Some(trouble) => {
-            anstream::eprintln!("warning: what happens is not kept in the history: {trouble}");
+/// Warns that recording stopped because of an error, or that it works again.
+fn report_health(error: Option<&HistoryError>) {
+    match error {
+        Some(error) => {
+            anstream::eprintln!("warning: calls are not recorded in the history: {error}");
         }
-        None => anstream::eprintln!("warning: what happens is kept in the history again"),
+        None => anstream::eprintln!("warning: calls are recorded in the history again"),
     }
 }

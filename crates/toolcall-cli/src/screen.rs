@@ -1,5 +1,5 @@
-//! The one way to standard output: a bounded queue and a thread that writes it down.
-//! It never makes a writer wait, and it takes a reader that went away for the end, not for an error.
+//! Standard output: a bounded queue, and a thread that writes it.
+//! It never blocks a caller, and treats a closed pipe as the end, not as an error.
 
 use std::io::{ErrorKind, Write};
 use std::sync::Arc;
@@ -9,126 +9,129 @@ use std::thread::JoinHandle;
 
 use anyhow::Context as _;
 
-const MOST_WAITING: usize = 4096;
+const QUEUE_LENGTH: usize = 4096;
 
-/// Where text is shown. Clones show in the same place.
+/// A handle to standard output. Clones share the queue.
 #[derive(Clone)]
 pub(crate) struct Screen {
-    queue: SyncSender<Piece>,
-    lost: Arc<AtomicU64>,
+    queue: SyncSender<OutputItem>,
+    dropped: Arc<AtomicU64>,
 }
 
-/// The thread that writes.
-pub(crate) struct Writing {
+/// The thread that writes to standard output.
+pub(crate) struct OutputThread {
     screen: Screen,
     thread: JoinHandle<std::io::Result<()>>,
 }
 
-enum Piece {
+enum OutputItem {
     Text(String),
-    /// All of these, before anything else.
-    Held(Receiver<Piece>),
+    /// The items of a dialog, which are written before anything else.
+    Dialog(Receiver<OutputItem>),
     End,
 }
 
-/// Whether anybody still reads.
+/// Whether the reader of standard output is still there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Audience {
-    Listening,
-    Gone,
+pub(crate) enum OutputState {
+    Open,
+    Closed,
 }
 
-/// Opens standard output. Colours are left out where they are not wanted.
-pub(crate) fn open() -> anyhow::Result<(Screen, Writing)> {
-    let (queue, pieces) = sync_channel(MOST_WAITING);
+/// Opens standard output. Colours are stripped if it is not a terminal or the user does not want them.
+pub(crate) fn open() -> anyhow::Result<(Screen, OutputThread)> {
+    let (queue, items) = sync_channel(QUEUE_LENGTH);
     let thread = std::thread::Builder::new()
         .name("screen".into())
-        .spawn(move || write(&pieces, &mut anstream::stdout()))
-        .context("no thread could be started to write the output; try again")?;
-    let lost = Arc::default();
-    let screen = Screen { queue, lost };
-    let writing = Writing {
+        .spawn(move || write(&items, &mut anstream::stdout()))
+        .context("the output thread cannot be started; try again")?;
+    let dropped = Arc::default();
+    let screen = Screen { queue, dropped };
+    let output = OutputThread {
         screen: screen.clone(),
         thread,
     };
-    Ok((screen, writing))
+    Ok((screen, output))
 }
 
-/// Shows lines that are all there already, however many.
+/// Writes all lines and waits until they are written.
 pub(crate) fn print(lines: &[String]) -> anyhow::Result<()> {
-    let (screen, writing) = open()?;
+    let (screen, output) = open()?;
     if !lines.is_empty() {
         screen.line(&lines.join("\n"));
     }
-    writing.finish()
+    output.finish()
 }
 
 impl Screen {
-    /// Shows a line.
-    pub(crate) fn line(&self, line: &str) -> Audience {
+    /// Queues a line.
+    pub(crate) fn line(&self, line: &str) -> OutputState {
         self.text(format!("{line}\n"))
     }
 
-    /// Shows text as it is.
-    pub(crate) fn text(&self, text: String) -> Audience {
-        match self.queue.try_send(Piece::Text(text)) {
-            Ok(()) => Audience::Listening,
-            Err(TrySendError::Disconnected(_)) => Audience::Gone,
+    /// Queues text as it is.
+    pub(crate) fn text(&self, text: String) -> OutputState {
+        match self.queue.try_send(OutputItem::Text(text)) {
+            Ok(()) => OutputState::Open,
+            Err(TrySendError::Disconnected(_)) => OutputState::Closed,
             Err(TrySendError::Full(_)) => {
-                self.lost.fetch_add(1, Ordering::Relaxed);
-                Audience::Listening
+                self.dropped.fetch_add(1, Ordering::Relaxed);
+                OutputState::Open
             }
         }
     }
 
-    /// Whether anybody still reads.
-    pub(crate) fn audience(&self) -> Audience {
+    /// Returns whether the reader of standard output is still there.
+    pub(crate) fn output_state(&self) -> OutputState {
         self.text(String::new())
     }
 
-    /// A place on the screen for a conversation: what is shown elsewhere waits until all clones of
-    /// it are dropped.
-    pub(crate) fn hold(&self) -> Screen {
-        let (queue, pieces) = sync_channel(MOST_WAITING);
-        let lost = self.lost.clone();
-        match self.queue.try_send(Piece::Held(pieces)) {
-            Ok(()) => Screen { queue, lost },
-            // In between the others is better than not at all.
+    /// Begins a dialog: output of other handles waits until all clones of the returned one are
+    /// dropped.
+    pub(crate) fn begin_dialog(&self) -> Screen {
+        let (queue, items) = sync_channel(QUEUE_LENGTH);
+        let dropped = self.dropped.clone();
+        match self.queue.try_send(OutputItem::Dialog(items)) {
+            Ok(()) => Screen { queue, dropped },
+            // Mixed with other output is better than not shown at all.
             Err(_) => self.clone(),
         }
     }
 }
 
-impl Writing {
+impl OutputThread {
     /// Waits until everything is written.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
-        let _nobody_reads = self.screen.queue.send(Piece::End);
+        let _closed = self.screen.queue.send(OutputItem::End);
         let written = match self.thread.join() {
             Ok(written) => written,
-            Err(_) => anyhow::bail!("the output broke off; run the command again"),
+            Err(_) => anyhow::bail!("the output thread failed; run the command again"),
         };
-        match self.screen.lost.load(Ordering::Relaxed) {
+        match self.screen.dropped.load(Ordering::Relaxed) {
             0 => {}
-            lost => anstream::eprintln!("warning: {lost} lines were left out: the output is slow"),
+            1 => anstream::eprintln!("warning: 1 line was dropped: the output is too slow"),
+            many => {
+                anstream::eprintln!("warning: {many} lines were dropped: the output is too slow")
+            }
         }
         match written {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(error).context("the output could not be written; send it to another place")
+                Err(error).context("the output could not be written; redirect it to a file")
             }
             Ok(()) | Err(_) => Ok(()),
         }
     }
 }
 
-fn write(pieces: &Receiver<Piece>, out: &mut impl Write) -> std::io::Result<()> {
-    for piece in pieces {
-        match piece {
-            Piece::Text(text) => {
+fn write(items: &Receiver<OutputItem>, out: &mut impl Write) -> std::io::Result<()> {
+    for item in items {
+        match item {
+            OutputItem::Text(text) => {
                 out.write_all(text.as_bytes())?;
                 out.flush()?;
             }
-            Piece::Held(conversation) => write(&conversation, out)?,
-            Piece::End => break,
+            OutputItem::Dialog(dialog) => write(&dialog, out)?,
+            OutputItem::End => break,
         }
     }
     Ok(())
@@ -139,18 +142,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_during_a_conversation_comes_after_it() {
-        let (queue, pieces) = sync_channel(MOST_WAITING);
-        let lost = Arc::default();
-        let screen = Screen { queue, lost };
+    fn output_during_a_dialog_comes_after_it() {
+        let (queue, items) = sync_channel(QUEUE_LENGTH);
+        let dropped = Arc::default();
+        let screen = Screen { queue, dropped };
         screen.line("before");
-        let conversation = screen.hold();
-        conversation.line("yes or no?");
+        let dialog = screen.begin_dialog();
+        dialog.line("yes or no?");
         screen.line("meanwhile");
-        conversation.line("please type one of them");
-        drop((conversation, screen));
+        dialog.line("please type one of them");
+        drop((dialog, screen));
         let mut out = Vec::new();
-        write(&pieces, &mut out).expect("memory");
+        write(&items, &mut out).expect("memory");
         let expected = "before\nyes or no?\nplease type one of them\nmeanwhile\n";
         assert_eq!(String::from_utf8_lossy(&out), expected);
     }

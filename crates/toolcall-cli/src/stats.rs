@@ -1,5 +1,5 @@
-//! `toolcall stats`: what calls add up to, in figures and small bars.
-//! The counting is the library's; here it is only told.
+//! `toolcall stats`: shows figures on calls, with small bars.
+//! `toolcall-history` computes them.
 
 use std::process::ExitCode;
 
@@ -7,34 +7,31 @@ use serde_json::{Value, json};
 use toolcall::text::duration;
 use toolcall_history::{CallRow, Group, Period, Stats};
 
-use crate::args::{Counting, Grouping};
+use crate::args::{StatsArgs, StatsGrouping};
 use crate::history::{call_json, open};
 use crate::screen;
-use crate::view::{BOLD, DIM, counted, fitted, outcome, painted, width};
-use crate::when::millis;
+use crate::time::millis;
+use crate::view::{BOLD, DIM, fit, outcome, paint, pluralize, width};
 
 const BAR: usize = 8;
-/// Where there is less room than this, the table has fewer columns.
-const ROOMY: usize = 76;
+/// The width that the whole table needs; a narrower one has fewer columns.
+const FULL_WIDTH: usize = 76;
 const UNKNOWN: &str = "(unknown)";
-/// How many single things are named under the table.
-const MOST_NAMED: usize = 5;
+/// How many items each list below the table has.
+const MAX_LISTED: usize = 5;
 
 /// Shows the figures.
-pub(crate) fn run(counting: &Counting) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
     let period = Period {
-        from: counting.since.unwrap_or(Period::ALL.from),
+        from: args.since.unwrap_or(Period::ALL.from),
         ..Period::ALL
     };
     let stats = open()?.stats(period)?;
-    let lines = match counting.json {
-        true => vec![format!("{:#}", as_json(&stats))],
-        false => [
-            head(&stats.all),
-            figures(&stats, counting.by, width()),
-            rest(&stats),
-        ]
-        .concat(),
+    let lines = if args.json {
+        vec![format!("{:#}", as_json(&stats))]
+    } else {
+        let table = figures(&stats, args.by, width());
+        [head(&stats.all), table, lists(&stats)].concat()
     };
     screen::print(&lines)?;
     Ok(ExitCode::SUCCESS)
@@ -44,96 +41,98 @@ fn head(all: &Group) -> Vec<String> {
     if all.calls == 0 {
         return vec!["no calls were made in that time".to_owned()];
     }
-    let calls = counted(usize::try_from(all.calls).unwrap_or(usize::MAX), "call");
-    let said = format!(
-        "{calls}, {} completed; people were waited for {}",
+    let line = format!(
+        "{}, {} completed; waited for you {}",
+        pluralize(all.calls, "call"),
         rate(all),
         duration(all.waited)
     );
-    vec![fitted(&said, width()).trim_end().to_owned(), String::new()]
+    vec![fit(&line, width()).trim_end().to_owned(), String::new()]
 }
 
-/// The table, no wider than this.
-pub(crate) fn figures(stats: &Stats, by: Grouping, width: usize) -> Vec<String> {
+/// Returns the table, at most `width` columns wide.
+pub(crate) fn figures(stats: &Stats, by: StatsGrouping, width: usize) -> Vec<String> {
     let (name, groups) = match by {
-        Grouping::Tool => ("tool", &stats.by_tool),
-        Grouping::Kind => ("kind", &stats.by_kind),
-        Grouping::Agent => ("agent", &stats.by_agent),
-        Grouping::Day => ("day", &stats.by_day),
+        StatsGrouping::Tool => ("tool", &stats.by_tool),
+        StatsGrouping::Kind => ("kind", &stats.by_kind),
+        StatsGrouping::Agent => ("agent", &stats.by_agent),
+        StatsGrouping::Day => ("day", &stats.by_day),
     };
     let Some(most) = groups.iter().map(|group| group.calls).max() else {
         return Vec::new();
     };
-    let detail = match width < ROOMY {
-        true => Detail::Less,
-        false => Detail::All,
+    let detail = if width < FULL_WIDTH {
+        TableDetail::Less
+    } else {
+        TableDetail::All
     };
     let names = groups.iter().map(|group| group.name.chars().count());
     let widest = names.max().unwrap_or_default().max(UNKNOWN.len());
-    let room = widest.min(width.saturating_sub(detail.columns()));
-    let head = Row {
-        name: fitted(name, room),
+    let room = widest.min(width.saturating_sub(detail.width()));
+    let head = StatsRow {
+        name: fit(name, room),
         calls: "calls".to_owned(),
         bar: " ".repeat(BAR),
         figures: ["ok", "p50", "p95", "p99", "waited", "bytes"].map(str::to_owned),
     };
     let rows = groups.iter().map(|group| row(group, room, most));
-    std::iter::once(painted(BOLD, &head.line(detail)))
+    std::iter::once(paint(BOLD, &head.line(detail)))
         .chain(rows.map(|row| row.line(detail)))
         .collect()
 }
 
-/// How much of the table there is room for.
+/// How many columns the table has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Detail {
+enum TableDetail {
     All,
     /// No bars, and no p99.
     Less,
 }
 
-impl Detail {
-    /// The columns beside the name.
-    fn columns(self) -> usize {
+impl TableDetail {
+    /// Returns the width of all columns but the name.
+    fn width(self) -> usize {
         let all = 1 + 5 + 1 + BAR + 1 + 5 + 5 * 8;
         match self {
-            Detail::All => all,
-            Detail::Less => all - (BAR + 1) - 8,
+            TableDetail::All => all,
+            TableDetail::Less => all - (BAR + 1) - 8,
         }
     }
 }
 
 /// One row of the table.
-struct Row {
+struct StatsRow {
     name: String,
     calls: String,
     bar: String,
-    /// Success, three run times, waiting, bytes.
+    /// Success rate, three run times, waiting time, bytes.
     figures: [String; 6],
 }
 
-impl Row {
-    fn line(&self, detail: Detail) -> String {
+impl StatsRow {
+    fn line(&self, detail: TableDetail) -> String {
         let [ok, p50, p95, p99, waited, bytes] = &self.figures;
         let (name, calls) = (&self.name, &self.calls);
         match detail {
-            Detail::All => format!(
+            TableDetail::All => format!(
                 "{name} {calls:>5} {} {ok:>5} {p50:>7} {p95:>7} {p99:>7} {waited:>7} {bytes:>7}",
-                painted(DIM, &self.bar)
+                paint(DIM, &self.bar)
             ),
-            Detail::Less => {
+            TableDetail::Less => {
                 format!("{name} {calls:>5} {ok:>5} {p50:>7} {p95:>7} {waited:>7} {bytes:>7}")
             }
         }
     }
 }
 
-fn row(group: &Group, room: usize, most: u64) -> Row {
-    let name = match group.name.is_empty() {
-        true => UNKNOWN,
-        false => &group.name,
+fn row(group: &Group, room: usize, most: u64) -> StatsRow {
+    let name = if group.name.is_empty() {
+        UNKNOWN
+    } else {
+        &group.name
     };
-    Row {
-        name: fitted(name, room),
+    StatsRow {
+        name: fit(name, room),
         calls: group.calls.to_string(),
         bar: bar(group.calls, most),
         figures: [
@@ -147,7 +146,7 @@ fn row(group: &Group, room: usize, most: u64) -> Row {
     }
 }
 
-/// As long as its part of the most, and never nothing where there is something.
+/// Returns a bar in proportion to the largest group, at least one character long.
 fn bar(calls: u64, most: u64) -> String {
     let part = calls as f64 / most.max(1) as f64;
     let full = ((part * BAR as f64).round() as usize).clamp(1, BAR);
@@ -176,31 +175,31 @@ fn bytes(bytes: u64) -> String {
     }
 }
 
-/// What stands out.
-fn rest(stats: &Stats) -> Vec<String> {
-    let counted = |(name, times): &(String, u64)| format!("{times:>7}  {name}");
-    let denials = stats.denials.iter().map(counted).collect();
-    let edited = stats.most_edited.iter().map(counted).collect();
-    let slowest = stats.slowest.iter().map(slow).collect();
+/// Returns the lists below the table.
+fn lists(stats: &Stats) -> Vec<String> {
+    let line = |(name, times): &(String, u64)| format!("{times:>7}  {name}");
+    let denials = stats.denials.iter().map(line).collect();
+    let edited = stats.most_edited.iter().map(line).collect();
+    let slowest = stats.slowest.iter().map(slow_call).collect();
     [
-        named("denied by", denials),
-        named("slowest", slowest),
-        named("most edited", edited),
+        list("denied by", denials),
+        list("slowest", slowest),
+        list("most edited", edited),
     ]
     .concat()
 }
 
-fn named(title: &str, all: Vec<String>) -> Vec<String> {
+fn list(title: &str, all: Vec<String>) -> Vec<String> {
     if all.is_empty() {
         return all;
     }
-    let lines = all.iter().take(MOST_NAMED);
-    let lines = lines.map(|line| fitted(line, width()).trim_end().to_owned());
-    let head = [String::new(), painted(BOLD, title)];
+    let lines = all.iter().take(MAX_LISTED);
+    let lines = lines.map(|line| fit(line, width()).trim_end().to_owned());
+    let head = [String::new(), paint(BOLD, title)];
     head.into_iter().chain(lines).collect()
 }
 
-fn slow(call: &CallRow) -> String {
+fn slow_call(call: &CallRow) -> String {
     let (ran, word) = (duration(call.ran), outcome(&call.status).word);
     format!(
         "{ran:>7}  {}: {} ({word}, {}/{})",
@@ -297,12 +296,12 @@ mod tests {
             most_edited: Vec::new(),
         };
         for width in [60, 75, 76, 80] {
-            for line in figures(&stats, Grouping::Tool, width) {
+            for line in figures(&stats, StatsGrouping::Tool, width) {
                 let plain = anstream::adapter::strip_str(&line).to_string();
                 assert_eq!(textwrap::core::display_width(&plain), width, "{plain}");
             }
         }
-        assert_eq!(figures(&stats, Grouping::Day, 80), [""; 0]);
+        assert_eq!(figures(&stats, StatsGrouping::Day, 80), [""; 0]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Calls told to the OpenTelemetry collector that the environment names.
-//! Assembly only: without such a name nothing is started and nothing is connected.
+//! Sends calls to the OpenTelemetry collector that the environment names.
+//! Without such a variable nothing is started and nothing connects.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -7,31 +7,34 @@ use std::time::Duration;
 use toolcall::{Engine, EngineBuilder};
 use toolcall_telemetry::{Redact, Settings, Telemetry, TraceParent, TurnSpan, TurnStart};
 
-/// How long the end of the program may wait for a collector.
-const PATIENCE: Duration = Duration::from_secs(2);
+use crate::view::pluralize;
 
-/// What is told of calls, once an engine was made.
+/// How long the program waits for the collector when it ends.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The telemetry of this program, which starts with the first engine.
 #[derive(Clone, Default)]
-pub(crate) struct Tracing(Arc<OnceLock<Option<Told>>>);
+pub(crate) struct Tracing(Arc<OnceLock<Option<ActiveTelemetry>>>);
 
-struct Told {
+struct ActiveTelemetry {
     telemetry: Telemetry,
-    /// Where it goes, for people.
+    /// The address of the collector, for messages.
     endpoint: String,
 }
 
 impl Tracing {
-    /// Tells the calls of this engine, if anybody wants to know.
+    /// Sends the calls of this engine, if telemetry is configured.
     pub(crate) fn attach(&self, engine: EngineBuilder) -> EngineBuilder {
         match self.0.get_or_init(begin) {
-            Some(told) => engine.reader(told.telemetry.reader()),
+            Some(active) => engine.reader(active.telemetry.reader()),
             None => engine,
         }
     }
 
-    /// One turn of this engine, until it is dropped. It is part of the trace that `TRACEPARENT` names.
+    /// Begins the span of a turn, which ends when it is dropped. Its parent is the span that
+    /// `TRACEPARENT` names.
     pub(crate) fn turn(&self, engine: &Engine) -> Option<TurnSpan> {
-        let told = self.0.get()?.as_ref()?;
+        let active = self.0.get()?.as_ref()?;
         let journal = engine.journal();
         let mut start = TurnStart::new(journal.session().clone()).agent("toolcall");
         let parent = variable("TRACEPARENT").and_then(|text| TraceParent::parse(&text).ok());
@@ -39,26 +42,26 @@ impl Tracing {
             let state = variable("TRACESTATE").unwrap_or_default();
             start = start.parent(parent.with_state(&state));
         }
-        Some(told.telemetry.turn(start, journal.now()))
+        Some(active.telemetry.turn(start, journal.now()))
     }
 
-    /// Sends what is left, and says what was lost.
+    /// Flushes the spans, and warns if some were lost.
     pub(crate) async fn close(&self) {
-        let Some(Some(told)) = self.0.get() else {
+        let Some(Some(active)) = self.0.get() else {
             return;
         };
-        let tally = told.telemetry.close(PATIENCE).await;
+        let tally = active.telemetry.close(CLOSE_TIMEOUT).await;
         if let Some(why) = tally.why {
-            let (lost, endpoint) = (tally.dropped, &told.endpoint);
-            anstream::eprintln!("warning: {lost} spans did not reach `{endpoint}`: {why}");
+            let (lost, endpoint) = (pluralize(tally.dropped, "span"), &active.endpoint);
+            anstream::eprintln!("warning: {lost} did not reach `{endpoint}`: {why}");
         }
     }
 }
 
-/// What is wrong with the settings is a warning: calls do not depend on who is told of them.
-fn begin() -> Option<Told> {
+/// Starts telemetry. An error is only a warning: calls do not depend on telemetry.
+fn begin() -> Option<ActiveTelemetry> {
     match start() {
-        Ok(told) => told,
+        Ok(active) => active,
         Err(error) => {
             anstream::eprintln!("warning: no spans are sent: {error:#}");
             None
@@ -66,13 +69,13 @@ fn begin() -> Option<Told> {
     }
 }
 
-fn start() -> anyhow::Result<Option<Told>> {
+fn start() -> anyhow::Result<Option<ActiveTelemetry>> {
     let Some(settings) = Settings::from_variables(variable, Redact::nothing())? else {
         return Ok(None);
     };
     let endpoint = settings.endpoint().to_string();
     let telemetry = Telemetry::start(settings)?;
-    Ok(Some(Told {
+    Ok(Some(ActiveTelemetry {
         telemetry,
         endpoint,
     }))

@@ -1,4 +1,4 @@
-//! `toolcall tools`: what there is, what it takes, where it is from.
+//! `toolcall tools`: lists tools, with their input and origin.
 //! It shows definitions and calls nothing.
 
 use std::process::ExitCode;
@@ -7,33 +7,34 @@ use anyhow::bail;
 use serde_json::{Value, json};
 use toolcall::{Definition, Kind, Origin, Registry};
 
-use crate::args::Listing;
+use crate::args::ToolsArgs;
 use crate::screen::{self, Screen};
-use crate::view::{BOLD, DIM, painted, width, wrapped};
+use crate::view::{BOLD, DIM, paint, pluralize, width, wrap};
 
 /// Lists the tools.
-pub(crate) fn list(listing: &Listing, tools: &Registry) -> anyhow::Result<ExitCode> {
-    let (screen, writing) = screen::open()?;
-    let code = match listing.lint {
-        true => advise(listing, tools, &screen),
-        false => show(listing, tools, &screen)?,
+pub(crate) fn list(args: &ToolsArgs, tools: &Registry) -> anyhow::Result<ExitCode> {
+    let (screen, output) = screen::open()?;
+    let code = if args.lint {
+        show_advice(args, tools, &screen)
+    } else {
+        show(args, tools, &screen)?
     };
-    writing.finish()?;
+    output.finish()?;
     Ok(code)
 }
 
-fn show(listing: &Listing, tools: &Registry, screen: &Screen) -> anyhow::Result<ExitCode> {
-    let wanted: Vec<&Definition> = match &listing.name {
+fn show(args: &ToolsArgs, tools: &Registry, screen: &Screen) -> anyhow::Result<ExitCode> {
+    let wanted: Vec<&Definition> = match &args.name {
         None => tools.definitions().collect(),
         Some(name) => vec![find(tools, name)?],
     };
-    if listing.json {
+    if args.json {
         let all: Vec<Value> = wanted.iter().map(|tool| as_json(tool, tools)).collect();
         screen.line(&format!("{:#}", Value::Array(all)));
         return Ok(ExitCode::SUCCESS);
     }
     for tool in wanted {
-        let lines = match listing.name {
+        let lines = match args.name {
             None => in_short(tool, tools),
             Some(_) => in_full(tool, tools),
         };
@@ -54,22 +55,19 @@ fn find<'t>(tools: &'t Registry, name: &str) -> anyhow::Result<&'t Definition> {
 fn in_short(tool: &Definition, tools: &Registry) -> Vec<String> {
     let head = format!(
         "{} {} {}",
-        painted(BOLD, &format!("{:<16}", tool.name)),
+        paint(BOLD, &format!("{:<16}", tool.name)),
         format_args!("{:<8}", kind(tool, tools).as_str()),
-        painted(DIM, &origin(tool)),
+        paint(DIM, &origin(tool)),
     );
     std::iter::once(head)
-        .chain(wrapped(&tool.description, width()))
+        .chain(wrap(&tool.description, width()))
         .collect()
 }
 
 fn in_full(tool: &Definition, tools: &Registry) -> Vec<String> {
     let mut lines = in_short(tool, tools);
     if !tool.aliases.is_empty() {
-        lines.extend(wrapped(
-            &format!("also: {}", tool.aliases.join(", ")),
-            width(),
-        ));
+        lines.extend(wrap(&format!("also: {}", tool.aliases.join(", ")), width()));
     }
     lines.push(format!("{:#}", tool.input_schema));
     lines
@@ -99,10 +97,10 @@ fn origin(tool: &Definition) -> String {
     }
 }
 
-/// Advice is no output of a program that went well: the exit code says so.
-fn advise(listing: &Listing, tools: &Registry, screen: &Screen) -> ExitCode {
+/// Shows advice for tool authors. The exit code is 1 if there is any.
+fn show_advice(args: &ToolsArgs, tools: &Registry, screen: &Screen) -> ExitCode {
     let advice = tools.lint();
-    if listing.json {
+    if args.json {
         let all: Vec<Value> = advice
             .iter()
             .map(|advice| json!({"tool": advice.tool, "advice": advice.what}))
@@ -113,11 +111,13 @@ fn advise(listing: &Listing, tools: &Registry, screen: &Screen) -> ExitCode {
             screen.line(&format!("{}: {}", advice.tool, advice.what));
         }
         if advice.is_empty() {
-            screen.line(&format!("{} tools, no advice", tools.definitions().count()));
+            let count = pluralize(tools.definitions().count(), "tool");
+            screen.line(&format!("{count}, no advice"));
         }
     }
-    match advice.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if advice.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }

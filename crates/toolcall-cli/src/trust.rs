@@ -1,5 +1,5 @@
-//! `toolcall trust`: what a project may allow itself, shown before a person decides.
-//! Nothing of the project is run; trust is for the very content that was shown.
+//! `toolcall trust`: shows a project's policy and MCP servers, and trusts them if the user agrees.
+//! It runs nothing of the project; trust covers exactly the content that was shown.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,82 +9,83 @@ use serde_json::{Value, json};
 use toolcall::{Content, FileEdit};
 use toolcall_policy::{Change, Project, ProjectFile, TrustStore};
 
-use crate::args::Trusting;
+use crate::args::TrustArgs;
 use crate::consent::{Consent, ask};
-use crate::context::working_folder;
-use crate::places::{Person, by_a_person};
+use crate::context::working_directory;
+use crate::environment::{UserEnvironment, refuse_inside_tool_call};
 use crate::screen::{self, Screen};
-use crate::view::{ATTENTION, BOLD, DIM, INDENT, one_line, painted, preview, width};
-use crate::when::now;
+use crate::time::now;
+use crate::view::{ATTENTION, BOLD, DIM, INDENT, one_line, paint, preview, width};
 
-/// Shows what the project brings, and trusts it if a person says so.
-pub(crate) fn run(trusting: &Trusting) -> anyhow::Result<ExitCode> {
-    by_a_person("trust")?;
-    let folder = working_folder(trusting.folder.as_deref())?;
-    let trusts = TrustStore::new(&Person::here()?.places);
-    if trusting.revoke {
-        return revoke(&trusts, &folder, trusting);
+/// Shows the project's files, and trusts them if the user agrees.
+pub(crate) fn run(args: &TrustArgs) -> anyhow::Result<ExitCode> {
+    refuse_inside_tool_call("trust")?;
+    let directory = working_directory(args.directory.as_deref())?;
+    let store = TrustStore::new(&UserEnvironment::from_env()?.dirs);
+    if args.revoke {
+        return revoke(&store, &directory, args);
     }
-    let project = Project::read(&folder)?;
-    let changes = trusts.changes(&project)?;
-    if !trusting.json {
-        show(&folder, &changes)?;
+    let project = Project::read(&directory)?;
+    let changes = store.changes(&project)?;
+    if !args.json {
+        show(&directory, &changes)?;
     }
-    let consent = match changes.iter().all(is_settled) {
-        true => Consent::Given,
-        false => consent(trusting)?,
+    let consent = if changes.iter().all(is_trusted) {
+        Consent::Given
+    } else {
+        consent(args)?
     };
     if consent == Consent::Given {
-        trusts.trust(&project, now())?;
+        store.trust(&project, now())?;
     }
-    tell(trusting, &changes, consent)
+    report(args, &changes, consent)
 }
 
-fn revoke(trusts: &TrustStore, folder: &Path, trusting: &Trusting) -> anyhow::Result<ExitCode> {
-    let was_trusted = trusts.revoke(folder)?;
-    let (screen, writing) = screen::open()?;
-    let folder = one_line(&folder.to_string_lossy());
-    match (trusting.json, was_trusted) {
-        (true, _) => screen.line(&format!(
-            "{:#}",
-            json!({"folder": folder, "trusted": false})
-        )),
-        (false, true) => screen.line(&format!("{folder} is no longer trusted")),
-        (false, false) => screen.line(&format!("{folder} was not trusted")),
-    };
-    writing.finish()?;
+fn revoke(store: &TrustStore, directory: &Path, args: &TrustArgs) -> anyhow::Result<ExitCode> {
+    let was_trusted = store.revoke(directory)?;
+    let (screen, output) = screen::open()?;
+    let directory = one_line(&directory.to_string_lossy());
+    if args.json {
+        let object = json!({"folder": directory, "trusted": false});
+        screen.line(&format!("{object:#}"));
+    } else if was_trusted {
+        screen.line(&format!("{directory} is no longer trusted"));
+    } else {
+        screen.line(&format!("{directory} was not trusted"));
+    }
+    output.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn is_settled(change: &Change) -> bool {
+fn is_trusted(change: &Change) -> bool {
     match change {
         Change::Same(_) => true,
         Change::New(_) | Change::Changed { .. } | Change::Gone(_) => false,
     }
 }
 
-/// Everything that would be trusted, to the last line.
-fn show(folder: &Path, changes: &[Change]) -> anyhow::Result<()> {
-    let (screen, writing) = screen::open()?;
-    screen.line(&painted(BOLD, &one_line(&folder.to_string_lossy())));
+/// Shows everything that would be trusted, in full.
+fn show(directory: &Path, changes: &[Change]) -> anyhow::Result<()> {
+    let (screen, output) = screen::open()?;
+    screen.line(&paint(BOLD, &one_line(&directory.to_string_lossy())));
     if changes.is_empty() {
-        screen.line("  brings no policy and no MCP servers; there is nothing to trust");
+        screen.line("  has no policy and no MCP servers; there is nothing to trust");
     }
     for change in changes {
         show_change(&screen, change);
     }
-    writing.finish()
+    output.finish()
 }
 
 fn show_change(screen: &Screen, change: &Change) {
     let (file, note) = match change {
-        Change::Same(file) => (file, "as it was trusted"),
+        Change::Same(file) => (file, "trusted"),
         Change::New(file) => (file, "not trusted yet"),
         Change::Changed { is, .. } => (is, "changed since it was trusted"),
-        Change::Gone(file) => (file, "trusted, and no longer there"),
+        Change::Gone(file) => (file, "trusted, but no longer there"),
     };
     screen.line("");
-    screen.line(&format!("  {}: {}", file.name, painted(ATTENTION, note)));
+    screen.line(&format!("  {}: {}", file.name, paint(ATTENTION, note)));
     match change {
         Change::Same(_) | Change::Gone(_) => {}
         Change::New(file) => {
@@ -99,47 +100,47 @@ fn show_change(screen: &Screen, change: &Change) {
             }
         }
     }
-    screen.line(&painted(DIM, &format!("{INDENT}sha256 {}", file.sha256)));
+    screen.line(&paint(DIM, &format!("{INDENT}sha256 {}", file.sha256)));
 }
 
-fn consent(trusting: &Trusting) -> anyhow::Result<Consent> {
-    if trusting.yes {
+fn consent(args: &TrustArgs) -> anyhow::Result<Consent> {
+    if args.yes {
         return Ok(Consent::Given);
     }
-    if trusting.json {
+    if args.json {
         return Ok(Consent::Unasked);
     }
     Ok(ask(
-        "Trust exactly this? Its rules hold and its servers start from then on.",
+        "Trust exactly this? From then on its rules apply and its servers are started.",
     )?)
 }
 
-fn tell(trusting: &Trusting, changes: &[Change], consent: Consent) -> anyhow::Result<ExitCode> {
-    if trusting.json {
-        let (screen, writing) = screen::open()?;
+fn report(args: &TrustArgs, changes: &[Change], consent: Consent) -> anyhow::Result<ExitCode> {
+    if args.json {
+        let (screen, output) = screen::open()?;
         let files: Vec<Value> = changes.iter().map(as_json).collect();
         let trusted = consent == Consent::Given;
         screen.line(&format!(
             "{:#}",
             json!({"trusted": trusted, "files": files})
         ));
-        writing.finish()?;
+        output.finish()?;
     }
     match consent {
-        Consent::Given if trusting.json || changes.is_empty() => {}
+        Consent::Given if args.json || changes.is_empty() => {}
         Consent::Given => anstream::println!("\ntrusted"),
         Consent::Refused => {
             anstream::println!("not trusted");
             return Ok(ExitCode::FAILURE);
         }
-        Consent::Unasked if trusting.json => return Ok(ExitCode::FAILURE),
+        Consent::Unasked if args.json => return Ok(ExitCode::FAILURE),
         Consent::Unasked => bail!("there is no terminal to ask at; add --yes to trust it"),
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn as_json(change: &Change) -> Value {
-    let told = |state: &str, file: &ProjectFile, was: Option<&ProjectFile>| {
+    let object = |state: &str, file: &ProjectFile, was: Option<&ProjectFile>| {
         json!({
             "file": file.name,
             "state": state,
@@ -148,9 +149,9 @@ fn as_json(change: &Change) -> Value {
         })
     };
     match change {
-        Change::Same(file) => told("trusted", file, Some(file)),
-        Change::New(file) => told("new", file, None),
-        Change::Changed { was, is } => told("changed", is, Some(was)),
-        Change::Gone(file) => told("gone", file, Some(file)),
+        Change::Same(file) => object("trusted", file, Some(file)),
+        Change::New(file) => object("new", file, None),
+        Change::Changed { was, is } => object("changed", is, Some(was)),
+        Change::Gone(file) => object("gone", file, Some(file)),
     }
 }

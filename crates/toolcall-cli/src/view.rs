@@ -1,47 +1,50 @@
-//! How calls look: as lines for people, as JSON for programs, as a timeline at the end.
+//! Renders calls: as lines of text, as JSON and as a timeline.
 //! Views read calls and events; they never change or decide anything.
 
 mod diff;
 mod json;
 mod line;
+mod question;
 mod row;
 mod style;
-mod subject;
 mod timeline;
 
 pub(crate) use diff::preview;
 pub(crate) use json::{JsonLines, event_json};
-pub(crate) use line::Lines;
+pub(crate) use line::EventLines;
+pub(crate) use question::question_lines;
 pub(crate) use row::event_detail;
-pub(crate) use style::{ATTENTION, BAD, BOLD, BUSY, DIM, GOOD, PLAIN, painted};
-pub(crate) use subject::subject;
+pub(crate) use style::{ATTENTION, BAD, BOLD, BUSY, DIM, GOOD, PLAIN, paint};
 pub(crate) use timeline::{Timeline, outcome};
 
-/// How far lines are indented that belong to the one above.
+/// The indentation of lines that belong to the line above.
 pub(crate) const INDENT: &str = "          ";
 
-const NARROWEST: usize = 60;
-const WIDEST: usize = 120;
-const USUAL: usize = 80;
+const MIN_WIDTH: usize = 60;
+const MAX_WIDTH: usize = 120;
+const DEFAULT_WIDTH: usize = 80;
 
-/// How many columns there are to write in.
+/// Returns the width of the output in columns.
 pub(crate) fn width() -> usize {
     match terminal_size::terminal_size() {
-        Some((terminal_size::Width(columns), _)) => usize::from(columns).clamp(NARROWEST, WIDEST),
-        None => USUAL,
+        Some((terminal_size::Width(columns), _)) => {
+            usize::from(columns).clamp(MIN_WIDTH, MAX_WIDTH)
+        }
+        None => DEFAULT_WIDTH,
     }
 }
 
-/// A value on one line, with nothing hidden in it: a line break in it must not pass for ours.
+/// Returns a value on one line, with hidden characters made visible, so that a line break in it does
+/// not look like one of ours.
 pub(crate) fn one_line(text: &str) -> String {
     toolcall::text::clean_block(text).replace('\n', "⏎")
 }
 
-/// A text in exactly so many columns: cut with a sign, or followed by spaces.
-pub(crate) fn fitted(text: &str, columns: usize) -> String {
+/// Returns a text that takes exactly `columns` columns: cut with `…`, or padded with spaces.
+pub(crate) fn fit(text: &str, columns: usize) -> String {
     let mut clean = toolcall::text::clean_line(text, columns);
     let mut graphemes = columns;
-    // Some take two columns.
+    // Some characters take two columns.
     while textwrap::core::display_width(&clean) > columns && graphemes > 0 {
         graphemes -= 1;
         clean = toolcall::text::clean_line(text, graphemes);
@@ -50,10 +53,10 @@ pub(crate) fn fitted(text: &str, columns: usize) -> String {
     clean + &" ".repeat(left)
 }
 
-/// A text over as many indented lines as it needs.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+/// Breaks a text into indented lines.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let options = textwrap::Options::new(width)
-        // A path is looked at as a whole.
+        // Paths are not broken at hyphens.
         .word_splitter(textwrap::WordSplitter::NoHyphenation)
         .initial_indent(INDENT)
         .subsequent_indent(INDENT);
@@ -62,10 +65,14 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.into_owned()).collect()
 }
 
-/// So many of something, in words.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        many => format!("{many} {noun}s"),
+/// Returns a number with its noun, in the singular or plural.
+pub(crate) fn pluralize<N>(count: N, noun: &str) -> String
+where
+    N: PartialEq + From<u8> + std::fmt::Display,
+{
+    if count == N::from(1) {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
     }
 }

@@ -1,5 +1,5 @@
-//! What goes over the wire: a real agent and a client in this process, with every line shown.
-//! It shows lines as they are and makes nothing of them.
+//! Runs an agent and a client in this process, and prints every line of the protocol between them.
+//! It prints the lines unchanged.
 
 use std::sync::Arc;
 
@@ -9,54 +9,54 @@ use toolcall::{EngineBuilder, SessionContext};
 use toolcall_acp::transport::{Limits, Transport, connect};
 use toolcall_acp::{ClientConnection, Prompt, SimpleAgent, StopReason, serve};
 
-use crate::approver::{Answering, ScreenApprover, Voice};
-use crate::client::{Client, Errand, From, Viewer};
+use crate::approver::{AnswerMode, Commentary, ScreenApprover};
+use crate::client::{Client, ClientTask, LineSender, Viewer};
 use crate::screen::Screen;
-use crate::view::{BUSY, GOOD, painted};
+use crate::view::{BUSY, GOOD, paint};
 
-const PIPE: usize = 64 * 1024;
+const PIPE_BYTES: usize = 64 * 1024;
 
-/// How a line is shown.
+/// How a line of the protocol is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum WireFormat {
     /// Who sent it, and the line.
     Text,
-    /// One JSON object, as recordings have it.
+    /// One JSON object, as in recordings.
     Recording,
 }
 
-/// Shows every line.
+/// A viewer that prints every line.
 pub(crate) struct WireLines {
-    pub(crate) form: Form,
+    pub(crate) format: WireFormat,
     pub(crate) screen: Screen,
 }
 
 impl Viewer for WireLines {
-    fn line(&mut self, from: From, line: &str) {
+    fn line(&mut self, from: LineSender, line: &str) {
         let (name, direction, style) = match from {
-            From::Agent => ("agent ", "a2c", GOOD),
-            From::Client => ("client", "c2a", BUSY),
+            LineSender::Agent => ("agent ", "a2c", GOOD),
+            LineSender::Client => ("client", "c2a", BUSY),
         };
-        let shown = match self.form {
-            Form::Text => format!("{} {line}", painted(style, name)),
-            Form::Recording => format!(r#"{{"dir":"{direction}","msg":{line}}}"#),
+        let shown = match self.format {
+            WireFormat::Text => format!("{} {line}", paint(style, name)),
+            WireFormat::Recording => format!(r#"{{"dir":"{direction}","msg":{line}}}"#),
         };
         self.screen.line(&shown);
     }
 }
 
-/// A pipe: the client as an agent has it, its connection, and the client's own end.
+/// Creates a pipe. Returns the agent's connection and transport, and the client's end.
 pub(crate) fn pipe() -> (ClientConnection, Transport, tokio::io::DuplexStream) {
-    let (near, far) = duplex(PIPE);
+    let (near, far) = duplex(PIPE_BYTES);
     let (reader, writer) = split(near);
     let (peer, transport) = connect(reader, writer, Limits::default());
     (ClientConnection::new(peer), transport, far)
 }
 
-/// Plays one session with one prompt, which `answer` answers.
+/// Runs one session with one prompt, which `answer` answers.
 pub(crate) async fn show<A, F>(
-    errand: Errand,
-    answering: Answering,
+    task: ClientTask,
+    answer_mode: AnswerMode,
     screen: Screen,
     engine: EngineBuilder,
     answer: A,
@@ -73,15 +73,14 @@ where
     };
     let agent = SimpleAgent::new(client.clone(), open, move |prompt, _| answer(prompt));
     let serving = tokio::spawn(serve(client, transport, Arc::new(agent)));
-    let approver = ScreenApprover::new(answering, Voice::Silent, screen.clone(), errand.pace);
-    let form = Form::Text;
+    let approver = ScreenApprover::new(answer_mode, Commentary::Hidden, screen.clone(), task.pace);
     let viewer = WireLines {
-        form,
+        format: WireFormat::Text,
         screen: screen.clone(),
     };
-    let left = Client::new(pipe, errand, approver, viewer, screen)?
+    let exit = Client::new(pipe, task, approver, viewer, screen)?
         .run()
         .await;
-    serving.await?.context("the agent broke off")?;
-    left.map(drop)
+    serving.await?.context("the agent failed")?;
+    exit.map(drop)
 }

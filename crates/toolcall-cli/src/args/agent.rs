@@ -1,14 +1,14 @@
-//! What can be said to `toolcall agent`.
-//! It only describes; nothing is done here.
+//! The arguments of `toolcall agent` and their help texts.
+//! It only declares them.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Ruling;
+use super::PolicyArgs;
 
 pub(crate) const EXAMPLES: &str = "\
-An editor starts this and speaks to it; nothing but the protocol goes to standard output.
+An editor starts this command. Standard input and output carry only the protocol.
 
 Zed, in settings.json:
   { \"agent_servers\": { \"toolcall\": { \"type\": \"custom\",
@@ -20,32 +20,32 @@ Neovim (agentic.nvim, avante.nvim):
   acp_providers = { [\"toolcall\"] = { name = \"toolcall\", command = \"toolcall\",
       args = { \"agent\" }, env = {} } }
 Anywhere:
-  acpx --agent 'toolcall agent' \"read README.md\"
+  acpx --agent 'toolcall agent' exec \"read README.md\"
 
 Models:
-  manual            you are the model: `read README.md`, `run cargo test`, `help`
-  script:FILE       plays what a YAML file says; docs/script.md describes it
-Without --model the `model` of your settings answers (`toolcall config show`).
+  manual            you are the model: type `read README.md`, `run cargo test` or `help`
+  script:FILE       plays a YAML file; docs/script.md describes its format
+Without --model, `model` of your settings is used (`toolcall config show`).
 
 In a session: /tools, /policy, /history, /undo, /stats, /model.
 ";
 
-/// How the agent is wanted.
+/// Arguments of `toolcall agent`.
 #[derive(Debug, Args)]
-pub(crate) struct AgentWishes {
-    /// Who answers: manual, or script:FILE
+pub(crate) struct AgentArgs {
+    /// The model: manual, or script:FILE
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     #[command(flatten)]
-    pub(crate) ruling: Ruling,
-    /// Run commands in a sandbox: they write only to the session's folders and reach no network
-    /// (Linux)
+    pub(crate) policy_args: PolicyArgs,
+    /// Run commands in a sandbox: they write only to the session's directories and have no network
+    /// access (Linux)
     #[arg(long)]
     pub(crate) sandbox: bool,
-    /// Keep nothing in the history; sessions cannot be opened again then
+    /// Do not record sessions in the history; they cannot be opened again then
     #[arg(long)]
     pub(crate) no_history: bool,
-    /// Append what happens here to this file, for whoever looks for a fault
+    /// Append a debug log to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
 }

@@ -1,5 +1,5 @@
-//! What can be said on the command line about the history.
-//! It only describes; nothing is done here.
+//! The arguments of `toolcall history` and `toolcall stats`, and their help texts.
+//! It only declares them.
 
 use std::path::PathBuf;
 
@@ -7,9 +7,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use toolcall::{Kind, Timestamp};
 
-use crate::when;
+use crate::time;
 
-/// How calls end, and where they may stand.
+/// The statuses that calls can be filtered by: the endings, then those of open calls.
 const STATUSES: [&str; 9] = [
     "completed",
     "failed",
@@ -25,31 +25,31 @@ const STATUSES: [&str; 9] = [
 pub(super) const EXAMPLES: &str = "\
 Examples:
   toolcall history                             the latest sessions
-  toolcall history --status failed --since 2d  those in which something failed
+  toolcall history --status failed --since 2d  sessions with failed calls
   toolcall history show last                   one session as a timeline
   toolcall history search --text TODO          calls of every session
-  toolcall history call last                   one call, with all that happened to it
-  toolcall history undo last                   take back what it changed
+  toolcall history call last                   one call, with all its events
+  toolcall history undo last                   undo its changes to files
   toolcall history export --out calls.jsonl
 
-A session or call may be named by the beginning of its id; `last` is the latest one. A call may be
-named with its session, as in 3f2a/call-1. Times are like 90m, 2d, 1w, 2026-01-31 or
+Name a session or call by its id or the beginning of it; `last` is the latest one. Name a call of a
+particular session as SESSION/CALL, such as 3f2a/call-1. Write times as 90m, 2d, 1w, 2026-01-31 or
 2026-01-31T18:00.
 ";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
   toolcall history show last
-  toolcall history show 3f2a --status failed   only what failed in it
+  toolcall history show 3f2a --status failed   only its failed calls
   toolcall history show last --json | jq '.calls[].title'
 
-Bars are on one scale: what was before a call ran, how long people were waited for, how long it ran.
-Time in which no call was alive is left out.
+The bars show, on one scale, how long each call waited to start, waited for your answer, and ran.
+Time in which no call was open is left out.
 ";
 
 const SEARCH_EXAMPLES: &str = "\
 Examples:
-  toolcall history search --path src/main.rs   what touched this file
+  toolcall history search --path src/main.rs   calls that touched this file
   toolcall history search --tool run_command --status failed --since 1w
   toolcall history search --text 'goodbye properly'
 ";
@@ -59,8 +59,8 @@ Examples:
   toolcall history verify
   toolcall history verify --json | jq .problem
 
-Every record carries a hash over itself and the one before it. That shows what was edited, taken out or
-put in; it does not show a whole session that was deleted, or written anew with new hashes.
+Every record has a hash over itself and the record before it. That detects records that were edited,
+removed or inserted. It does not detect a deleted session, or one rewritten with new hashes.
 ";
 
 const FORGET_EXAMPLES: &str = "\
@@ -68,13 +68,13 @@ Examples:
   toolcall history forget last
   toolcall history forget 3f2a 77aa
 
-They are gone with their texts and with what is needed to undo them. The other sessions stay verifiable.
+Deletes the sessions with their texts and undo data. The other sessions can still be verified.
 ";
 
 const CALL_EXAMPLES: &str = "\
 Examples:
   toolcall history call last
-  toolcall history call 3f2a/call-1            the session's id or its beginning, then the call's
+  toolcall history call 3f2a/call-1            by the ids of session and call, or their beginnings
   toolcall history call call-1 --session last
   toolcall history call last --json | jq .decision
 ";
@@ -85,16 +85,16 @@ Examples:
   toolcall history export last --out session.jsonl
   toolcall history export last | jq -r .event | sort | uniq -c
 
-One JSON object for every record. What looks like a key is left out, as in the history.
+Writes one JSON object for every record. Secrets are redacted, as in the history.
 ";
 
 const UNDO_EXAMPLES: &str = "\
 Examples:
-  toolcall history undo last                   shows what it would do, and asks
+  toolcall history undo last                   show the changes, and ask
   toolcall history undo 3f2a/call-2 --yes
 
-Nothing is changed if a file is no longer as the call left it. What is needed to undo a call is kept
-for seven days. Commands are not undone.
+Changes nothing if a file was modified after the call. Undo data is kept for seven days, or for
+`history.undo_days` of your settings. Commands are not undone.
 ";
 
 const PRUNE_EXAMPLES: &str = "\
@@ -102,7 +102,7 @@ Examples:
   toolcall history prune --older-than 30d
   toolcall history prune --older-than 2026-01-01
 
-Whole sessions go, with their texts and with what is needed to undo them.
+Deletes whole sessions, with their texts and undo data.
 ";
 
 pub(super) const STATS_EXAMPLES: &str = "\
@@ -111,172 +111,172 @@ Examples:
   toolcall stats --by day --since 2w
   toolcall stats --json | jq '.denials'
 
-Days are those of UTC.
+Days are in UTC.
 ";
 
-/// What of the history is wanted.
+/// Arguments of `toolcall history`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Remembering {
+pub(crate) struct HistoryArgs {
     #[command(subcommand)]
-    pub(crate) task: Option<HistoryTask>,
+    pub(crate) command: Option<HistoryCommand>,
     #[command(flatten)]
-    pub(crate) wanted: Wanted,
+    pub(crate) filter: CallFilterArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What to do with the history.
+/// The commands of `toolcall history`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum HistoryTask {
+pub(crate) enum HistoryCommand {
     /// Show a session as a timeline: each call, how long it waited and ran, how it ended
     #[command(after_help = SHOW_EXAMPLES)]
-    Show(Showing),
+    Show(HistoryShowArgs),
     /// List calls of every session, the newest first
     #[command(after_help = SEARCH_EXAMPLES)]
-    Search(Searching),
-    /// Show one call: input, output, changes, who decided, everything that happened
+    Search(HistorySearchArgs),
+    /// Show one call: input, output, changes, decision and all events
     #[command(after_help = CALL_EXAMPLES)]
-    Call(Calling),
-    /// Write sessions as lines of JSON
+    Call(HistoryCallArgs),
+    /// Write sessions as JSON lines
     #[command(after_help = EXPORT_EXAMPLES)]
-    Export(Exporting),
-    /// Take back what a call changed in files
+    Export(HistoryExportArgs),
+    /// Undo what a call changed in files
     #[command(after_help = UNDO_EXAMPLES)]
-    Undo(Undoing),
-    /// Check that no record was changed, taken out or put in; exit code 1 if one was
+    Undo(HistoryUndoArgs),
+    /// Check that no record was changed, removed or inserted; exit code 1 if one was
     #[command(after_help = VERIFY_EXAMPLES)]
-    Verify(Verifying),
-    /// Forget sessions that were last heard of long ago
+    Verify(HistoryVerifyArgs),
+    /// Delete old sessions
     #[command(after_help = PRUNE_EXAMPLES)]
-    Prune(Pruning),
-    /// Forget sessions, with everything that was kept of them
+    Prune(HistoryPruneArgs),
+    /// Delete sessions, with all their data
     #[command(after_help = FORGET_EXAMPLES)]
-    Forget(Leaving),
+    Forget(HistoryForgetArgs),
 }
 
-/// Which calls are wanted.
+/// Options that filter calls.
 #[derive(Debug, Args)]
-pub(crate) struct Wanted {
+pub(crate) struct CallFilterArgs {
     /// Only calls of this tool
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
     /// Only calls of this kind
     #[arg(long, value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::as_str)))]
     pub(crate) kind: Option<String>,
-    /// Only calls that ended so, or stand there
+    /// Only calls with this status
     #[arg(long, value_parser = PossibleValuesParser::new(STATUSES))]
     pub(crate) status: Option<String>,
-    /// Only calls that touched this file, or something beneath this folder
+    /// Only calls that touched this file, or anything in this directory
     #[arg(long)]
     pub(crate) path: Option<PathBuf>,
-    /// Only calls with all of these words in title, input or output
+    /// Only calls with all of these words in their title, input or output
     #[arg(long, value_name = "WORDS")]
     pub(crate) text: Option<String>,
-    /// Only what happened then or later
-    #[arg(long, value_name = "TIME", value_parser = when::parse)]
+    /// Only from this time on
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
     pub(crate) since: Option<Timestamp>,
-    /// Only what happened before
-    #[arg(long, value_name = "TIME", value_parser = when::parse)]
+    /// Only before this time
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
     pub(crate) until: Option<Timestamp>,
-    /// At most so many, the latest
+    /// At most this many, the latest
     #[arg(long, value_name = "NUMBER")]
     pub(crate) limit: Option<usize>,
 }
 
-/// Which session is shown.
+/// Arguments of `toolcall history show`.
 #[derive(Debug, Args)]
-pub(crate) struct Showing {
-    /// The session: its id, a beginning of it, or `last`
+pub(crate) struct HistoryShowArgs {
+    /// The session: its id, the beginning of its id, or `last`
     pub(crate) session: String,
     #[command(flatten)]
-    pub(crate) wanted: Wanted,
+    pub(crate) filter: CallFilterArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Which calls are listed.
+/// Arguments of `toolcall history search`.
 #[derive(Debug, Args)]
-pub(crate) struct Searching {
+pub(crate) struct HistorySearchArgs {
     #[command(flatten)]
-    pub(crate) wanted: Wanted,
+    pub(crate) filter: CallFilterArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// A call, by name.
+/// Selects one call.
 #[derive(Debug, Args)]
-pub(crate) struct Named {
-    /// The call: its id, a beginning of it, SESSION/CALL, or `last`
+pub(crate) struct CallSelector {
+    /// The call: its id, the beginning of its id, SESSION/CALL, or `last`
     #[arg(value_name = "CALL")]
     pub(crate) call: String,
-    /// The session it is of, where its id alone does not say
+    /// The session of the call, if several sessions have a call with this id
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
 }
 
-/// Which call is shown.
+/// Arguments of `toolcall history call`.
 #[derive(Debug, Args)]
-pub(crate) struct Calling {
+pub(crate) struct HistoryCallArgs {
     #[command(flatten)]
-    pub(crate) named: Named,
+    pub(crate) selector: CallSelector,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What is exported.
+/// Arguments of `toolcall history export`.
 #[derive(Debug, Args)]
-pub(crate) struct Exporting {
-    /// The sessions; all of them if left out
+pub(crate) struct HistoryExportArgs {
+    /// The sessions [default: all]
     #[arg(value_name = "SESSION")]
     pub(crate) sessions: Vec<String>,
-    /// Write to this file instead of standard output; it is readable for you alone
+    /// Write to this file, which only you can read, instead of standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Print what was written as JSON
+    /// Print the file and the number of records as JSON
     #[arg(long, requires = "out")]
     pub(crate) json: bool,
 }
 
-/// What is undone.
+/// Arguments of `toolcall history undo`.
 #[derive(Debug, Args)]
-pub(crate) struct Undoing {
+pub(crate) struct HistoryUndoArgs {
     #[command(flatten)]
-    pub(crate) named: Named,
-    /// Do it without asking
+    pub(crate) selector: CallSelector,
+    /// Undo without asking
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Print JSON; nothing is asked, so nothing is undone without `--yes`
+    /// Print JSON. It does not ask, so it undoes nothing without `--yes`
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// How the verdict on the history is told.
+/// Arguments of `toolcall history verify`.
 #[derive(Debug, Args)]
-pub(crate) struct Verifying {
+pub(crate) struct HistoryVerifyArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What is too old.
+/// Arguments of `toolcall history prune`.
 #[derive(Debug, Args)]
-pub(crate) struct Pruning {
-    /// Forget sessions that were last heard of before
-    #[arg(long, value_name = "TIME", value_parser = when::parse)]
+pub(crate) struct HistoryPruneArgs {
+    /// Delete sessions whose last record is older than this
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
     pub(crate) older_than: Timestamp,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What is forgotten.
+/// Arguments of `toolcall history forget`.
 #[derive(Debug, Args)]
-pub(crate) struct Leaving {
+pub(crate) struct HistoryForgetArgs {
     /// The sessions
     #[arg(value_name = "SESSION", required = true)]
     pub(crate) sessions: Vec<String>,
@@ -285,23 +285,23 @@ pub(crate) struct Leaving {
     pub(crate) json: bool,
 }
 
-/// What is counted.
+/// Arguments of `toolcall stats`.
 #[derive(Debug, Args)]
-pub(crate) struct Counting {
-    /// What calls are put together by
+pub(crate) struct StatsArgs {
+    /// What to group calls by
     #[arg(long, value_enum, default_value = "tool")]
-    pub(crate) by: Grouping,
-    /// Only calls made then or later, such as 90m, 2d, 1w or 2026-01-31
-    #[arg(long, value_name = "TIME", value_parser = when::parse)]
+    pub(crate) by: StatsGrouping,
+    /// Only calls from this time on, such as 90m, 2d, 1w or 2026-01-31
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
     pub(crate) since: Option<Timestamp>,
-    /// Print JSON: every grouping at once
+    /// Print JSON, with all groupings
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What calls are put together by.
+/// What the rows of `toolcall stats` stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Grouping {
+pub(crate) enum StatsGrouping {
     Tool,
     Kind,
     Agent,

@@ -1,11 +1,11 @@
-//! What can be said on the command line about MCP servers.
-//! It only describes; nothing is done here.
+//! The arguments of `toolcall mcp` and their help texts.
+//! It only declares them.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::Ruling;
+use super::PolicyArgs;
 
 const ADD_EXAMPLES: &str = "\
 Examples:
@@ -13,120 +13,121 @@ Examples:
   toolcall mcp add notes --env NOTES_KEY=secret -- npx -y some-notes-server /home/ada/notes
   toolcall mcp add docs --url https://example.com/mcp --header 'Authorization=Bearer …'
 
-The server is kept in your own `mcp.json` (see `toolcall mcp list`), readable for nobody else.
-A server of the same name is replaced. Nothing is started; try it with `toolcall mcp test NAME`.
+Writes the server to your own `mcp.json` (see `toolcall mcp list`), which only you can read.
+Replaces a server of the same name. Starts nothing; test it with `toolcall mcp test NAME`.
 ";
 
 const LIST_EXAMPLES: &str = "\
 Examples:
-  toolcall mcp list                    what is set up, and where
+  toolcall mcp list                    the servers, and the files they come from
   toolcall mcp list --json | jq -r '.[].name'
 
 Servers come from your own `mcp.json` and, once you trust it (`toolcall trust`), from the
-project's `.mcp.json`. Both take the usual shape: {\"mcpServers\": {\"NAME\": {\"command\": …}}}
+project's `.mcp.json`. Both files have the usual format: {\"mcpServers\": {\"NAME\": {\"command\": …}}}
 ";
 
 const TEST_EXAMPLES: &str = "\
 Examples:
-  toolcall mcp test                    starts every server and says what it offers
+  toolcall mcp test                    start every server and list its tools
   toolcall mcp test time --json
 
-Exit code 1 if one of them cannot be used; what it printed last is shown then.
+Exit code 1 if a server fails; the last lines it printed are shown.
 ";
 
 const SERVE_EXAMPLES: &str = "\
 Examples:
-  toolcall mcp serve                   for a client that starts it as a process
+  toolcall mcp serve                   serve a client that starts this as a process
   toolcall mcp serve --cwd ~/project --mode read-only
 
-What other agents take as settings:
+Settings for other agents:
   {\"mcpServers\": {\"toolcall\": {\"command\": \"toolcall\",
                                  \"args\": [\"mcp\", \"serve\", \"--cwd\", \"/path/to/project\"]}}}
 
-Every call is judged by the policy. What it asks about is asked through the client, as a form; a
-client that shows no forms is refused that. The server ends with its input, and its calls with it.
+The policy decides about every call. Its questions go to the client as forms; if the client does
+not support forms, those calls are denied. The server and its calls end when its input ends.
 ";
 
-/// What to do with MCP servers.
+/// The commands of `toolcall mcp`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum McpTask {
-    /// List the servers that are set up, without starting them
+pub(crate) enum McpCommand {
+    /// List the configured servers, without starting them
     #[command(after_help = LIST_EXAMPLES)]
-    List(Here),
+    List(McpScopeArgs),
     /// Set up a server of your own
     #[command(after_help = ADD_EXAMPLES)]
-    Add(Adding),
-    /// Take a server of your own out of the settings
-    Remove(Removing),
-    /// Start servers, list their tools, and end them
+    Add(McpAddArgs),
+    /// Remove one of your own servers
+    Remove(McpRemoveArgs),
+    /// Start servers, list their tools, and stop them
     #[command(after_help = TEST_EXAMPLES)]
-    Test(Testing),
+    Test(McpTestArgs),
     /// Serve the built-in tools to another agent, on standard input and output
     #[command(after_help = SERVE_EXAMPLES)]
-    Serve(Serving),
+    Serve(McpServeArgs),
 }
 
-/// How the tools are served.
+/// Arguments of `toolcall mcp serve`.
 #[derive(Debug, Args)]
-pub(crate) struct Serving {
-    /// The folder to work in; the current one if left out
-    #[arg(long, value_name = "FOLDER")]
+pub(crate) struct McpServeArgs {
+    /// The working directory [default: the current directory]
+    #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Run commands in a sandbox: they write only to the folder and reach no network (Linux)
+    /// Run commands in a sandbox: they write only to the working directory and have no network access
+    /// (Linux)
     #[arg(long)]
     pub(crate) sandbox: bool,
     #[command(flatten)]
-    pub(crate) ruling: Ruling,
+    pub(crate) policy_args: PolicyArgs,
 }
 
-/// Where, and how it is told.
+/// Arguments of `toolcall mcp list`, and common ones of `toolcall mcp test`.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Here {
-    /// The folder to work in; the current one if left out
-    #[arg(long, value_name = "FOLDER")]
+pub(crate) struct McpScopeArgs {
+    /// The working directory [default: the current directory]
+    #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// A server to set up.
+/// Arguments of `toolcall mcp add`.
 #[derive(Debug, Args)]
-pub(crate) struct Adding {
-    /// What it is called
+pub(crate) struct McpAddArgs {
+    /// The name of the server
     pub(crate) name: String,
-    /// Its address, if it is there already
+    /// The address of a server that is already running
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(crate) url: Option<String>,
-    /// A header for its address
+    /// A header for requests to the address
     #[arg(long, value_name = "NAME=VALUE", requires = "url")]
     pub(crate) header: Vec<String>,
-    /// A variable for its program
+    /// An environment variable for the program
     #[arg(long, value_name = "NAME=VALUE", conflicts_with = "url")]
     pub(crate) env: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// The program that it is, and its arguments
+    /// The program of the server, and its arguments
     #[arg(last = true, value_name = "COMMAND", required_unless_present = "url")]
     pub(crate) command: Vec<String>,
 }
 
-/// A server to take out.
+/// Arguments of `toolcall mcp remove`.
 #[derive(Debug, Args)]
-pub(crate) struct Removing {
-    /// What it is called
+pub(crate) struct McpRemoveArgs {
+    /// The name of the server
     pub(crate) name: String,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Servers to try.
+/// Arguments of `toolcall mcp test`.
 #[derive(Debug, Args)]
-pub(crate) struct Testing {
-    /// Only this one
+pub(crate) struct McpTestArgs {
+    /// Test only this server
     pub(crate) name: Option<String>,
     #[command(flatten)]
-    pub(crate) here: Here,
+    pub(crate) scope: McpScopeArgs,
 }

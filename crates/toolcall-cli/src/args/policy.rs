@@ -1,5 +1,5 @@
-//! What can be said on the command line about rules and trust.
-//! It only describes; nothing is done here.
+//! The arguments of `toolcall policy` and `toolcall trust`, and their help texts.
+//! It only declares them.
 
 use std::path::PathBuf;
 
@@ -12,154 +12,155 @@ Examples:
   toolcall policy explain --tool write_file --input '{\"path\": \".env\", \"content\": \"\"}'
   toolcall policy explain 'make' --json | jq -r .verdict
 
-Nothing is run, asked or kept.
+Runs nothing, asks nothing and records nothing.
 ";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
-  toolcall policy check                the files that hold in this folder
-  toolcall policy check new.toml       a file that does not hold yet
+  toolcall policy check                the files that apply in this directory
+  toolcall policy check new.toml       a file that does not apply yet
 
-Exit code 1 if a file is broken: then every call is denied until it is mended.
+Exit code 1 if a file has an error: every call is denied until you fix it.
 ";
 
 const LIST_EXAMPLES: &str = "\
 Examples:
-  toolcall policy list                 every rule that holds here, and where it is from
-  toolcall policy forget 3f2a91bc      takes a kept answer out, by its id
+  toolcall policy list                 every rule that applies here, and its file
+  toolcall policy forget 3f2a91bc      forget a remembered answer, by its id
   toolcall policy forget --all
 ";
 
 const TRY_EXAMPLES: &str = "\
 Examples:
   toolcall history export --out calls.jsonl
-  toolcall policy try calls.jsonl                       what the rules of today would say
-  toolcall policy try calls.jsonl --policy new.toml     with rules that do not hold yet
+  toolcall policy try calls.jsonl                       with the present rules
+  toolcall policy try calls.jsonl --policy new.toml     with rules that do not apply yet
   toolcall history export last | toolcall policy try - --mode read-only
 
-Every call is judged in the folder of its session, by what it said it would do. Nothing is run,
-asked or kept.
+Evaluates what each call announced, in the directory of its session. Runs nothing, asks nothing and
+records nothing.
 ";
 
-/// What to do with rules.
+/// The commands of `toolcall policy`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum PolicyTask {
-    /// Say what would become of a command or a call, and why
+pub(crate) enum PolicyCommand {
+    /// Show whether a command or call would be allowed, and why
     #[command(after_help = EXPLAIN_EXAMPLES)]
-    Explain(Explaining),
-    /// Read policy files and say what is wrong with them
+    Explain(PolicyExplainArgs),
+    /// Check policy files for errors
     #[command(after_help = CHECK_EXAMPLES)]
-    Check(Checking),
-    /// List the rules that hold in a folder, with the answers that were kept
+    Check(PolicyCheckArgs),
+    /// List the rules that apply in a directory, and the remembered answers
     #[command(after_help = LIST_EXAMPLES)]
-    List(Ruled),
-    /// Take back answers that were kept
-    Forget(Forgetting),
-    /// Judge recorded calls again, and show what would be different
+    List(PolicyScopeArgs),
+    /// Forget remembered answers
+    Forget(PolicyForgetArgs),
+    /// Evaluate recorded calls again, and show what would be different
     #[command(after_help = TRY_EXAMPLES)]
-    Try(Trying),
+    Try(PolicyTryArgs),
 }
 
-/// Which rules hold, and where.
+/// Options that override or extend the policy.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Ruling {
-    /// How much is done without asking, instead of what the policy says
+pub(crate) struct PolicyArgs {
+    /// What is allowed without asking, instead of the policy's mode
     #[arg(long, value_name = "MODE")]
     pub(crate) mode: Option<ModeName>,
-    /// Rules of this file hold, too
+    /// Apply the rules of this file, too
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 }
 
-/// Which rules, and how they are told.
+/// Common arguments of the `toolcall policy` commands.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Ruled {
+pub(crate) struct PolicyScopeArgs {
     #[command(flatten)]
-    pub(crate) ruling: Ruling,
-    /// The folder they hold in; the current one if left out
-    #[arg(long, value_name = "FOLDER")]
+    pub(crate) policy_args: PolicyArgs,
+    /// The directory whose rules apply [default: the current directory]
+    #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What is explained.
+/// Arguments of `toolcall policy explain`.
 #[derive(Debug, Args)]
-pub(crate) struct Explaining {
+pub(crate) struct PolicyExplainArgs {
     /// A command line
     #[arg(required_unless_present = "tool", conflicts_with_all = ["tool", "input"])]
     pub(crate) command: Option<String>,
     /// A tool, instead of a command
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// What the tool is given, as one JSON object
+    /// The input of the tool, as one JSON object
     #[arg(long, value_name = "JSON", requires = "tool", default_value = "{}")]
     pub(crate) input: String,
     #[command(flatten)]
-    pub(crate) ruled: Ruled,
+    pub(crate) scope: PolicyScopeArgs,
 }
 
-/// What is checked.
+/// Arguments of `toolcall policy check`.
 #[derive(Debug, Args)]
-pub(crate) struct Checking {
-    /// Files to read; those that hold in the folder if left out
+pub(crate) struct PolicyCheckArgs {
+    /// The files to check [default: those that apply in the directory]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) ruled: Ruled,
+    pub(crate) scope: PolicyScopeArgs,
 }
 
-/// What is forgotten.
+/// Arguments of `toolcall policy forget`.
 #[derive(Debug, Args)]
-pub(crate) struct Forgetting {
+pub(crate) struct PolicyForgetArgs {
     /// The ids that `toolcall policy list` shows
     #[arg(required_unless_present = "all")]
     pub(crate) ids: Vec<String>,
-    /// Everything that was kept for the folder and everywhere
+    /// Forget every answer remembered for this directory or for all directories
     #[arg(long, conflicts_with = "ids")]
     pub(crate) all: bool,
     #[command(flatten)]
-    pub(crate) ruled: Ruled,
+    pub(crate) scope: PolicyScopeArgs,
 }
 
-/// What is judged again.
+/// Arguments of `toolcall policy try`.
 #[derive(Debug, Args)]
-pub(crate) struct Trying {
-    /// What `toolcall history export` wrote; `-` for standard input
+pub(crate) struct PolicyTryArgs {
+    /// A file written by `toolcall history export`; `-` for standard input
     pub(crate) export: PathBuf,
     #[command(flatten)]
-    pub(crate) ruling: Ruling,
+    pub(crate) policy_args: PolicyArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Which project is trusted.
+/// Arguments of `toolcall trust`.
 #[derive(Debug, Args)]
-pub(crate) struct Trusting {
-    /// The project; the current folder if left out
-    pub(crate) folder: Option<PathBuf>,
+pub(crate) struct TrustArgs {
+    /// The directory of the project [default: the current directory]
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
     /// Trust it without asking
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Take back the trust
+    /// Stop trusting it
     #[arg(long, conflicts_with = "yes")]
     pub(crate) revoke: bool,
-    /// Print JSON; nothing is asked, so nothing is trusted without `--yes`
+    /// Print JSON. It does not ask, so it trusts nothing without `--yes`
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// The modes, as they are written.
+/// The modes, as written on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeName {
-    /// Everything runs without a question; deny rules, ask rules and protected paths still hold
+    /// Everything is allowed without asking; deny rules, ask rules and protected paths still apply
     AllowAll,
-    /// Files in the folder are read and written; the rest is asked
+    /// Reading and writing inside the working directory is allowed; everything else is asked
     AcceptEdits,
-    /// Files in the folder are read; the rest is asked
+    /// Reading inside the working directory is allowed; everything else is asked
     Ask,
-    /// Files in the folder are read; what changes anything is denied
+    /// Reading inside the working directory is allowed; changing anything is denied
     ReadOnly,
     /// Everything is denied
     DenyAll,

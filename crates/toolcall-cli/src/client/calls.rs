@@ -1,5 +1,5 @@
-//! The calls of a session as a client knows them: folded from what it was told.
-//! It shows each event once it has its place, and makes none up.
+//! The calls of a session, as a client reconstructs them from the agent's updates.
+//! It shows each event after it is applied, and invents none.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,23 +21,27 @@ impl Calls {
         self.known.get(id)
     }
 
-    /// A report of a call, of which nothing may be known yet. Nothing if it names none.
-    pub(super) fn hear(&mut self, report: &Value, viewer: &mut impl Viewer) -> Option<CallId> {
-        let id = CallId::new(report["toolCallId"].as_str()?);
+    /// Applies an update of a new or known call. Returns `None` if the update names no call.
+    pub(super) fn apply_update(
+        &mut self,
+        update: &Value,
+        viewer: &mut impl Viewer,
+    ) -> Option<CallId> {
+        let id = CallId::new(update["toolCallId"].as_str()?);
         let (events, printed) = match self.known.get(&id) {
             Some(call) => {
                 let Decoded {
                     events, printed, ..
-                } = Decoder::default().decode(call, report);
+                } = Decoder::default().decode(call, update);
                 (events, printed)
             }
             None => {
-                let announcement = Decoder::default().announce(report).ok()?;
+                let announcement = Decoder::default().announce(update).ok()?;
                 self.begin(announcement, viewer)
             }
         };
         for event in &events {
-            self.tell(&id, event, viewer);
+            self.apply_event(&id, event, viewer);
         }
         if let Some(printed) = printed {
             self.print(&id, &printed, viewer);
@@ -45,8 +49,8 @@ impl Calls {
         Some(id)
     }
 
-    /// Something that the client did itself.
-    pub(super) fn tell(&mut self, id: &CallId, event: &Event, viewer: &mut impl Viewer) {
+    /// Applies an event and shows it.
+    pub(super) fn apply_event(&mut self, id: &CallId, event: &Event, viewer: &mut impl Viewer) {
         let now = self.clock.now();
         if let Some(call) = self.known.get_mut(id)
             && call.apply(event, now).is_ok()
@@ -55,7 +59,7 @@ impl Calls {
         }
     }
 
-    /// Begins a call; what the same report says beyond that is left to do.
+    /// Begins a call. Returns the further events and output of the same update.
     fn begin(
         &mut self,
         announcement: Announcement,

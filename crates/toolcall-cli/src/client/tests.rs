@@ -1,4 +1,4 @@
-//! The client against an agent that only says what it is told to.
+//! The client against a scripted agent.
 //! Every line that the client sends is compared.
 
 use expect_test::{Expect, expect};
@@ -6,60 +6,65 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, duplex, split};
 
 use super::*;
-use crate::approver::{Answering, Voice};
+use crate::approver::{AnswerMode, Commentary};
 use crate::screen;
 
-/// What a client that hears these messages while it waits for its prompt shows and sends.
-async fn check(answering: Answering, messages: Vec<Value>, expected: Expect) {
+/// Checks what a client shows and sends when it gets these messages before the answer to its prompt.
+async fn check(answer_mode: AnswerMode, messages: Vec<Value>, expected: Expect) {
     let (near, far) = duplex(64 * 1024);
     let agent = tokio::spawn(async move {
         let (reader, mut writer) = split(near);
         let mut lines = BufReader::new(reader).lines();
         let answer =
             |id: u64| json!({"id": id, "result": {"sessionId": "s", "stopReason": "end_turn"}});
-        let mut said = vec![vec![answer(0)], vec![answer(1)], messages].into_iter();
-        let mut heard = Vec::new();
+        let mut replies = vec![vec![answer(0)], vec![answer(1)], messages].into_iter();
+        let mut received = Vec::new();
         while let Some(line) = lines.next_line().await.expect("a pipe") {
-            heard.push(line);
-            for message in said.next().unwrap_or_else(|| vec![answer(2)]) {
+            received.push(line);
+            for message in replies.next().unwrap_or_else(|| vec![answer(2)]) {
                 let line = format!("{message}\n");
                 writer.write_all(line.as_bytes()).await.expect("a pipe");
             }
         }
-        heard
+        received
     });
-    let (screen, writing) = screen::open().expect("a screen");
-    let errand = Errand {
+    let (screen, output) = screen::open().expect("a screen");
+    let task = ClientTask {
         cwd: "/w".into(),
-        text: "Go on.".to_owned(),
-        stops: |call| call.output().text().contains("enough"),
-        printing: Printing::Terminal,
-        pace: Pace::AtOnce,
+        prompt: "Go on.".to_owned(),
+        should_stop: |call| call.output().text().contains("enough"),
+        output_mode: CommandOutputMode::Terminal,
+        pace: Pace::Immediate,
     };
-    let approver = ScreenApprover::new(answering, Voice::Silent, screen.clone(), Pace::AtOnce);
-    let mut seen = Seen::default();
-    let client = Client::new(far, errand, approver, &mut seen, screen).expect("a client");
-    assert_eq!(client.run().await.expect("an answer"), Left::Answered);
+    let approver = ScreenApprover::new(
+        answer_mode,
+        Commentary::Hidden,
+        screen.clone(),
+        Pace::Immediate,
+    );
+    let mut seen = RecordedEvents::default();
+    let client = Client::new(far, task, approver, &mut seen, screen).expect("a client");
+    assert_eq!(client.run().await.expect("an answer"), ClientExit::Answered);
     let sent = agent.await.expect("an agent");
-    writing.finish().expect("a screen");
-    let told = [&seen.0[..], &sent[3..]].concat().join("\n") + "\n";
-    expected.assert_eq(&told);
+    output.finish().expect("a screen");
+    let log = [&seen.0[..], &sent[3..]].concat().join("\n") + "\n";
+    expected.assert_eq(&log);
 }
 
-/// The names of what happened.
+/// A viewer that records the names of events.
 #[derive(Default)]
-struct Seen(Vec<String>);
+struct RecordedEvents(Vec<String>);
 
-impl Viewer for &mut Seen {
+impl Viewer for &mut RecordedEvents {
     fn event(&mut self, call: &ToolCall, event: &Event) {
         self.0.push(format!("{} {}", event.name(), call.title()));
     }
 
-    fn said(&mut self, text: &str) {
+    fn message(&mut self, text: &str) {
         self.0.push(format!("said {text}"));
     }
 
-    fn planned(&mut self, plan: &Plan) {
+    fn plan(&mut self, plan: &Plan) {
         self.0.push(format!("planned {}", plan.entries.len()));
     }
 }
@@ -87,7 +92,7 @@ fn question() -> Value {
 #[tokio::test]
 async fn a_yes_is_the_option_that_allows_once() {
     check(
-        Answering::Yes("for a test"),
+        AnswerMode::Yes("for a test"),
         vec![announced(), question()],
         expect![[r#"
             announced ls
@@ -100,9 +105,9 @@ async fn a_yes_is_the_option_that_allows_once() {
 }
 
 #[tokio::test]
-async fn where_nobody_is_there_nothing_is_chosen() {
+async fn without_a_user_nothing_is_chosen() {
     check(
-        Answering::No("nobody is here"),
+        AnswerMode::No("nobody is here"),
         vec![announced(), question()],
         expect![[r#"
             announced ls
@@ -118,7 +123,7 @@ async fn a_question_without_a_fitting_option_is_not_answered_with_another() {
     let mut question = question();
     question["params"]["options"] = json!([{"optionId": "x", "name": "x", "kind": "reject_once"}]);
     check(
-        Answering::Yes("for a test"),
+        AnswerMode::Yes("for a test"),
         vec![announced(), question],
         expect![[r#"
             announced ls
@@ -142,7 +147,7 @@ async fn a_call_that_printed_enough_is_stopped_once() {
     let said = update(json!({"sessionUpdate": "agent_message_chunk",
         "content": {"type": "text", "text": "hello"}}));
     check(
-        Answering::No("nobody is asked"),
+        AnswerMode::No("nobody is asked"),
         vec![
             said,
             announced(),
@@ -168,26 +173,26 @@ async fn a_call_that_printed_enough_is_stopped_once() {
 
 #[test]
 fn every_choice_is_an_option_of_the_request() {
-    let (mut calls, mut seen) = (Calls::default(), Seen::default());
+    let (mut calls, mut seen) = (Calls::default(), RecordedEvents::default());
     let report = &announced()["params"]["update"];
-    let id = calls.hear(report, &mut &mut seen).expect("a call");
-    let asked = Asked::read(&question(), calls.get(&id).expect("a call"));
-    assert_eq!(asked.offers(), ["allow_always", "reject_always"]);
-    let no = |reason: Option<&str>| Chosen::No {
+    let id = calls.apply_update(report, &mut &mut seen).expect("a call");
+    let request = PermissionRequest::parse(&question(), calls.get(&id).expect("a call"));
+    assert_eq!(request.offers(), ["allow_always", "reject_always"]);
+    let no = |reason: Option<&str>| UserChoice::No {
         reason: reason.map(str::to_owned),
     };
-    let mut told = String::new();
-    for chosen in [
-        Chosen::Yes,
-        Chosen::Offer(0),
+    let mut answers = String::new();
+    for choice in [
+        UserChoice::Yes,
+        UserChoice::Offer(0),
         no(None),
         no(Some("not on a Friday")),
-        Chosen::Offer(1),
-        Chosen::Offer(2),
+        UserChoice::Offer(1),
+        UserChoice::Offer(2),
     ] {
-        let (answer, decision) = asked.answer(&chosen);
+        let (answer, decision) = request.answer(&choice);
         let effect = decision.map(|decision| decision.effect);
-        told += &format!("{} {effect:?}\n", answer["result"]);
+        answers += &format!("{} {effect:?}\n", answer["result"]);
     }
     expect![[r#"
         {"outcome":{"outcome":"selected","optionId":"my-allow_once"}} Some(Allow)
@@ -196,5 +201,5 @@ fn every_choice_is_an_option_of_the_request() {
         {"outcome":{"outcome":"selected","optionId":"my-reject_once"},"_meta":{"toolcall/reason":"not on a Friday"}} Some(Deny)
         {"outcome":{"outcome":"selected","optionId":"my-reject_always"}} Some(Deny)
         {"outcome":{"outcome":"cancelled"}} None
-    "#]].assert_eq(&told);
+    "#]].assert_eq(&answers);
 }

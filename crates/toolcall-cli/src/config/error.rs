@@ -1,9 +1,9 @@
-//! What is wrong with the settings: where it stands, what it is, what to write instead.
-//! It repeats no value: a key of a service may have been put in the wrong place.
+//! Errors in the settings file: position, problem, and what to write instead.
+//! They never repeat a value: the user may have pasted an API key into the wrong place.
 
 use std::ops::Range;
 
-/// Config that cannot be used, and why.
+/// An error in the settings file, with its position.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{file}:{line}:{column}: {problem}; {advice}")]
 pub(crate) struct ConfigError {
@@ -14,14 +14,14 @@ pub(crate) struct ConfigError {
     advice: String,
 }
 
-/// What is wrong, before anybody said where.
+/// A problem with a key or value, before its position is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct ConfigProblem {
     problem: String,
     advice: String,
 }
 
-impl Fault {
+impl ConfigProblem {
     pub(crate) fn new(problem: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
             problem: problem.into(),
@@ -29,7 +29,7 @@ impl Fault {
         }
     }
 
-    /// At this place of a text.
+    /// Adds the position of `span` in `text`.
     pub(crate) fn at(self, file: &str, text: &str, span: &Range<usize>) -> ConfigError {
         let before = before(text, span.start);
         let column = before.rsplit('\n').next().unwrap_or_default();
@@ -43,12 +43,12 @@ impl Fault {
     }
 }
 
-/// The line that something begins on, counted from 1.
+/// Returns the line on which `span` begins, counted from 1.
 pub(crate) fn line(text: &str, span: &Range<usize>) -> usize {
     before(text, span.start).matches('\n').count() + 1
 }
 
-/// A parser may point behind the end, or into a character.
+/// Returns the text before a byte offset. A parser may point past the end or into a character.
 fn before(text: &str, byte: usize) -> &str {
     &text[..text.floor_char_boundary(byte)]
 }

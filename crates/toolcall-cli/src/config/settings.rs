@@ -1,5 +1,5 @@
-//! The settings as values, and what the parts of the program make of them.
-//! It opens nothing; which keys there are is not said here.
+//! The settings as values, and their conversion to the configs of other crates.
+//! It opens nothing, and it does not define keys: `keys.rs` does.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,38 +10,38 @@ use toolcall_history::{Durability, KeepContent, KeepUndo, OnFailure};
 use toolcall_tools::web::{SearchSettings, Secret};
 
 use super::file;
-use crate::context::Walls;
-use crate::places::Person;
+use crate::context::CommandIsolation;
+use crate::environment::UserEnvironment;
 use crate::recording;
 
-const SECONDS_OF_A_DAY: u64 = 24 * 60 * 60;
+const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 
-/// How a person wants this program to work.
+/// The user's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Config {
     pub(crate) model: ModelChoice,
-    /// What is around commands.
-    pub(crate) walls: Walls,
-    pub(crate) history: HistoryWishes,
-    /// Calls that run side by side.
+    /// Whether commands run in a sandbox.
+    pub(crate) isolation: CommandIsolation,
+    pub(crate) history: HistoryOptions,
+    /// How many calls of a session run at the same time.
     pub(crate) running: usize,
-    /// How long a tool may run that states no time of its own.
+    /// How long a call may run if its tool sets no limit of its own.
     pub(crate) call_seconds: u64,
     pub(crate) search: SearchChoice,
-    /// Where the agent logs to, if it does.
+    /// The agent's log file.
     pub(crate) log: Option<PathBuf>,
 }
 
 /// Who answers prompts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ModelChoice {
-    /// The person.
+    /// The user, by typing calls.
     Manual,
-    /// A written turn.
+    /// A script file.
     Script(PathBuf),
 }
 
-/// As the command line says it: a script may be named relative to where one is.
+/// Parses the value of `--model`. Unlike in the settings file, the path of a script may be relative.
 impl std::str::FromStr for ModelChoice {
     type Err = anyhow::Error;
 
@@ -54,25 +54,25 @@ impl std::str::FromStr for ModelChoice {
     }
 }
 
-/// What is kept of calls.
+/// The settings of the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HistoryWishes {
+pub(crate) struct HistoryOptions {
     pub(crate) is_enabled: bool,
     pub(crate) durability: Durability,
     pub(crate) contents: KeepContent,
     pub(crate) on_failure: OnFailure,
-    /// How long edits can be undone; 0 for not at all.
+    /// For how many days edits can be undone; 0 for not at all.
     pub(crate) undo_days: u64,
 }
 
-/// Who searches the web.
+/// The service that searches the web.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SearchChoice {
-    Nobody,
+    None,
     SearXng {
         endpoint: String,
     },
-    /// The key is in a variable of the environment, so that no file has to hold it.
+    /// The key is in an environment variable, so that no file has to contain it.
     Brave {
         variable: String,
     },
@@ -86,26 +86,26 @@ impl Default for Config {
         let limits = Limits::default();
         Self {
             model: ModelChoice::Manual,
-            walls: Walls::None,
-            history: HistoryWishes::default(),
+            isolation: CommandIsolation::None,
+            history: HistoryOptions::default(),
             running: limits.running,
             call_seconds: limits.run.as_secs(),
-            search: SearchChoice::Nobody,
+            search: SearchChoice::None,
             log: None,
         }
     }
 }
 
-impl Default for HistoryWishes {
+impl Default for HistoryOptions {
     fn default() -> Self {
         Self {
             is_enabled: true,
             durability: Durability::default(),
             contents: KeepContent::default(),
-            // A person at work is better served by a warning than by a refusal.
+            // A warning interrupts the user's work less than refused calls.
             on_failure: OnFailure::GoOn,
             undo_days: match KeepUndo::default() {
-                KeepUndo::For(time) => time.as_secs() / SECONDS_OF_A_DAY,
+                KeepUndo::For(time) => time.as_secs() / SECONDS_PER_DAY,
                 KeepUndo::No => 0,
             },
         }
@@ -113,12 +113,12 @@ impl Default for HistoryWishes {
 }
 
 impl Config {
-    /// The settings of a person; the defaults where there is no file.
-    pub(crate) fn read(person: &Person) -> anyhow::Result<Self> {
-        Ok(file::read(person)?.settings)
+    /// Reads the user's settings; every key has its default if there is no file.
+    pub(crate) fn read(user: &UserEnvironment) -> anyhow::Result<Self> {
+        Ok(file::read(user)?.settings)
     }
 
-    /// The bounds of an engine.
+    /// Returns the limits of an engine.
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             running: self.running,
@@ -127,7 +127,7 @@ impl Config {
         }
     }
 
-    /// The service that searches the web, with its key from the environment.
+    /// Returns the service that searches the web, with its key from the environment.
     pub(crate) fn search(
         &self,
         environment: impl Fn(&str) -> Option<String>,
@@ -139,7 +139,7 @@ impl Config {
             })
         };
         Ok(match &self.search {
-            SearchChoice::Nobody => None,
+            SearchChoice::None => None,
             SearchChoice::SearXng { endpoint } => Some(SearchSettings::SearXng {
                 endpoint: endpoint.clone(),
             }),
@@ -155,18 +155,18 @@ impl Config {
     }
 }
 
-impl HistoryWishes {
-    /// How the history keeps what happens.
-    pub(crate) fn settings(&self) -> toolcall_history::HistoryConfig {
+impl HistoryOptions {
+    /// Returns the config of the history.
+    pub(crate) fn to_config(&self) -> toolcall_history::HistoryConfig {
         toolcall_history::HistoryConfig {
             durability: self.durability,
             on_failure: self.on_failure,
             keep: self.contents,
             undo: match self.undo_days {
                 0 => KeepUndo::No,
-                days => KeepUndo::For(Duration::from_secs(days * SECONDS_OF_A_DAY)),
+                days => KeepUndo::For(Duration::from_secs(days * SECONDS_PER_DAY)),
             },
-            ..recording::settings()
+            ..recording::history_config()
         }
     }
 }
@@ -177,28 +177,33 @@ mod tests {
 
     #[test]
     fn what_is_set_reaches_the_history() {
-        let wishes = HistoryWishes {
+        let options = HistoryOptions {
             is_enabled: true,
             durability: Durability::Power,
             contents: KeepContent::NoContents,
             on_failure: OnFailure::Refuse,
             undo_days: 2,
         };
-        let made = wishes.settings();
+        let config = options.to_config();
         assert_eq!(
-            (made.durability, made.keep, made.on_failure, made.undo),
+            (
+                config.durability,
+                config.keep,
+                config.on_failure,
+                config.undo
+            ),
             (
                 Durability::Power,
                 KeepContent::NoContents,
                 OnFailure::Refuse,
-                KeepUndo::For(Duration::from_secs(2 * SECONDS_OF_A_DAY))
+                KeepUndo::For(Duration::from_secs(2 * SECONDS_PER_DAY))
             )
         );
-        let never = HistoryWishes {
+        let never = HistoryOptions {
             undo_days: 0,
-            ..wishes
+            ..options
         };
-        assert_eq!(never.settings().undo, KeepUndo::No);
+        assert_eq!(never.to_config().undo, KeepUndo::No);
     }
 
     #[test]
@@ -235,7 +240,7 @@ mod tests {
             missing.to_string(),
             "`web.search` takes its key from `MY_KEY`, which is not set; set it, or write `search = \"none\"`"
         );
-        let nobody = Config::default().search(|_| None);
-        assert_eq!(nobody.unwrap(), None);
+        let none = Config::default().search(|_| None);
+        assert_eq!(none.unwrap(), None);
     }
 }

@@ -1,5 +1,5 @@
-//! The small project that the demo works on, in a temporary folder, with a policy of its own.
-//! Nothing is taken from the person's own settings.
+//! The small project that the demo works on, in a temporary directory, with its own policy.
+//! It does not use the user's settings.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use tempfile::TempDir;
 use toolcall_policy::UserDirs;
 
-use crate::places::Person;
+use crate::environment::UserEnvironment;
 
 const FILES: [(&str, &str); 5] = [
     (
@@ -61,8 +61,8 @@ wait
     (".gitignore", "/target\n"),
 ];
 
-/// What the person of the story has written into their policy.
-const POLICY: &str = r#"# The scripts of the project run without a question.
+/// The user policy of the demo.
+const POLICY: &str = r#"# The scripts of the project run without asking.
 [[allow]]
 exactly = ["sh tests/run.sh", "sh watch.sh"]
 
@@ -73,36 +73,36 @@ matches = ["cd src && rm -rf ."]
 refuses = ["sh tests/run.sh"]
 "#;
 
-/// The project, and a folder for what is kept. Both are gone with it.
-pub(crate) struct Project {
-    folder: TempDir,
+/// The project, with directories for its policy and history. Dropping it deletes them.
+pub(crate) struct DemoProject {
+    directory: TempDir,
 }
 
-impl Project {
-    /// Makes it.
-    pub(crate) fn make() -> anyhow::Result<Self> {
+impl DemoProject {
+    /// Creates the project.
+    pub(crate) fn create() -> anyhow::Result<Self> {
         let made = tempfile::Builder::new().prefix("toolcall-demo-").tempdir();
-        let folder = made.context("there is no place for the demo's project; set TMPDIR")?;
-        let project = Self { folder };
+        let directory = made.context("no temporary directory for the demo's project can be created; set TMPDIR to a writable directory")?;
+        let project = Self { directory };
         for (name, text) in FILES {
             write(&project.root().join(name), text)?;
         }
-        write(&project.person().places.policy(), POLICY)?;
+        write(&project.user().dirs.policy(), POLICY)?;
         Ok(project)
     }
 
-    /// Where its files are.
+    /// Returns the directory of its files.
     pub(crate) fn root(&self) -> PathBuf {
-        self.folder.path().join("greetings")
+        self.directory.path().join("greetings")
     }
 
-    /// Whose policy holds in the story, and where things are kept that it leaves.
-    pub(crate) fn person(&self) -> Person {
-        let place = |name: &str| self.folder.path().join(name);
-        Person {
-            places: UserDirs {
-                config: place("config"),
-                state: place("state"),
+    /// Returns the directories of its policy and history.
+    pub(crate) fn user(&self) -> UserEnvironment {
+        let subdirectory = |name: &str| self.directory.path().join(name);
+        UserEnvironment {
+            dirs: UserDirs {
+                config: subdirectory("config"),
+                state: subdirectory("state"),
             },
             home: None,
         }
@@ -112,6 +112,6 @@ impl Project {
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     fs::create_dir_all(path.parent().unwrap_or(path))?;
     fs::write(path, text)?;
-    // Whatever the mask says: a policy that others may write is refused.
+    // Regardless of the umask: a policy that others can write is refused.
     fs::set_permissions(path, fs::Permissions::from_mode(0o644))
 }

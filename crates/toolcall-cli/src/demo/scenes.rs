@@ -1,5 +1,5 @@
-//! The demo as people see it: what the model says as titles, and under them what happens to its calls.
-//! It shows what the client hears and waits for nothing.
+//! The text output of the demo: the model's messages as titles, and below them the events of its calls.
+//! It never waits.
 
 use std::collections::HashMap;
 
@@ -8,19 +8,19 @@ use toolcall::{CallId, Event, Plan, PlanStatus, Reader as _, Ticket, ToolCall};
 
 use crate::client::Viewer;
 use crate::screen::Screen;
-use crate::view::{BOLD, BUSY, DIM, GOOD, INDENT, Lines, one_line, painted, width};
+use crate::view::{BOLD, BUSY, DIM, EventLines, GOOD, INDENT, one_line, paint, width};
 
-/// The view.
+/// The viewer of the demo.
 pub(super) struct Scenes {
-    lines: Lines,
+    lines: EventLines,
     screen: Screen,
-    /// What is being said.
+    /// The message that is being received.
     title: String,
-    /// How each call was described last.
+    /// The latest description of each call.
     described: HashMap<CallId, Description>,
 }
 
-/// What a line says of a call beside what happened.
+/// The parts of a line that describe the call rather than the event.
 #[derive(PartialEq)]
 struct Description {
     title: String,
@@ -28,10 +28,10 @@ struct Description {
 }
 
 impl Scenes {
-    /// Shows the person's prompt first.
+    /// Creates the viewer and shows the user's prompt.
     pub(super) fn new(screen: Screen, prompt: &str) -> Self {
         let scenes = Self {
-            lines: Lines::new(screen.clone(), width()),
+            lines: EventLines::new(screen.clone(), width()),
             screen,
             title: String::new(),
             described: HashMap::new(),
@@ -40,7 +40,7 @@ impl Scenes {
         scenes
     }
 
-    /// A title is complete when something else comes.
+    /// Shows the title. It is complete when anything else arrives.
     fn show_title(&mut self) {
         let title = std::mem::take(&mut self.title);
         if !title.trim().is_empty() {
@@ -49,7 +49,7 @@ impl Scenes {
         }
     }
 
-    /// A description is worth a line if that line says something new.
+    /// Returns whether an event is worth a line: a restated description is not, if nothing changed.
     fn is_news(&mut self, call: &ToolCall, event: &Event) -> bool {
         let now = Description {
             title: call.title().to_owned(),
@@ -63,7 +63,7 @@ impl Scenes {
     fn show(&self, text: &str, indent: &str, style: Style) {
         let options = textwrap::Options::new(width()).subsequent_indent(indent);
         for line in textwrap::wrap(&toolcall::text::clean_block(text), options) {
-            self.screen.line(&painted(style, &line));
+            self.screen.line(&paint(style, &line));
         }
     }
 }
@@ -76,11 +76,11 @@ impl Viewer for Scenes {
         }
     }
 
-    fn said(&mut self, text: &str) {
+    fn message(&mut self, text: &str) {
         self.title.push_str(text);
     }
 
-    fn planned(&mut self, plan: &Plan) {
+    fn plan(&mut self, plan: &Plan) {
         self.show_title();
         for entry in &plan.entries {
             let (symbol, style) = match entry.status {
@@ -90,16 +90,16 @@ impl Viewer for Scenes {
             };
             let step = format!("{symbol} {}", one_line(&entry.content));
             self.screen
-                .line(&format!("{INDENT}{}", painted(style, &step)));
+                .line(&format!("{INDENT}{}", paint(style, &step)));
         }
     }
 
-    /// Below what was typed, if anything was asked.
+    /// Ends the line of a prompt, if there is one.
     fn interrupted(&mut self) {
         self.screen.line("");
     }
 
-    fn over(&mut self) {
+    fn finish(&mut self) {
         self.show_title();
     }
 }

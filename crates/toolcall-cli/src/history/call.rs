@@ -1,5 +1,5 @@
-//! `toolcall history call`: one call, with all that happened to it.
-//! What was kept is shown as it is; what was left out says so itself.
+//! `toolcall history call`: shows one call with all its events.
+//! It shows records as they are; redacted parts are marked in them.
 
 use std::process::ExitCode;
 
@@ -11,67 +11,68 @@ use toolcall_history::{CallHistory, QuestionRow, UndoState};
 use super::find::{self, full_name};
 use super::open;
 use super::show::call_json;
-use crate::args::Calling;
+use crate::args::HistoryCallArgs;
 use crate::screen;
+use crate::time::{local, millis};
 use crate::view::{
-    BOLD, DIM, INDENT, event_detail, event_json, fitted, one_line, outcome, painted, preview,
-    width, wrapped,
+    BOLD, DIM, INDENT, event_detail, event_json, fit, one_line, outcome, paint, pluralize, preview,
+    width, wrap,
 };
-use crate::when::{local, millis};
 
-/// How many lines of one text are shown to people.
-const MOST_LINES: usize = 60;
+/// How many lines of one text are shown.
+const MAX_LINES: usize = 60;
 
 /// Shows a call.
-pub(super) fn run(calling: &Calling) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &HistoryCallArgs) -> anyhow::Result<ExitCode> {
     let archive = open()?;
-    let line = find::call(&archive, &calling.named)?;
-    let told = archive.call(&line.session, &line.id)?;
-    let call = replay(&told.records).pop();
-    let lines = match calling.json {
-        true => vec![format!("{:#}", as_json(&told, call.as_ref()))],
-        false => lines(&told, call.as_ref()),
+    let line = find::call(&archive, &args.selector)?;
+    let history = archive.call(&line.session, &line.id)?;
+    let call = replay(&history.records).pop();
+    let lines = if args.json {
+        vec![format!("{:#}", as_json(&history, call.as_ref()))]
+    } else {
+        lines(&history, call.as_ref())
     };
     screen::print(&lines)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn lines(told: &CallHistory, call: Option<&ToolCall>) -> Vec<String> {
-    let mut lines = head(told);
+fn lines(history: &CallHistory, call: Option<&ToolCall>) -> Vec<String> {
+    let mut lines = head(history);
     let mut part = |name: &str, body: Vec<String>| {
         if !body.is_empty() {
-            lines.push(painted(BOLD, name));
+            lines.push(paint(BOLD, name));
             lines.extend(body);
         }
     };
-    part("decision", decision(told));
+    part("decision", decision(history));
     if let Some(call) = call {
         part("input", call.input().map(input_lines).unwrap_or_default());
         part("changes", preview(&edits(call), width()));
-        part("output", cut(&printed(call)));
-        part("events", events(told, call));
+        part("output", shortened(&output(call)));
+        part("events", events(history, call));
     }
-    if told.undo == UndoState::Yes {
-        let name = one_line(&full_name(&told.line));
+    if history.undo == UndoState::Yes {
+        let name = one_line(&full_name(&history.line));
         let how = format!("undo it with `toolcall history undo {name}`");
-        lines.push(painted(DIM, &how));
+        lines.push(paint(DIM, &how));
     }
     lines
 }
 
-fn head(told: &CallHistory) -> Vec<String> {
-    let line = &told.line;
-    let sign = outcome(&line.status);
-    let ending = format!("{} {}", sign.symbol, sign.word);
+fn head(history: &CallHistory) -> Vec<String> {
+    let line = &history.line;
+    let display = outcome(&line.status);
+    let ending = format!("{} {}", display.symbol, display.word);
     let room = width().saturating_sub(ending.chars().count() + 1);
     let mut lines = vec![format!(
         "{} {}",
-        painted(sign.style, &ending),
-        painted(BOLD, fitted(&line.title, room).trim_end())
+        paint(display.style, &ending),
+        paint(BOLD, fit(&line.title, room).trim_end())
     )];
     let when = local(line.announced);
     let (waited, ran) = (duration(line.waited), duration(line.ran));
-    lines.extend(wrapped(
+    lines.extend(wrap(
         &format!(
             "{}, {} ({})",
             full_name(line),
@@ -80,34 +81,34 @@ fn head(told: &CallHistory) -> Vec<String> {
         ),
         width(),
     ));
-    lines.extend(wrapped(
+    lines.extend(wrap(
         &format!(
-            "{when}; waited for people {waited}, ran {ran}, {} bytes",
-            line.bytes
+            "{when}; waited for you {waited}, ran {ran}, {}",
+            pluralize(line.bytes, "byte")
         ),
         width(),
     ));
     if let Some(reason) = &line.reason {
-        lines.extend(wrapped(reason, width()));
+        lines.extend(wrap(reason, width()));
     }
     lines
 }
 
-/// Who decided, and how long people took.
-fn decision(told: &CallHistory) -> Vec<String> {
-    let mut said: Vec<String> = told.questions.iter().map(question).collect();
-    let line = &told.line;
-    if let (Some(effect), true) = (line.effect, told.questions.is_empty()) {
+/// Returns who decided, and how long the user took.
+fn decision(history: &CallHistory) -> Vec<String> {
+    let mut lines: Vec<String> = history.questions.iter().map(question).collect();
+    let line = &history.line;
+    if let Some(effect) = line.effect
+        && history.questions.is_empty()
+    {
         let by = judge(line.judge.as_deref(), line.rule.as_deref());
-        said.push(format!("{} by {by}", effect_word(effect)));
+        lines.push(format!("{} by {by}", effect_word(effect)));
     }
-    said.iter()
-        .flat_map(|said| wrapped(said, width()))
-        .collect()
+    lines.iter().flat_map(|line| wrap(line, width())).collect()
 }
 
 fn question(question: &QuestionRow) -> String {
-    let asked = format!("asked, says rule `{}`", question.because);
+    let asked = format!("asked because of rule `{}`", question.because);
     match (question.effect, question.answered) {
         (Some(effect), Some(answered)) => {
             let by = judge(question.judge.as_deref(), question.rule.as_deref());
@@ -121,8 +122,8 @@ fn question(question: &QuestionRow) -> String {
 fn judge(judge: Option<&str>, rule: Option<&str>) -> String {
     match (judge, rule) {
         (Some("rule"), Some(rule)) => format!("rule `{rule}`"),
-        (Some("person"), Some(rule)) => format!("a person, and kept: {rule}"),
-        (Some("person"), None) => "a person, this once".to_owned(),
+        (Some("person"), Some(rule)) => format!("the user, and remembered: {rule}"),
+        (Some("person"), None) => "the user, this once".to_owned(),
         (Some("unseen"), _) => "the agent itself".to_owned(),
         (Some(other), _) => other.to_owned(),
         (None, _) => "nobody".to_owned(),
@@ -138,8 +139,8 @@ fn effect_word(effect: Effect) -> &'static str {
 
 fn input_lines(input: &Input) -> Vec<String> {
     match input {
-        Input::Json(value) => cut(&format!("{value:#}")),
-        Input::Text(text) => cut(text),
+        Input::Json(value) => shortened(&format!("{value:#}")),
+        Input::Text(text) => shortened(text),
     }
 }
 
@@ -151,88 +152,91 @@ fn edits(call: &ToolCall) -> Vec<Content> {
         .collect()
 }
 
-/// What it gave back, or else what it printed.
-fn printed(call: &ToolCall) -> String {
-    let texts = given(call);
-    match texts.is_empty() {
-        true => call.output().text(),
-        false => texts.join("\n"),
+/// Returns the texts of the result, or else the printed output.
+fn output(call: &ToolCall) -> String {
+    let texts = result_texts(call);
+    if texts.is_empty() {
+        call.output().text()
+    } else {
+        texts.join("\n")
     }
 }
 
-/// The texts that it gave back.
-fn given(call: &ToolCall) -> Vec<&str> {
+/// Returns the texts of the result.
+fn result_texts(call: &ToolCall) -> Vec<&str> {
     let content = call.finish().map(|finish| finish.result.content.iter());
     let texts = content.into_iter().flatten().filter_map(Content::as_text);
     texts.map(|text| &**text).collect()
 }
 
-/// Beginning and end of a text, indented; long lines go over several.
-fn cut(text: &str) -> Vec<String> {
+/// Returns the beginning and end of a text, indented. Long lines are broken.
+fn shortened(text: &str) -> Vec<String> {
     let room = width().saturating_sub(INDENT.len()).max(1);
     let clean = clean_block(text);
-    let lines = clean.lines().flat_map(|line| pieces(line, room));
+    let lines = clean.lines().flat_map(|line| chunks(line, room));
     let all: Vec<String> = lines.map(|line| format!("{INDENT}{line}")).collect();
-    if all.len() <= MOST_LINES {
+    if all.len() <= MAX_LINES {
         return all;
     }
-    let (first, rest) = all.split_at(MOST_LINES / 2);
-    let (passed, last) = rest.split_at(rest.len() - MOST_LINES / 2);
-    let said = format!("{INDENT}… {} more lines; --json has them …", passed.len());
-    let said = [painted(DIM, &said)];
-    [first, &said, last].concat()
+    let (first, rest) = all.split_at(MAX_LINES / 2);
+    let (omitted, last) = rest.split_at(rest.len() - MAX_LINES / 2);
+    let more = pluralize(omitted.len(), "more line");
+    let note = [paint(
+        DIM,
+        &format!("{INDENT}… {more}; use --json to see all …"),
+    )];
+    [first, &note, last].concat()
 }
 
-fn pieces(line: &str, room: usize) -> Vec<String> {
+/// Breaks a line into chunks of at most this many characters; at least one, which may be empty.
+fn chunks(line: &str, room: usize) -> Vec<String> {
     let chars: Vec<char> = line.chars().collect();
-    match chars.is_empty() {
-        true => vec![String::new()],
-        false => chars
-            .chunks(room)
-            .map(|piece| piece.iter().collect())
-            .collect(),
+    if chars.is_empty() {
+        return vec![String::new()];
     }
+    let chunks = chars.chunks(room);
+    chunks.map(|chunk| chunk.iter().collect()).collect()
 }
 
-fn events(told: &CallHistory, call: &ToolCall) -> Vec<String> {
-    let began = told.line.announced;
-    let lines = told.records.iter().map(|record| {
+fn events(history: &CallHistory, call: &ToolCall) -> Vec<String> {
+    let began = history.line.announced;
+    let lines = history.records.iter().map(|record| {
         let at = duration(record.at.since(began));
         let detail = one_line(&event_detail(call, &record.event));
         let text = format!("{:<14} {detail}", record.event.name());
         let room = width().saturating_sub(INDENT.len() + 9);
         format!(
             "{INDENT}{} {}",
-            painted(DIM, &format!("{at:>8}")),
-            fitted(&text, room).trim_end()
+            paint(DIM, &format!("{at:>8}")),
+            fit(&text, room).trim_end()
         )
     });
     lines.collect()
 }
 
-fn as_json(told: &CallHistory, call: Option<&ToolCall>) -> Value {
-    let mut shown = call_json(&told.line);
-    let line = &told.line;
+fn as_json(history: &CallHistory, call: Option<&ToolCall>) -> Value {
+    let mut shown = call_json(&history.line);
+    let line = &history.line;
     shown["decision"] = json!({
         "effect": shown["effect"],
         "by": line.judge,
         "rule": line.rule,
         "waited_ms": millis(line.waited),
     });
-    shown["questions"] = told.questions.iter().map(question_json).collect();
-    shown["can_undo"] = (told.undo == UndoState::Yes).into();
+    shown["questions"] = history.questions.iter().map(question_json).collect();
+    shown["can_undo"] = (history.undo == UndoState::Yes).into();
     if let Some(call) = call {
         shown["input"] = call.input().map(input_json).unwrap_or_default();
         shown["changes"] = edits(call).iter().filter_map(change_json).collect();
         shown["output"] = call.output().text().into();
-        shown["result"] = given(call).into();
+        shown["result"] = result_texts(call).into();
         let event = |record: &toolcall::Record| {
-            let mut told = event_json(call, &record.event);
-            told["at"] = record.at.to_string().into();
-            told["event"] = record.event.name().replace(' ', "_").into();
-            told
+            let mut object = event_json(call, &record.event);
+            object["at"] = record.at.to_string().into();
+            object["event"] = record.event.name().replace(' ', "_").into();
+            object
         };
-        shown["events"] = told.records.iter().map(event).collect();
+        shown["events"] = history.records.iter().map(event).collect();
     }
     shown
 }

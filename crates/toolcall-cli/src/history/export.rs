@@ -1,5 +1,5 @@
-//! `toolcall history export`: sessions as lines of JSON, to standard output or into a file.
-//! The lines are the library's; here they only get a place.
+//! `toolcall history export`: writes sessions as JSON lines, to standard output or a file.
+//! `toolcall-history` defines their format.
 
 use std::io::{BufWriter, ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
@@ -12,68 +12,71 @@ use toolcall_history::{Archive, ExportError, ExportScope};
 
 use super::find;
 use super::open;
-use crate::args::Exporting;
+use crate::args::HistoryExportArgs;
 use crate::screen;
+use crate::view::pluralize;
 
-/// Exports.
-pub(super) fn run(exporting: &Exporting) -> anyhow::Result<ExitCode> {
+/// Exports the sessions.
+pub(super) fn run(args: &HistoryExportArgs) -> anyhow::Result<ExitCode> {
     let archive = open()?;
-    let extents = extents(&archive, exporting)?;
-    match &exporting.out {
-        None => to_stdout(&archive, &extents)?,
+    let scopes = scopes(&archive, args)?;
+    match &args.out {
+        None => to_stdout(&archive, &scopes)?,
         Some(file) => {
-            let records = to_file(&archive, &extents, file)?;
-            let told = match exporting.json {
-                true => format!("{:#}", json!({"file": file, "records": records})),
-                false => format!("{records} records in {}", file.display()),
+            let records = to_file(&archive, &scopes, file)?;
+            let report = if args.json {
+                format!("{:#}", json!({"file": file, "records": records}))
+            } else {
+                let records = pluralize(records, "record");
+                format!("wrote {records} to {}", file.display())
             };
-            screen::print(&[told])?;
+            screen::print(&[report])?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn extents(archive: &Archive, exporting: &Exporting) -> anyhow::Result<Vec<ExportScope>> {
-    if exporting.sessions.is_empty() {
+fn scopes(archive: &Archive, args: &HistoryExportArgs) -> anyhow::Result<Vec<ExportScope>> {
+    if args.sessions.is_empty() {
         return Ok(vec![ExportScope::Everything]);
     }
-    let found = exporting.sessions.iter().map(|name| {
+    let found = args.sessions.iter().map(|name| {
         let session = find::session(archive, name)?;
         Ok(ExportScope::Session(session.id))
     });
     found.collect()
 }
 
-/// Whoever reads may have enough before the end.
-fn to_stdout(archive: &Archive, extents: &[ExportScope]) -> anyhow::Result<()> {
-    match write(archive, extents, &mut BufWriter::new(stdout().lock())) {
+/// A reader may close the pipe before the end.
+fn to_stdout(archive: &Archive, scopes: &[ExportScope]) -> anyhow::Result<()> {
+    match write(archive, scopes, &mut BufWriter::new(stdout().lock())) {
         Ok(_) => Ok(()),
         Err(ExportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Written beside its place first: half an export is never taken for a whole one.
-fn to_file(archive: &Archive, extents: &[ExportScope], file: &Path) -> anyhow::Result<u64> {
-    let folder = match file.parent() {
-        Some(folder) if folder != Path::new("") => folder.to_owned(),
+/// Writes a temporary file first, so that a partial export never looks complete.
+fn to_file(archive: &Archive, scopes: &[ExportScope], file: &Path) -> anyhow::Result<u64> {
+    let directory = match file.parent() {
+        Some(directory) if directory != Path::new("") => directory.to_owned(),
         Some(_) | None => PathBuf::from("."),
     };
-    let named = || format!("`{}` cannot be written", file.display());
-    let temporary = NamedTempFile::new_in(folder).with_context(named)?;
-    let records = write(archive, extents, &mut BufWriter::new(temporary.as_file()))?;
-    temporary.persist(file).with_context(named)?;
+    let context = || format!("`{}` cannot be written", file.display());
+    let temporary = NamedTempFile::new_in(directory).with_context(context)?;
+    let records = write(archive, scopes, &mut BufWriter::new(temporary.as_file()))?;
+    temporary.persist(file).with_context(context)?;
     Ok(records)
 }
 
 fn write(
     archive: &Archive,
-    extents: &[ExportScope],
+    scopes: &[ExportScope],
     out: &mut dyn Write,
 ) -> Result<u64, ExportError> {
     let mut records = 0;
-    for extent in extents {
-        records += archive.export(extent, out)?;
+    for scope in scopes {
+        records += archive.export(scope, out)?;
     }
     out.flush()?;
     Ok(records)

@@ -1,5 +1,5 @@
-//! Lists of sessions and of calls.
-//! What is listed is what was kept; nothing is folded here.
+//! `toolcall history` and `toolcall history search`: list sessions and calls.
+//! They print rows of the history; they do not replay events.
 
 use std::collections::{BTreeMap, HashMap};
 use std::process::ExitCode;
@@ -9,72 +9,72 @@ use toolcall::SessionId;
 use toolcall::text::duration;
 use toolcall_history::{Archive, CallRow, Filter, SessionRow};
 
-use super::find::{filter, is_about_calls, short_ids};
+use super::find::{filter, filters_calls, short_ids};
 use super::show::call_json;
-use super::{open, open_if_there};
-use crate::args::{Searching, Wanted};
+use super::{open, open_if_exists};
+use crate::args::{CallFilterArgs, HistorySearchArgs};
 use crate::screen;
-use crate::view::{BOLD, DIM, counted, fitted, outcome, painted, width};
-use crate::when::local;
+use crate::time::local;
+use crate::view::{BOLD, DIM, fit, outcome, paint, pluralize, width};
 
-/// How many sessions are listed if nothing else is said.
-const USUAL_SESSIONS: usize = 20;
-/// How many calls are listed if nothing else is said.
-const USUAL_CALLS: usize = 100;
+/// How many sessions are listed without `--limit`.
+const DEFAULT_SESSIONS: usize = 20;
+/// How many calls are listed without `--limit`.
+const DEFAULT_CALLS: usize = 100;
 /// The columns of a time.
-const TIME: usize = 21;
-const LEAST_TITLE: usize = 16;
+const TIME_COLUMNS: usize = 21;
+const MIN_TITLE: usize = 16;
 
-/// A session, and those of its calls that are wanted.
-struct Listed {
+/// A session, and its calls that match the filter.
+struct ListedSession {
     session: SessionRow,
-    /// As much of its id as is needed.
-    short: String,
+    /// The shortened id.
+    short_id: String,
     calls: Vec<CallRow>,
 }
 
 /// Lists sessions.
-pub(super) fn sessions(wanted: &Wanted, is_json: bool) -> anyhow::Result<ExitCode> {
-    let listed = match open_if_there()? {
-        Some(archive) => listed(&archive, wanted)?,
+pub(super) fn sessions(filter_args: &CallFilterArgs, is_json: bool) -> anyhow::Result<ExitCode> {
+    let listed = match open_if_exists()? {
+        Some(archive) => listed(&archive, filter_args)?,
         None => Vec::new(),
     };
-    let lines = match is_json {
-        true => vec![format!(
-            "{:#}",
-            listed.iter().map(as_json).collect::<Value>()
-        )],
-        false if listed.is_empty() => vec![none(wanted).to_owned()],
-        false => {
-            let note = limit_note(listed.len(), USUAL_SESSIONS, wanted);
-            lines(&listed).into_iter().chain(note).collect()
-        }
+    let lines = if is_json {
+        let listed: Value = listed.iter().map(as_json).collect();
+        vec![format!("{listed:#}")]
+    } else if listed.is_empty() {
+        vec![no_sessions(filter_args).to_owned()]
+    } else {
+        let note = limit_note(listed.len(), DEFAULT_SESSIONS, filter_args);
+        lines(&listed).into_iter().chain(note).collect()
     };
     screen::print(&lines)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn listed(archive: &Archive, wanted: &Wanted) -> anyhow::Result<Vec<Listed>> {
+fn listed(archive: &Archive, filter_args: &CallFilterArgs) -> anyhow::Result<Vec<ListedSession>> {
     let is_in_time = |session: &SessionRow| {
-        wanted.since.is_none_or(|since| session.latest >= since)
-            && wanted.until.is_none_or(|until| session.began < until)
+        filter_args
+            .since
+            .is_none_or(|since| session.latest >= since)
+            && filter_args.until.is_none_or(|until| session.began < until)
     };
-    let most = wanted.limit.unwrap_or(USUAL_SESSIONS);
+    let limit = filter_args.limit.unwrap_or(DEFAULT_SESSIONS);
     let mut ids = short_ids(archive)?;
     let mut listed = Vec::new();
     for session in archive.sessions()?.into_iter().filter(is_in_time) {
-        if listed.len() == most {
+        if listed.len() == limit {
             break;
         }
         let calls = archive.calls(&Filter {
             limit: Some(usize::MAX),
-            ..filter(wanted, Some(&session.id))
+            ..filter(filter_args, Some(&session.id))
         })?;
-        if !calls.is_empty() || !is_about_calls(wanted) {
-            let short = ids.remove(&session.id).unwrap_or_default();
-            listed.push(Listed {
+        if !calls.is_empty() || !filters_calls(filter_args) {
+            let short_id = ids.remove(&session.id).unwrap_or_default();
+            listed.push(ListedSession {
                 session,
-                short,
+                short_id,
                 calls,
             });
         }
@@ -82,61 +82,67 @@ fn listed(archive: &Archive, wanted: &Wanted) -> anyhow::Result<Vec<Listed>> {
     Ok(listed)
 }
 
-/// That there may be more, where nobody asked for so few.
-fn limit_note(listed: usize, usual: usize, wanted: &Wanted) -> Option<String> {
-    let is_cut = listed == usual && wanted.limit.is_none();
-    is_cut.then(|| painted(DIM, &format!("the latest {usual}; --limit shows more")))
+/// Returns a note that there may be more rows, if the default limit was reached.
+fn limit_note(listed: usize, default: usize, filter_args: &CallFilterArgs) -> Option<String> {
+    let is_cut = listed == default && filter_args.limit.is_none();
+    is_cut.then(|| paint(DIM, &format!("the latest {default}; --limit shows more")))
 }
 
-fn none(wanted: &Wanted) -> &'static str {
-    let any_time = wanted.since.is_none() && wanted.until.is_none();
-    match any_time && !is_about_calls(wanted) {
-        true => "nothing was recorded yet; `toolcall call` records every call",
-        false => "no session has a call like that; `toolcall history` lists all of them",
+fn no_sessions(filter_args: &CallFilterArgs) -> &'static str {
+    let any_time = filter_args.since.is_none() && filter_args.until.is_none();
+    if any_time && !filters_calls(filter_args) {
+        "no calls are recorded yet; `toolcall call` records every call"
+    } else {
+        "no session has a matching call; `toolcall history` lists all sessions"
     }
 }
 
-fn lines(listed: &[Listed]) -> Vec<String> {
-    let widest = listed.iter().map(|one| one.short.len()).max();
+fn lines(listed: &[ListedSession]) -> Vec<String> {
+    let widest = listed.iter().map(|one| one.short_id.len()).max();
     let widest = widest.unwrap_or_default();
     let mut lines = Vec::new();
     for one in listed {
         let session = &one.session;
-        let agent = match session.agent.is_empty() {
-            true => "(unknown agent)",
-            false => &session.agent,
+        let agent = if session.agent.is_empty() {
+            "(unknown agent)"
+        } else {
+            &session.agent
         };
         let room = width().saturating_sub(widest + 23);
         lines.push(format!(
             "{}  {}  {}",
-            painted(BOLD, &fitted(&one.short, widest)),
+            paint(BOLD, &fit(&one.short_id, widest)),
             local(session.began),
-            fitted(&format!("{agent} in {}", session.cwd), room).trim_end()
+            fit(&format!("{agent} in {}", session.cwd), room).trim_end()
         ));
         let note = match &*one.calls {
             [only] => format!("{} ({})", summary(&one.calls), only.title),
             [] | [_, ..] => summary(&one.calls),
         };
-        let note = fitted(&note, width().saturating_sub(widest + 2));
+        let note = fit(&note, width().saturating_sub(widest + 2));
         let indent = " ".repeat(widest + 2);
-        lines.push(format!("{indent}{}", painted(DIM, note.trim_end())));
+        lines.push(format!("{indent}{}", paint(DIM, note.trim_end())));
     }
     lines
 }
 
-/// How many calls there are, and how they ended.
+/// Returns the number of calls, and how they ended.
 pub(super) fn summary(calls: &[CallRow]) -> String {
     if calls.is_empty() {
         return "no calls".to_owned();
     }
-    let how: Vec<String> = endings(calls)
+    let by_status: Vec<String> = endings(calls)
         .into_iter()
         .map(|(status, count)| format!("{count} {}", outcome(status).word))
         .collect();
-    format!("{}: {}", counted(calls.len(), "call"), how.join(", "))
+    format!(
+        "{}: {}",
+        pluralize(calls.len(), "call"),
+        by_status.join(", ")
+    )
 }
 
-/// How often calls ended how.
+/// Counts calls by status.
 pub(super) fn endings(calls: &[CallRow]) -> BTreeMap<&str, u64> {
     let mut endings = BTreeMap::new();
     for call in calls {
@@ -145,11 +151,11 @@ pub(super) fn endings(calls: &[CallRow]) -> BTreeMap<&str, u64> {
     endings
 }
 
-fn as_json(listed: &Listed) -> Value {
+fn as_json(listed: &ListedSession) -> Value {
     session_json(&listed.session, &listed.calls)
 }
 
-/// A session for programs.
+/// Returns a session as JSON.
 pub(super) fn session_json(session: &SessionRow, calls: &[CallRow]) -> Value {
     json!({
         "session": session.id.as_str(),
@@ -165,23 +171,21 @@ pub(super) fn session_json(session: &SessionRow, calls: &[CallRow]) -> Value {
 }
 
 /// Lists calls of every session.
-pub(super) fn calls(searching: &Searching) -> anyhow::Result<ExitCode> {
+pub(super) fn calls(args: &HistorySearchArgs) -> anyhow::Result<ExitCode> {
     let archive = open()?;
     let found = archive.calls(&Filter {
-        limit: Some(searching.wanted.limit.unwrap_or(USUAL_CALLS)),
-        ..filter(&searching.wanted, None)
+        limit: Some(args.filter.limit.unwrap_or(DEFAULT_CALLS)),
+        ..filter(&args.filter, None)
     })?;
-    let lines = match searching.json {
-        true => vec![format!(
-            "{:#}",
-            found.iter().map(call_json).collect::<Value>()
-        )],
-        false if found.is_empty() => vec!["no call is like that".to_owned()],
-        false => {
-            let note = limit_note(found.len(), USUAL_CALLS, &searching.wanted);
-            let lines = call_lines(&found, &short_ids(&archive)?);
-            lines.into_iter().chain(note).collect()
-        }
+    let lines = if args.json {
+        let found: Value = found.iter().map(call_json).collect();
+        vec![format!("{found:#}")]
+    } else if found.is_empty() {
+        vec!["no call matches".to_owned()]
+    } else {
+        let note = limit_note(found.len(), DEFAULT_CALLS, &args.filter);
+        let lines = call_lines(&found, &short_ids(&archive)?);
+        lines.into_iter().chain(note).collect()
     };
     screen::print(&lines)?;
     Ok(ExitCode::SUCCESS)
@@ -194,25 +198,26 @@ fn call_lines(calls: &[CallRow], sessions: &HashMap<SessionId, String>) -> Vec<S
     };
     let ids: Vec<String> = calls.iter().map(name).collect();
     let widest = ids.iter().map(String::len).max().unwrap_or_default();
-    // Ending, run time and the spaces between take the rest, and the time, where there is room.
+    // Status, run time and spaces take 24 columns. The time is shown if there is room for it.
     let room = width().saturating_sub(widest + 24);
-    let (room, is_roomy) = match room.checked_sub(TIME) {
-        Some(left) if left >= LEAST_TITLE => (left, true),
+    let (room, shows_time) = match room.checked_sub(TIME_COLUMNS) {
+        Some(left) if left >= MIN_TITLE => (left, true),
         Some(_) | None => (room, false),
     };
     let line = |(call, id): (&CallRow, &String)| {
-        let sign = outcome(&call.status);
-        let ending = format!("{} {}", sign.symbol, fitted(sign.word, 10));
-        let when = match is_roomy {
-            true => format!("{}  ", painted(DIM, &local(call.announced))),
-            false => String::new(),
+        let display = outcome(&call.status);
+        let ending = format!("{} {}", display.symbol, fit(display.word, 10));
+        let time = if shows_time {
+            format!("{}  ", paint(DIM, &local(call.announced)))
+        } else {
+            String::new()
         };
         format!(
-            "{}  {when}{} {:>7}  {}",
-            painted(BOLD, &fitted(id, widest)),
-            painted(sign.style, &ending),
+            "{}  {time}{} {:>7}  {}",
+            paint(BOLD, &fit(id, widest)),
+            paint(display.style, &ending),
             duration(call.ran),
-            fitted(&call.title, room).trim_end()
+            fit(&call.title, room).trim_end()
         )
     };
     calls.iter().zip(&ids).map(line).collect()

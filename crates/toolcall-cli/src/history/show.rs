@@ -1,5 +1,5 @@
-//! `toolcall history show`: one session as a timeline.
-//! It brings together what was kept; how a timeline looks is the view's business.
+//! `toolcall history show`: shows one session as a timeline.
+//! It collects the data; `view/timeline.rs` draws it.
 
 use std::process::ExitCode;
 
@@ -13,34 +13,33 @@ use toolcall_history::{
 use super::find::{self, filter};
 use super::list::{session_json, summary};
 use super::open;
-use crate::args::Showing;
+use crate::args::HistoryShowArgs;
 use crate::screen;
-use crate::view::{BOLD, DIM, Timeline, fitted, one_line, painted, width};
-use crate::when::{local, millis};
+use crate::time::{local, millis};
+use crate::view::{BOLD, DIM, Timeline, fit, one_line, paint, width};
 
 /// Shows a session.
-pub(super) fn run(showing: &Showing) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &HistoryShowArgs) -> anyhow::Result<ExitCode> {
     let archive = open()?;
-    let session = find::session(&archive, &showing.session)?;
+    let session = find::session(&archive, &args.session)?;
     let mut calls = archive.calls(&Filter {
-        limit: Some(showing.wanted.limit.unwrap_or(usize::MAX)),
-        ..filter(&showing.wanted, Some(&session.id))
+        limit: Some(args.filter.limit.unwrap_or(usize::MAX)),
+        ..filter(&args.filter, Some(&session.id))
     })?;
     calls.reverse();
     let events = archive.session_events(&session.id)?;
-    let lines = match showing.json {
-        true => vec![format!("{:#}", as_json(&session, &calls, &events))],
-        false => {
-            let mut lines = head(&session, &calls, &events);
-            lines.extend(body(&session, &calls, &events));
-            lines
-        }
+    let lines = if args.json {
+        vec![format!("{:#}", as_json(&session, &calls, &events))]
+    } else {
+        let mut lines = head(&session, &calls, &events);
+        lines.extend(body(&session, &calls, &events));
+        lines
     };
     screen::print(&lines)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The timeline of a history's latest session, without a head.
+/// Returns the timeline of the latest session, without a heading.
 pub(crate) fn timeline(archive: &Archive) -> Result<Vec<String>, HistoryError> {
     let Some(session) = archive.sessions()?.into_iter().next() else {
         return Ok(Vec::new());
@@ -61,18 +60,18 @@ fn head(session: &SessionRow, calls: &[CallRow], events: &Events) -> Vec<String>
         Some(facts) => format!("{} {}", session.agent, facts.agent_version),
         None => session.agent.clone(),
     };
-    let place = format!("{} in {}", agent.trim_end(), session.cwd);
+    let origin = format!("{} in {}", agent.trim_end(), session.cwd);
     let id = one_line(session.id.as_str());
     let room = width().saturating_sub(id.chars().count() + 10);
     let lasted = duration(session.latest.since(session.began));
-    let told = format!("{}, for {lasted}; {}", local(session.began), summary(calls));
+    let summary = format!("{}, for {lasted}; {}", local(session.began), summary(calls));
     vec![
         format!(
             "session {}  {}",
-            painted(BOLD, &id),
-            fitted(&place, room).trim_end()
+            paint(BOLD, &id),
+            fit(&origin, room).trim_end()
         ),
-        painted(DIM, fitted(&told, width()).trim_end()),
+        paint(DIM, fit(&summary, width()).trim_end()),
         String::new(),
     ]
 }
@@ -87,28 +86,28 @@ fn facts(events: &Events) -> Option<&SessionFacts> {
     })
 }
 
-/// Calls and what was said, as it came.
+/// Returns calls and messages in order of time.
 fn body(session: &SessionRow, calls: &[CallRow], events: &Events) -> Vec<String> {
     let timeline = Timeline::new(calls, session.latest, width());
-    let mut said = events.iter().filter_map(speech).peekable();
+    let mut messages = events.iter().filter_map(message_line).peekable();
     let mut lines = Vec::new();
     if !calls.is_empty() {
         lines.push(timeline.head());
     }
     for call in calls {
-        while let Some((_, text)) = said.next_if(|(at, _)| *at <= call.announced) {
+        while let Some((_, text)) = messages.next_if(|(at, _)| *at <= call.announced) {
             lines.push(text);
         }
         lines.push(timeline.line(call));
     }
-    lines.extend(said.map(|(_, text)| text));
+    lines.extend(messages.map(|(_, text)| text));
     if !calls.is_empty() {
-        lines.push(painted(DIM, fitted(Timeline::LEGEND, width()).trim_end()));
+        lines.push(paint(DIM, fit(Timeline::LEGEND, width()).trim_end()));
     }
     lines
 }
 
-fn speech((at, event): &(Timestamp, SessionEvent)) -> Option<(Timestamp, String)> {
+fn message_line((at, event): &(Timestamp, SessionEvent)) -> Option<(Timestamp, String)> {
     let (by, text) = match event {
         SessionEvent::Said { by, text } => (by, text),
         SessionEvent::Opened(_)
@@ -116,11 +115,20 @@ fn speech((at, event): &(Timestamp, SessionEvent)) -> Option<(Timestamp, String)
         | SessionEvent::TurnEnded { .. }
         | SessionEvent::Planned(_) => return None,
     };
-    let line = format!("  {}: {text}", speaker(*by));
-    Some((*at, painted(DIM, fitted(&line, width()).trim_end())))
+    let line = format!("  {}: {text}", speaker_label(*by));
+    Some((*at, paint(DIM, fit(&line, width()).trim_end())))
 }
 
-fn speaker(by: Speaker) -> &'static str {
+fn speaker_label(by: Speaker) -> &'static str {
+    match by {
+        Speaker::Person => "user",
+        Speaker::Agent => "agent",
+        Speaker::Thought => "thought",
+    }
+}
+
+/// The speaker in JSON, whose words must not change.
+fn speaker_json(by: Speaker) -> &'static str {
     match by {
         Speaker::Person => "person",
         Speaker::Agent => "agent",
@@ -129,14 +137,14 @@ fn speaker(by: Speaker) -> &'static str {
 }
 
 fn as_json(session: &SessionRow, calls: &[CallRow], events: &Events) -> Value {
-    let mut told = session_json(session, calls);
-    told["calls"] = calls.iter().map(call_json).collect();
-    told["events"] = events.iter().map(event_json).collect();
-    told
+    let mut object = session_json(session, calls);
+    object["calls"] = calls.iter().map(call_json).collect();
+    object["events"] = events.iter().map(event_json).collect();
+    object
 }
 
 fn event_json((at, event): &(Timestamp, SessionEvent)) -> Value {
-    let mut told = match event {
+    let mut object = match event {
         SessionEvent::Opened(facts) => json!({
             "agent": &*facts.agent,
             "agent_version": &*facts.agent_version,
@@ -147,18 +155,18 @@ fn event_json((at, event): &(Timestamp, SessionEvent)) -> Value {
         }),
         SessionEvent::TurnBegan => json!({}),
         SessionEvent::TurnEnded { stop } => json!({"stop": &**stop}),
-        SessionEvent::Said { by, text } => json!({"by": speaker(*by), "text": &**text}),
+        SessionEvent::Said { by, text } => json!({"by": speaker_json(*by), "text": &**text}),
         SessionEvent::Planned(plan) => {
             let entries = plan.entries.iter().map(|entry| &*entry.content);
             json!({"entries": entries.collect::<Vec<&str>>()})
         }
     };
-    told["at"] = at.to_string().into();
-    told["event"] = event.name().replace(' ', "_").into();
-    told
+    object["at"] = at.to_string().into();
+    object["event"] = event.name().replace(' ', "_").into();
+    object
 }
 
-/// A call for programs, as lists have it.
+/// Returns a call as JSON, as in lists.
 pub(crate) fn call_json(call: &CallRow) -> Value {
     let effect = call.effect.map(|effect| match effect {
         Effect::Allow => "allow",

@@ -1,5 +1,5 @@
-//! `toolcall history undo`: what a call changed in files is taken back, if a person says so.
-//! What would be done is shown first; files are changed by the host of that session's folder alone.
+//! `toolcall history undo`: restores the files that a call changed, after the user confirms.
+//! It shows the changes first, and changes files only through the host of the session's directory.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,126 +12,126 @@ use toolcall_tools::{Toolset, ToolsetConfig};
 
 use super::find::{self, full_name};
 use super::open;
-use crate::args::Undoing;
+use crate::args::HistoryUndoArgs;
 use crate::consent::{Consent, ask};
-use crate::places::{Person, by_a_person};
+use crate::environment::{UserEnvironment, refuse_inside_tool_call};
 use crate::screen;
-use crate::view::{BOLD, fitted, one_line, painted, preview, width};
+use crate::view::{BOLD, fit, one_line, paint, preview, width};
 
 /// Undoes a call.
-pub(super) async fn run(undoing: &Undoing) -> anyhow::Result<ExitCode> {
-    by_a_person("history undo")?;
+pub(super) async fn run(args: &HistoryUndoArgs) -> anyhow::Result<ExitCode> {
+    refuse_inside_tool_call("history undo")?;
     let archive = open()?;
-    let call = find::call(&archive, &undoing.named)?;
+    let call = find::call(&archive, &args.selector)?;
     let kept = archive.kept_for_undo(&call.session, &call.id)?;
-    let kit = kit(&archive, &call)?;
-    let host = kit.host();
+    let toolset = toolset(&archive, &call)?;
+    let host = toolset.host();
     let plan = kept.look(&*host).await?;
     let edits: Vec<Content> = plan.edits().cloned().map(Content::Edit).collect();
-    if !undoing.json {
+    if !args.json {
         show(&call, &edits)?;
     }
-    let consent = match edits.is_empty() {
-        true => Consent::Given,
-        false => consent(undoing)?,
+    let consent = if edits.is_empty() {
+        Consent::Given
+    } else {
+        consent(args)?
     };
     if consent != Consent::Given {
-        return refuse(undoing, &call, &edits, consent);
+        return refuse(args, &call, &edits, consent);
     }
-    let undone = plan.carry_out(&*host).await?;
-    tell(undoing, &call, &edits, &undone)
+    let result = plan.carry_out(&*host).await?;
+    report(args, &call, &edits, &result)
 }
 
-/// The files of the session, as its calls saw them.
-fn kit(archive: &Archive, call: &CallRow) -> anyhow::Result<Toolset> {
+/// Opens the tools of the session's directory, for access to its files.
+fn toolset(archive: &Archive, call: &CallRow) -> anyhow::Result<Toolset> {
     let session = find::session(archive, call.session.as_str())?;
     if session.cwd.is_empty() {
         bail!(
-            "the folder of `{}` was not kept, so nothing can be undone there",
+            "the directory of session `{}` is not recorded, so its calls cannot be undone",
             one_line(session.id.as_str())
         );
     }
-    let state = Person::here()?.places.state;
+    let state = UserEnvironment::from_env()?.dirs.state;
     let settings = ToolsetConfig::new(vec![PathBuf::from(&session.cwd)], state);
-    Toolset::open(settings).with_context(|| format!("`{}` cannot be worked in", session.cwd))
+    Toolset::open(settings)
+        .with_context(|| format!("the directory `{}` cannot be opened", session.cwd))
 }
 
 fn show(call: &CallRow, edits: &[Content]) -> anyhow::Result<()> {
     let room = width().saturating_sub(5);
     let mut lines = vec![format!(
         "undo {}",
-        painted(BOLD, fitted(&call.title, room).trim_end())
+        paint(BOLD, fit(&call.title, room).trim_end())
     )];
-    match edits.is_empty() {
-        true => lines.push("  everything is as it was before this call already".to_owned()),
-        false => lines.extend(preview(edits, width())),
+    if edits.is_empty() {
+        lines.push("  the files are already as they were before this call".to_owned());
+    } else {
+        lines.extend(preview(edits, width()));
     }
     screen::print(&lines)
 }
 
-fn consent(undoing: &Undoing) -> anyhow::Result<Consent> {
-    if undoing.yes {
+fn consent(args: &HistoryUndoArgs) -> anyhow::Result<Consent> {
+    if args.yes {
         return Ok(Consent::Given);
     }
-    if undoing.json {
+    if args.json {
         return Ok(Consent::Unasked);
     }
-    Ok(ask("Do this?")?)
+    Ok(ask("Undo this?")?)
 }
 
 fn refuse(
-    undoing: &Undoing,
+    args: &HistoryUndoArgs,
     call: &CallRow,
     edits: &[Content],
     consent: Consent,
 ) -> anyhow::Result<ExitCode> {
-    match (undoing.json, consent) {
-        (true, _) => screen::print(&[told(call, edits, None)])?,
-        (false, Consent::Unasked) => {
-            bail!("there is no terminal to ask at; add --yes to undo it")
-        }
-        (false, Consent::Refused | Consent::Given) => {
-            screen::print(&["nothing was undone".to_owned()])?;
-        }
+    if args.json {
+        screen::print(&[as_json(call, edits, None)])?;
+    } else if consent == Consent::Unasked {
+        bail!("there is no terminal to ask at; add --yes to undo it");
+    } else {
+        screen::print(&["nothing was undone".to_owned()])?;
     }
     Ok(ExitCode::FAILURE)
 }
 
-fn tell(
-    undoing: &Undoing,
+fn report(
+    args: &HistoryUndoArgs,
     call: &CallRow,
     edits: &[Content],
-    undone: &UndoResult,
+    result: &UndoResult,
 ) -> anyhow::Result<ExitCode> {
-    let lines = match undoing.json {
-        true => vec![told(call, edits, Some(undone))],
-        false => {
-            let path = |path: &PathBuf| format!("as before: {}", one_line(&path.to_string_lossy()));
-            undone.restored.iter().map(path).collect()
-        }
+    let lines = if args.json {
+        vec![as_json(call, edits, Some(result))]
+    } else {
+        let line = |path: &PathBuf| format!("restored {}", one_line(&path.to_string_lossy()));
+        result.restored.iter().map(line).collect()
     };
     screen::print(&lines)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn told(call: &CallRow, edits: &[Content], undone: Option<&UndoResult>) -> String {
+fn as_json(call: &CallRow, edits: &[Content], result: Option<&UndoResult>) -> String {
     let paths = |paths: &[PathBuf]| -> Value {
         let text = paths.iter().map(|path| path.to_string_lossy());
         text.map(Value::from).collect()
     };
     let nothing = UndoResult::default();
-    let done = undone.unwrap_or(&nothing);
-    let told = json!({
+    let done = result.unwrap_or(&nothing);
+    let object = json!({
         "call": full_name(call),
-        "undone": undone.is_some(),
-        "changes": edits.iter().filter_map(change).collect::<Value>(),
+        "undone": result.is_some(),
+        "changes": edits.iter().filter_map(change_json).collect::<Value>(),
         "restored": paths(&done.restored),
         "unchanged": paths(&done.unchanged),
     });
-    format!("{told:#}")
+    format!("{object:#}")
 }
 
-fn change(content: &Content) -> Option<Value> {
+fn change_json(content: &Content) -> Option<Value> {
     let edit = content.as_edit()?;
     let path = edit.path.to_string_lossy();
     Some(match &edit.change {

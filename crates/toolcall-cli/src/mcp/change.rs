@@ -1,5 +1,5 @@
-//! `toolcall mcp add` and `remove`: the person's own settings, changed as a whole.
-//! A file that cannot be read is left as it is.
+//! `toolcall mcp add` and `remove`: change the user's `mcp.json`.
+//! A file that cannot be parsed is not changed.
 
 use std::fs::DirBuilder;
 use std::io::{ErrorKind, Write as _};
@@ -14,40 +14,39 @@ use toolcall_tools::mcp::{
     Address, Launch, Program, ServerSettings, Url, add_server, remove_server,
 };
 
-use crate::args::{Adding, Removing};
-use crate::places::{Person, by_a_person};
+use crate::args::{McpAddArgs, McpRemoveArgs};
+use crate::environment::{UserEnvironment, refuse_inside_tool_call};
 use crate::view::one_line;
 use toolcall_agent::own_file;
 
-/// Sets up a server.
-pub(crate) fn add(adding: &Adding) -> anyhow::Result<ExitCode> {
-    by_a_person("mcp add")?;
-    let server = ServerSettings::new(&adding.name, launch(adding)?);
-    if *server.name != *adding.name {
+/// Adds a server.
+pub(crate) fn add(args: &McpAddArgs) -> anyhow::Result<ExitCode> {
+    refuse_inside_tool_call("mcp add")?;
+    let server = ServerSettings::new(&args.name, launch(args)?);
+    if *server.name != *args.name {
         bail!(
-            "`{}` is no name for a server; use 1 to 64 letters, digits, `_`, `-` or `.`",
-            one_line(&adding.name)
+            "`{}` is not a valid server name; use 1 to 64 letters, digits, `_`, `-` or `.`",
+            one_line(&args.name)
         );
     }
-    let file = own_file(&Person::here()?.places);
-    let changed = add_server(&read(&file)?, &server).with_context(|| left_alone(&file))?;
+    let file = own_file(&UserEnvironment::from_env()?.dirs);
+    let changed = add_server(&read(&file)?, &server).with_context(|| not_changed(&file))?;
     write(&file, &changed)?;
     let (name, path) = (&server.name, one_line(&file.to_string_lossy()));
-    match adding.json {
-        true => anstream::println!("{:#}", json!({"name": &**name, "file": path})),
-        false => {
-            anstream::println!("set up `{name}` in {path}");
-            anstream::println!("try it with `toolcall mcp test {name}`");
-        }
+    if args.json {
+        anstream::println!("{:#}", json!({"name": &**name, "file": path}));
+    } else {
+        anstream::println!("added `{name}` to {path}");
+        anstream::println!("test it with `toolcall mcp test {name}`");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes a server out.
-pub(crate) fn remove(removing: &Removing) -> anyhow::Result<ExitCode> {
-    by_a_person("mcp remove")?;
-    let (name, file) = (&removing.name, own_file(&Person::here()?.places));
-    let changed = remove_server(&read(&file)?, name).with_context(|| left_alone(&file))?;
+/// Removes a server.
+pub(crate) fn remove(args: &McpRemoveArgs) -> anyhow::Result<ExitCode> {
+    refuse_inside_tool_call("mcp remove")?;
+    let (name, file) = (&args.name, own_file(&UserEnvironment::from_env()?.dirs));
+    let changed = remove_server(&read(&file)?, name).with_context(|| not_changed(&file))?;
     let path = one_line(&file.to_string_lossy());
     let Some(changed) = changed else {
         bail!(
@@ -56,29 +55,31 @@ pub(crate) fn remove(removing: &Removing) -> anyhow::Result<ExitCode> {
         );
     };
     write(&file, &changed)?;
-    match removing.json {
-        true => anstream::println!("{:#}", json!({"name": name, "file": path})),
-        false => anstream::println!("took `{}` out of {path}", one_line(name)),
+    if args.json {
+        anstream::println!("{:#}", json!({"name": name, "file": path}));
+    } else {
+        anstream::println!("removed `{}` from {path}", one_line(name));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn launch(adding: &Adding) -> anyhow::Result<Launch> {
-    if let Some(url) = &adding.url {
-        let url = Url::parse(url).context("that is no address; write https://…")?;
-        return Ok(Address::new(url, pairs(&adding.header)?).into());
+fn launch(args: &McpAddArgs) -> anyhow::Result<Launch> {
+    if let Some(url) = &args.url {
+        let url = Url::parse(url).context("the address is not a URL; write https://…")?;
+        return Ok(Address::new(url, pairs(&args.header)?).into());
     }
-    let Some((command, args)) = adding.command.split_first() else {
-        bail!("name the program of the server after `--`");
+    let Some((program, program_args)) = args.command.split_first() else {
+        bail!("the program of the server is missing; write it after `--`");
     };
-    let args = args.iter().map(String::as_str);
-    Ok(Program::new(command, args, pairs(&adding.env)?).into())
+    let program_args = program_args.iter().map(String::as_str);
+    Ok(Program::new(program, program_args, pairs(&args.env)?).into())
 }
 
-fn pairs(written: &[String]) -> anyhow::Result<Vec<(&str, &str)>> {
-    let pairs = written.iter().map(|pair| {
-        // The value may be secret, so it is not repeated.
-        pair.split_once('=').context("write NAME=VALUE")
+fn pairs(texts: &[String]) -> anyhow::Result<Vec<(&str, &str)>> {
+    let pairs = texts.iter().map(|pair| {
+        // The value may be secret, so the message does not repeat it.
+        pair.split_once('=')
+            .context("a header or variable has no `=`; write NAME=VALUE")
     });
     pairs.collect()
 }
@@ -87,21 +88,21 @@ fn read(file: &Path) -> anyhow::Result<String> {
     match std::fs::read_to_string(file) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(error).with_context(|| left_alone(file)),
+        Err(error) => Err(error).with_context(|| not_changed(file)),
     }
 }
 
-fn left_alone(file: &Path) -> String {
-    format!("`{}` is left as it is", file.display())
+fn not_changed(file: &Path) -> String {
+    format!("`{}` was not changed", file.display())
 }
 
-/// A private file beside the place, renamed: nobody ever sees half of it.
+/// Writes a private temporary file and renames it, so that readers never see a partial file.
 fn write(file: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = file.parent().unwrap_or(file);
-    let mut folders = DirBuilder::new();
-    let made = folders.recursive(true).mode(0o700).create(folder);
-    let written = made.and_then(|()| {
-        let mut temporary = NamedTempFile::new_in(folder)?;
+    let directory = file.parent().unwrap_or(file);
+    let mut builder = DirBuilder::new();
+    let created = builder.recursive(true).mode(0o700).create(directory);
+    let written = created.and_then(|()| {
+        let mut temporary = NamedTempFile::new_in(directory)?;
         temporary.write_all(text.as_bytes())?;
         temporary.as_file().sync_all()?;
         temporary

@@ -1,5 +1,5 @@
-//! `toolcall mcp serve`: the built-in tools for another agent, on standard input and output.
-//! It brings the parts together; nothing but the protocol is written to standard output.
+//! `toolcall mcp serve`: serves the built-in tools to another agent, on standard input and output.
+//! Only the protocol goes to standard output.
 
 use std::process::ExitCode;
 
@@ -7,38 +7,35 @@ use toolcall_agent::new_session;
 use toolcall_tools::command::Supervisor;
 use toolcall_tools::mcp;
 
-use crate::args::Serving;
-use crate::context::{Crew, Plan, Walls, Workshop};
-use crate::places::Person;
-use crate::ruling;
+use crate::args::McpServeArgs;
+use crate::context::{CliContext, CliContextOptions, CommandIsolation, ServerSelection};
+use crate::environment::UserEnvironment;
+use crate::policy_layers;
 
-/// Serves until the input ends or Ctrl-C is pressed. Then nothing of it runs any more.
-pub(crate) async fn run(serving: Serving, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
-    let person = Person::here()?;
-    let workshop = Workshop::open(Plan {
-        layers: ruling::layers(&serving.ruling, &person)?,
-        folder: serving.cwd,
+/// Serves until the input ends or the user presses Ctrl-C. Every call has ended after that.
+pub(crate) async fn run(args: McpServeArgs, supervisor: Supervisor) -> anyhow::Result<ExitCode> {
+    let user = UserEnvironment::from_env()?;
+    let context = CliContext::open(CliContextOptions {
+        layers: policy_layers::from_args(&args.policy_args, &user)?,
+        directory: args.cwd,
         session: new_session(),
-        person,
+        user,
         supervisor,
-        // Servers that are set up are not started, and so not served on.
-        crew: Crew::Every,
-        walls: match serving.sandbox {
-            true => Walls::Sandbox,
-            false => Walls::None,
-        },
+        // Configured servers are never started here, so their tools are not served.
+        servers: ServerSelection::All,
+        isolation: CommandIsolation::from_flag(args.sandbox),
     })?;
-    for warning in workshop.warnings() {
+    for warning in context.warnings() {
         anstream::eprintln!("warning: {warning}");
     }
-    let recording = workshop.record("toolcall mcp serve")?;
-    let engine = recording.keep(workshop.engine());
+    let recording = context.record("toolcall mcp serve")?;
+    let engine = recording.attach(context.engine());
     let (reader, writer) = (tokio::io::stdin(), tokio::io::stdout());
     let served = tokio::select! {
         served = mcp::serve(engine, reader, writer) => served,
         _interrupted = tokio::signal::ctrl_c() => Ok(()),
     };
-    workshop.close().await;
+    context.close().await;
     recording.finish();
     served?;
     Ok(ExitCode::SUCCESS)

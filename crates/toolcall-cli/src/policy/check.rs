@@ -1,5 +1,5 @@
-//! `toolcall policy check`: what is wrong with policy files, with the place and what to write.
-//! It reads files and changes none.
+//! `toolcall policy check`: reports errors in policy files, with position and advice.
+//! It changes no files.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,64 +10,64 @@ use toolcall_policy::{
     PolicyText, Trust,
 };
 
-use crate::args::Checking;
-use crate::context::working_folder;
-use crate::places::Person;
+use crate::args::PolicyCheckArgs;
+use crate::context::working_directory;
+use crate::environment::UserEnvironment;
+use crate::policy_layers;
 use crate::screen;
-use crate::view::{BAD, DIM, GOOD, one_line, painted};
+use crate::view::{BAD, DIM, GOOD, one_line, paint, pluralize};
 
-/// Checks the files that are named, or those that hold.
-pub(crate) fn run(checking: &Checking, person: &Person) -> anyhow::Result<ExitCode> {
-    let files = match checking.files.is_empty() {
-        true => holding(checking, person)?,
-        false => checking
-            .files
-            .iter()
-            .map(|file| named(file, person))
-            .collect(),
+/// Checks the named files, or those that apply in the directory.
+pub(crate) fn run(args: &PolicyCheckArgs, user: &UserEnvironment) -> anyhow::Result<ExitCode> {
+    let files = if args.files.is_empty() {
+        applying_files(args, user)?
+    } else {
+        let files = args.files.iter();
+        files.map(|file| read_file(file, user)).collect()
     };
     let is_broken = |file: &PolicyFile| matches!(file.state, FileState::Broken(_));
-    let (screen, writing) = screen::open()?;
-    match checking.ruled.json {
-        true => {
-            let all: Vec<Value> = files.iter().map(as_json).collect();
-            screen.line(&format!("{:#}", Value::Array(all)));
-        }
-        false => {
-            for file in &files {
-                screen.line(&line(file));
-            }
+    let (screen, output) = screen::open()?;
+    if args.scope.json {
+        let all: Vec<Value> = files.iter().map(as_json).collect();
+        screen.line(&format!("{:#}", Value::Array(all)));
+    } else {
+        for file in &files {
+            screen.line(&line(file));
         }
     }
-    writing.finish()?;
-    Ok(match files.iter().any(is_broken) {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
+    output.finish()?;
+    Ok(if files.iter().any(is_broken) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
     })
 }
 
-fn holding(checking: &Checking, person: &Person) -> anyhow::Result<Vec<PolicyFile>> {
-    let cwd = working_folder(checking.ruled.cwd.as_deref())?;
+fn applying_files(
+    args: &PolicyCheckArgs,
+    user: &UserEnvironment,
+) -> anyhow::Result<Vec<PolicyFile>> {
+    let cwd = working_directory(args.scope.cwd.as_deref())?;
     let sources = PolicySources::read(&PolicyStoreConfig {
-        places: person.places.clone(),
+        places: user.dirs.clone(),
         roots: vec![cwd],
-        home: person.home.clone(),
-        layers: crate::ruling::layers(&checking.ruled.ruling, person)?,
+        home: user.home.clone(),
+        layers: policy_layers::from_args(&args.scope.policy_args, user)?,
     });
-    // That no answer was kept is nothing to report.
-    let is_told = |file: &&PolicyFile| {
+    // The file of remembered answers is optional: that it is absent is not worth a line.
+    let is_shown = |file: &&PolicyFile| {
         file.scope != LayerSource::Remembered || file.state != FileState::Absent
     };
-    Ok(sources.files().iter().filter(is_told).cloned().collect())
+    Ok(sources.files().iter().filter(is_shown).cloned().collect())
 }
 
-fn named(file: &Path, person: &Person) -> PolicyFile {
+fn read_file(file: &Path, user: &UserEnvironment) -> PolicyFile {
     let parsed = std::fs::read_to_string(file)
         .map_err(|error| PolicyError {
             file: file.display().to_string().into(),
             line: 0,
             column: 0,
-            problem: format!("it cannot be read: {error}"),
+            problem: format!("the file cannot be read: {error}"),
             advice: "name a readable file".to_owned(),
         })
         .and_then(|text| {
@@ -76,7 +76,7 @@ fn named(file: &Path, person: &Person) -> PolicyFile {
                 text: &text,
                 scope: LayerSource::Flags,
                 trust: Trust::Trusted,
-                home: person.home.as_deref(),
+                home: user.home.as_deref(),
             })
         });
     PolicyFile {
@@ -92,27 +92,24 @@ fn named(file: &Path, person: &Person) -> PolicyFile {
 fn line(file: &PolicyFile) -> String {
     let path = one_line(&file.path.to_string_lossy());
     match &file.state {
-        FileState::Absent => painted(DIM, &format!("none      {path}")),
+        FileState::Absent => paint(DIM, &format!("none      {path}")),
         FileState::Holds(layer) => {
-            format!("{}  {path}, {}", painted(GOOD, "good    "), rules(layer))
+            format!("{}  {path}, {}", paint(GOOD, "good    "), rules(layer))
         }
         FileState::OnlyTightens(layer) => format!(
-            "{}  {path}, {}; not trusted, so what it allows is left out (`toolcall trust`)",
-            painted(GOOD, "good    "),
+            "{}  {path}, {}; not trusted, so its allow rules do not apply (`toolcall trust`)",
+            paint(GOOD, "good    "),
             rules(layer)
         ),
         FileState::Broken(error) => {
-            let said = one_line(&error.to_string());
-            format!("{}  {said}", painted(BAD, "broken  "))
+            let error = one_line(&error.to_string());
+            format!("{}  {error}", paint(BAD, "broken  "))
         }
     }
 }
 
 fn rules(layer: &Layer) -> String {
-    match layer.rules().len() {
-        1 => "1 rule".to_owned(),
-        many => format!("{many} rules"),
-    }
+    pluralize(layer.rules().len(), "rule")
 }
 
 fn as_json(file: &PolicyFile) -> Value {

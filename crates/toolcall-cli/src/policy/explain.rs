@@ -1,5 +1,5 @@
-//! `toolcall policy explain`: what would become of a call, part by part, and what would change it.
-//! The call is rehearsed: its tool says what it would do, and nothing is done.
+//! `toolcall policy explain`: shows how the policy would decide about a call, and what would change that.
+//! The engine only prepares the call: its tool states what it would do, and nothing runs.
 
 use std::process::ExitCode;
 
@@ -8,48 +8,50 @@ use serde_json::{Value, json};
 use toolcall::{Command, Ending, Prepared, Reading, ToolRequest};
 use toolcall_policy::{Explanation, Step};
 
-use super::stance;
-use crate::args::Explaining;
-use crate::context::Workshop;
+use super::effect_label;
+use crate::args::PolicyExplainArgs;
+use crate::context::CliContext;
 use crate::screen::{self, Screen};
-use crate::view::{BAD, BOLD, DIM, INDENT, one_line, painted, width, wrapped};
+use crate::view::{BAD, BOLD, DIM, INDENT, one_line, paint, width, wrap};
 
-const NOT_UNDERSTOOD: u8 = 2;
+const INVALID_INPUT: u8 = 2;
 
-/// Explains.
-pub(crate) async fn run(explaining: &Explaining, workshop: &Workshop) -> anyhow::Result<ExitCode> {
-    let request = request(explaining)?;
-    if let Some(tool) = &explaining.tool {
-        workshop.tools_for(tool).await;
+/// Explains the decision.
+pub(crate) async fn run(
+    args: &PolicyExplainArgs,
+    context: &CliContext,
+) -> anyhow::Result<ExitCode> {
+    let request = request(args)?;
+    if let Some(tool) = &args.tool {
+        context.tools_for(tool).await;
     }
-    let rehearsed = workshop.engine().build().rehearse(request).await;
-    workshop.close().await;
-    let (screen, writing) = screen::open()?;
-    let is_json = explaining.ruled.json;
+    let rehearsed = context.engine().build().rehearse(request).await;
+    context.close().await;
+    let (screen, output) = screen::open()?;
+    let is_json = args.scope.json;
     let code = match rehearsed {
         Ok(prepared) => {
-            let rules = workshop.book().rules();
-            let explanation = rules.explain(&prepared.intent, &workshop.setting());
+            let rules = context.policy_store().rules();
+            let explanation = rules.explain(&prepared.intent, &context.session_context());
             let mode = rules.mode().as_str();
-            match is_json {
-                true => {
-                    let told = as_json(&prepared, &explanation, mode);
-                    screen.line(&format!("{told:#}"));
-                }
-                false => show(&screen, &prepared, &explanation),
+            if is_json {
+                let object = as_json(&prepared, &explanation, mode);
+                screen.line(&format!("{object:#}"));
+            } else {
+                show(&screen, &prepared, &explanation);
             }
             ExitCode::SUCCESS
         }
         Err(ending) => show_ending(&screen, &ending, is_json),
     };
-    writing.finish()?;
+    output.finish()?;
     Ok(code)
 }
 
-fn request(explaining: &Explaining) -> anyhow::Result<ToolRequest> {
-    Ok(match (&explaining.tool, &explaining.command) {
+fn request(args: &PolicyExplainArgs) -> anyhow::Result<ToolRequest> {
+    Ok(match (&args.tool, &args.command) {
         (Some(tool), _) => {
-            let input: Value = serde_json::from_str(&explaining.input)
+            let input: Value = serde_json::from_str(&args.input)
                 .context("--input is not JSON; write one object, such as '{\"path\": \"a\"}'")?;
             ToolRequest::new(tool.as_str(), input)
         }
@@ -64,12 +66,12 @@ fn show(screen: &Screen, prepared: &Prepared, explanation: &Explanation) {
     let title = one_line(&prepared.intent.title);
     screen.line(&format!(
         "{} {}",
-        stance(explanation.stance),
-        painted(BOLD, &title)
+        effect_label(explanation.stance),
+        paint(BOLD, &title)
     ));
-    say(screen, &because(&explanation.reason, &explanation.rule));
+    show_indented(screen, &because(&explanation.reason, &explanation.rule));
     for command in prepared.intent.commands() {
-        say(screen, &reading(command));
+        show_indented(screen, &reading(command));
     }
     screen.line("");
     for step in &explanation.steps {
@@ -77,35 +79,40 @@ fn show(screen: &Screen, prepared: &Prepared, explanation: &Explanation) {
     }
     if !explanation.offers.is_empty() {
         screen.line("");
-        screen.line("\"always\" would keep one of:");
+        screen.line("\"always\" would remember one of:");
     }
     for offer in &explanation.offers {
-        // On one line, however long: people copy it.
+        // On one line, however long, so that the user can copy it.
         let (holds, text) = (offer.lifetime.description(), one_line(&offer.text));
         screen.line(&format!("{INDENT}{holds}: {text}"));
     }
 }
 
-/// Why, with the rule where the reason does not name it.
-fn because(reason: &str, rule: &str) -> String {
-    match reason.contains(rule) {
-        true => reason.to_owned(),
-        false => format!("{reason}, says {rule}"),
+/// Returns the reason, with the rule if the reason does not name it.
+pub(super) fn because(reason: &str, rule: &str) -> String {
+    if reason.contains(rule) {
+        reason.to_owned()
+    } else {
+        format!("{reason}; rule: {rule}")
     }
 }
 
 fn show_step(screen: &Screen, step: &Step) {
-    screen.line(&format!("{} {}", stance(step.stance), one_line(&step.what)));
-    for line in wrapped(&because(&step.reason, &step.rule), width()) {
-        screen.line(&painted(DIM, &line));
+    screen.line(&format!(
+        "{} {}",
+        effect_label(step.stance),
+        one_line(&step.what)
+    ));
+    for line in wrap(&because(&step.reason, &step.rule), width()) {
+        screen.line(&paint(DIM, &line));
     }
     if let Some(change) = &step.change {
-        say(screen, &format!("to change it: {change}"));
+        show_indented(screen, &format!("to change it: {change}"));
     }
 }
 
-fn say(screen: &Screen, text: &str) {
-    for line in wrapped(text, width()) {
+fn show_indented(screen: &Screen, text: &str) {
+    for line in wrap(text, width()) {
         screen.line(&line);
     }
 }
@@ -114,11 +121,11 @@ fn reading(command: &Command) -> String {
     match &command.reading {
         Reading::Understood(parts) if parts.len() == 1 => "understood as one program".to_owned(),
         Reading::Understood(parts) => format!("understood as {} programs", parts.len()),
-        Reading::Unclear(why) => format!("not understood as a whole: {why}"),
+        Reading::Unclear(why) => format!("not fully understood: {why}"),
     }
 }
 
-/// How the call would end before anything was judged.
+/// Shows a call that would end before the policy evaluates it.
 fn show_ending(screen: &Screen, ending: &Ending, is_json: bool) -> ExitCode {
     let (verdict, code) = match ending {
         Ending::Denied { .. } => ("deny", ExitCode::SUCCESS),
@@ -126,18 +133,16 @@ fn show_ending(screen: &Screen, ending: &Ending, is_json: bool) -> ExitCode {
         | Ending::Completed
         | Ending::Cancelled { .. }
         | Ending::TimedOut { .. }
-        | Ending::Interrupted { .. } => ("fails", ExitCode::from(NOT_UNDERSTOOD)),
+        | Ending::Interrupted { .. } => ("fails", ExitCode::from(INVALID_INPUT)),
     };
     let reason = ending.reason().unwrap_or_default();
-    match is_json {
-        true => screen.line(&format!(
-            "{:#}",
-            json!({"verdict": verdict, "reason": reason})
-        )),
-        false => screen.line(&format!("{} before it is judged", painted(BAD, verdict))),
-    };
-    if !is_json {
-        say(screen, &reason);
+    if is_json {
+        let object = json!({"verdict": verdict, "reason": reason});
+        screen.line(&format!("{object:#}"));
+    } else {
+        let verdict = paint(BAD, verdict);
+        screen.line(&format!("{verdict} before the policy is asked"));
+        show_indented(screen, &reason);
     }
     code
 }

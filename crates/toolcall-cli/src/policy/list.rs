@@ -1,91 +1,85 @@
-//! `toolcall policy list` and `forget`: the rules that hold, and answers that are taken back.
-//! What is listed is what the files say; nothing is judged.
+//! `toolcall policy list` and `forget`: list the rules that apply, and forget remembered answers.
+//! They list the contents of files; they evaluate nothing.
 
 use std::process::ExitCode;
 
 use anyhow::bail;
 use serde_json::{Value, json};
-use toolcall::Effect;
 use toolcall_policy::{
     FileState, LayerSource, PolicyFile, PolicyRule, RememberedRule, RememberedRuleId, RuleEffect,
 };
 
-use super::stance;
-use crate::args::{Forgetting, Ruled};
-use crate::context::Workshop;
-use crate::places::by_a_person;
+use super::effect_label;
+use crate::args::{PolicyForgetArgs, PolicyScopeArgs};
+use crate::context::CliContext;
+use crate::environment::refuse_inside_tool_call;
 use crate::screen::{self, Screen};
-use crate::view::{ATTENTION, BAD, BOLD, DIM, one_line, painted, width, wrapped};
+use crate::view::{ATTENTION, BAD, BOLD, DIM, one_line, paint, width, wrap};
 
-/// Lists what holds.
-pub(crate) fn run(ruled: &Ruled, workshop: &Workshop) -> anyhow::Result<ExitCode> {
-    let sources = workshop.sources();
+/// Lists the rules that apply.
+pub(crate) fn run(args: &PolicyScopeArgs, context: &CliContext) -> anyhow::Result<ExitCode> {
+    let sources = context.sources();
     let files: Vec<&PolicyFile> = sources
         .files()
         .iter()
         .filter(|file| file.scope != LayerSource::Remembered)
         .collect();
-    let kept = workshop.book().kept();
-    let (screen, writing) = screen::open()?;
-    let mode = workshop.book().rules().mode().as_str();
-    match (ruled.json, kept) {
-        (true, kept) => {
-            let listed = json!({
-                "mode": mode,
-                "problem": workshop.book().problem().map(|problem| problem.to_string()),
-                "files": files.iter().map(|file| file_json(file)).collect::<Vec<_>>(),
-                "kept": kept.unwrap_or_default().iter().map(kept_json).collect::<Vec<_>>(),
-            });
-            screen.line(&format!("{listed:#}"));
+    let store = context.policy_store();
+    let remembered = store.kept().unwrap_or_default();
+    let (screen, output) = screen::open()?;
+    let (mode, problem) = (store.rules().mode().as_str(), store.problem());
+    if args.json {
+        let listed = json!({
+            "mode": mode,
+            "problem": problem.as_ref().map(|problem| problem.to_string()),
+            "files": files.iter().map(|file| file_json(file)).collect::<Vec<_>>(),
+            "kept": remembered.iter().map(remembered_json).collect::<Vec<_>>(),
+        });
+        screen.line(&format!("{listed:#}"));
+    } else {
+        screen.line(&format!("mode {}", paint(BOLD, mode)));
+        if let Some(problem) = &problem {
+            let text = format!("everything is denied: {}", one_line(&problem.to_string()));
+            screen.line(&paint(BAD, &text));
         }
-        (false, kept) => {
-            screen.line(&format!("mode {}", painted(BOLD, mode)));
-            if let Some(problem) = workshop.book().problem() {
-                let said = format!("everything is denied: {}", one_line(&problem.to_string()));
-                screen.line(&painted(BAD, &said));
-            }
-            files.iter().for_each(|file| show_file(&screen, file));
-            show_kept(&screen, &kept.unwrap_or_default());
-        }
+        files.iter().for_each(|file| show_file(&screen, file));
+        show_remembered(&screen, &remembered);
     }
-    writing.finish()?;
-    Ok(match workshop.book().problem() {
+    output.finish()?;
+    Ok(match problem {
         Some(_) => ExitCode::FAILURE,
         None => ExitCode::SUCCESS,
     })
 }
 
-/// Takes answers back.
-pub(crate) fn forget(forgetting: &Forgetting, workshop: &Workshop) -> anyhow::Result<ExitCode> {
-    by_a_person("policy forget")?;
-    let book = workshop.book();
-    let ids: Vec<RememberedRuleId> = match forgetting.all {
-        true => book.kept()?.into_iter().map(|kept| kept.id).collect(),
-        false => forgetting.ids.iter().map(RememberedRuleId::new).collect(),
+/// Forgets answers.
+pub(crate) fn forget(args: &PolicyForgetArgs, context: &CliContext) -> anyhow::Result<ExitCode> {
+    refuse_inside_tool_call("policy forget")?;
+    let store = context.policy_store();
+    let ids: Vec<RememberedRuleId> = if args.all {
+        store.kept()?.into_iter().map(|rule| rule.id).collect()
+    } else {
+        args.ids.iter().map(RememberedRuleId::new).collect()
     };
-    let gone = book.forget(&ids)?;
-    let is_gone = |id: &&RememberedRuleId| gone.iter().any(|kept| kept.id == **id);
-    if let Some(unknown) = ids.iter().find(|id| !is_gone(id)) {
+    let forgotten = store.forget(&ids)?;
+    let is_forgotten = |id: &&RememberedRuleId| forgotten.iter().any(|rule| rule.id == **id);
+    if let Some(unknown) = ids.iter().find(|id| !is_forgotten(id)) {
         bail!(
-            "there is no kept answer `{unknown}` for this folder; `toolcall policy list` shows them"
+            "there is no remembered answer `{unknown}` for this directory; `toolcall policy list` shows them"
         );
     }
-    let (screen, writing) = screen::open()?;
-    match forgetting.ruled.json {
-        true => {
-            let all: Vec<Value> = gone.iter().map(kept_json).collect();
-            screen.line(&format!("{:#}", Value::Array(all)));
-        }
-        false if gone.is_empty() => {
-            screen.line("nothing was kept");
-        }
-        false => {
-            for kept in &gone {
-                screen.line(&format!("forgot {} {}", kept.id, one_line(&kept.text)));
-            }
+    let (screen, output) = screen::open()?;
+    if args.scope.json {
+        let all: Vec<Value> = forgotten.iter().map(remembered_json).collect();
+        screen.line(&format!("{:#}", Value::Array(all)));
+    } else if forgotten.is_empty() {
+        screen.line("no answers are remembered");
+    } else {
+        for rule in &forgotten {
+            screen.line(&format!("forgot {} {}", rule.id, one_line(&rule.text)));
         }
     }
-    writing.finish()?;
+    output.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -94,47 +88,40 @@ fn show_file(screen: &Screen, file: &PolicyFile) {
     let (layer, note) = match &file.state {
         FileState::Absent => {
             screen.line("");
-            screen.line(&painted(DIM, &format!("{path} (none)")));
+            screen.line(&paint(DIM, &format!("{path} (none)")));
             return;
         }
-        // What is wrong was said above.
+        // The error is shown above.
         FileState::Broken(_) => return,
         FileState::Holds(layer) => (layer, ""),
-        FileState::OnlyTightens(layer) => (layer, " (not trusted: what it allows is left out)"),
+        FileState::OnlyTightens(layer) => (layer, " (not trusted: its allow rules do not apply)"),
     };
     screen.line("");
-    screen.line(&format!("{path}{}", painted(ATTENTION, note)));
+    screen.line(&format!("{path}{}", paint(ATTENTION, note)));
     for rule in layer.rules() {
         screen.line(&format!(
             "  {} {}",
-            stance(rule.stance()),
+            effect_label(rule.stance()),
             one_line(&rule.text())
         ));
     }
 }
 
-fn show_kept(screen: &Screen, kept: &[RememberedRule]) {
-    if kept.is_empty() {
+fn show_remembered(screen: &Screen, remembered: &[RememberedRule]) {
+    if remembered.is_empty() {
         return;
     }
     screen.line("");
-    screen.line("kept answers");
-    for rule in kept {
-        let said = stance(stance_of(rule.effect));
-        let id = painted(BOLD, &rule.id.to_string());
+    screen.line("remembered answers");
+    for rule in remembered {
+        let effect = effect_label(rule.effect.into());
+        let id = paint(BOLD, &rule.id.to_string());
         let text = one_line(&rule.text);
-        screen.line(&format!("  {said} {id} {text}"));
+        screen.line(&format!("  {effect} {id} {text}"));
         let note = format!("{}. {}", rule.lifetime.description(), rule.comment);
-        for line in wrapped(&note, width()) {
-            screen.line(&painted(DIM, &line));
+        for line in wrap(&note, width()) {
+            screen.line(&paint(DIM, &line));
         }
-    }
-}
-
-fn stance_of(effect: Effect) -> RuleEffect {
-    match effect {
-        Effect::Allow => RuleEffect::Allow,
-        Effect::Deny => RuleEffect::Deny,
     }
 }
 
@@ -157,13 +144,13 @@ fn rule_json(rule: &PolicyRule) -> Value {
     json!({"effect": rule.stance().as_str(), "rule": rule.text()})
 }
 
-fn kept_json(kept: &RememberedRule) -> Value {
+fn remembered_json(rule: &RememberedRule) -> Value {
     json!({
-        "id": kept.id.to_string(),
-        "effect": stance_of(kept.effect).as_str(),
-        "rule": kept.text,
-        "lifetime": kept.lifetime.description(),
-        "comment": kept.comment,
-        "file": kept.file.to_string_lossy(),
+        "id": rule.id.to_string(),
+        "effect": RuleEffect::from(rule.effect).as_str(),
+        "rule": rule.text,
+        "lifetime": rule.lifetime.description(),
+        "comment": rule.comment,
+        "file": rule.file.to_string_lossy(),
     })
 }

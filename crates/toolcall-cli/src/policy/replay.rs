@@ -1,5 +1,5 @@
-//! `toolcall policy try`: what the rules of today say about recorded calls, shown.
-//! Judging is the policy's; nothing is run, asked or kept.
+//! `toolcall policy try`: evaluates recorded calls with the present rules.
+//! `toolcall-policy` evaluates them; nothing is run, asked or recorded.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,28 +14,30 @@ use toolcall_history::{ExportLine, MASK, SessionEvent};
 use toolcall_policy::replay::{CallName, JudgedCall, PolicyReplay, Replayed};
 use toolcall_policy::{PolicyStoreConfig, RuleEffect};
 
-use super::stance;
-use crate::args::Trying;
-use crate::places::Person;
-use crate::ruling;
+use super::effect_label;
+use super::explain::because;
+use crate::args::PolicyTryArgs;
+use crate::environment::UserEnvironment;
+use crate::policy_layers;
 use crate::screen;
-use crate::view::{BOLD, DIM, counted, fitted, one_line, painted, width, wrapped};
+use crate::view::{BOLD, DIM, fit, one_line, paint, pluralize, width, wrap};
 
-/// Judges every call of an export again.
-pub(super) fn run(trying: &Trying) -> anyhow::Result<ExitCode> {
-    let person = Person::here()?;
-    let settings = PolicyStoreConfig {
-        layers: ruling::layers(&trying.ruling, &person)?,
-        places: person.places,
+/// Evaluates every call of an export again.
+pub(super) fn run(args: &PolicyTryArgs) -> anyhow::Result<ExitCode> {
+    let user = UserEnvironment::from_env()?;
+    let config = PolicyStoreConfig {
+        layers: policy_layers::from_args(&args.policy_args, &user)?,
+        places: user.dirs,
         roots: Vec::new(),
-        home: person.home,
+        home: user.home,
     };
-    let mut replay = PolicyReplay::new(settings, MASK);
-    read(&trying.export, &mut replay)?;
+    let mut replay = PolicyReplay::new(config, MASK);
+    read(&args.export, &mut replay)?;
     let replayed = replay.finish();
-    let lines = match trying.json {
-        true => vec![format!("{:#}", as_json(&replayed))],
-        false => lines(&replayed),
+    let lines = if args.json {
+        vec![format!("{:#}", as_json(&replayed))]
+    } else {
+        lines(&replayed)
     };
     screen::print(&lines)?;
     Ok(ExitCode::SUCCESS)
@@ -43,26 +45,25 @@ pub(super) fn run(trying: &Trying) -> anyhow::Result<ExitCode> {
 
 fn read(export: &Path, replay: &mut PolicyReplay) -> anyhow::Result<()> {
     let named = export.display();
-    let source: Box<dyn BufRead> = match export == Path::new("-") {
-        true => Box::new(BufReader::new(stdin())),
-        false => {
-            let file = File::open(export);
-            let file = file.with_context(|| format!("`{named}` cannot be read"))?;
-            Box::new(BufReader::new(file))
-        }
+    let source: Box<dyn BufRead> = if export == Path::new("-") {
+        Box::new(BufReader::new(stdin()))
+    } else {
+        let file = File::open(export);
+        let file = file.with_context(|| format!("`{named}` cannot be read"))?;
+        Box::new(BufReader::new(file))
     };
     for (number, line) in source.lines().enumerate() {
         let line = line.with_context(|| format!("`{named}` cannot be read"))?;
         let exported = ExportLine::read(&line).with_context(|| {
             let number = number + 1;
-            format!("line {number} of `{named}` is none that `toolcall history export` writes")
+            format!("line {number} of `{named}` was not written by `toolcall history export`")
         })?;
-        take(exported, replay)?;
+        add_line(exported, replay)?;
     }
     Ok(())
 }
 
-fn take(exported: ExportLine, replay: &mut PolicyReplay) -> anyhow::Result<()> {
+fn add_line(exported: ExportLine, replay: &mut PolicyReplay) -> anyhow::Result<()> {
     match exported {
         ExportLine::Call(record) => {
             let judged = replay.record(record);
@@ -81,54 +82,55 @@ fn lines(replayed: &Replayed) -> Vec<String> {
     let (judged, different) = (replayed.judged.len(), replayed.different().count());
     let same = judged - different;
     let mut lines = vec![format!(
-        "{} judged again: {same} as before, {different} differently",
-        counted(judged, "call")
+        "{} evaluated again: {same} with the same result, {different} with another",
+        pluralize(judged, "call")
     )];
     for ((was, would), count) in changes(replayed) {
         lines.push(format!("{count:>7}  {was} → {would}"));
     }
     for judged in replayed.different() {
-        let change = format!("{} → {}", stance(judged.was), stance(judged.would));
+        let change = format!(
+            "{} → {}",
+            effect_label(judged.was),
+            effect_label(judged.would)
+        );
         lines.push(String::new());
         lines.push(format!(
             "{change} {}",
-            named(&judged.call, width().saturating_sub(14))
+            call_label(&judged.call, width().saturating_sub(14))
         ));
         let then = match (judged.was, judged.effect) {
-            (RuleEffect::Ask, Effect::Allow) => ". It was asked then, and the answer was yes",
-            (RuleEffect::Ask, Effect::Deny) => ". It was asked then, and the answer was no",
+            (RuleEffect::Ask, Effect::Allow) => ". You were asked then, and answered yes",
+            (RuleEffect::Ask, Effect::Deny) => ". You were asked then, and answered no",
             (RuleEffect::Allow | RuleEffect::Deny, _) => "",
         };
-        let why = match judged.reason.contains(&judged.rule) {
-            true => format!("{}{then}", judged.reason),
-            false => format!("{}, says {}{then}", judged.reason, judged.rule),
-        };
-        lines.extend(wrapped(&why, width()).iter().map(|line| painted(DIM, line)));
+        let why = because(&judged.reason, &judged.rule) + then;
+        lines.extend(wrap(&why, width()).iter().map(|line| paint(DIM, line)));
     }
     if !replayed.skipped.is_empty() {
         lines.push(String::new());
-        let calls = counted(replayed.skipped.len(), "call");
-        lines.push(format!("{calls} cannot be judged"));
+        let calls = pluralize(replayed.skipped.len(), "call");
+        lines.push(format!("{calls} cannot be evaluated"));
     }
     for skipped in &replayed.skipped {
         lines.push(format!(
             "  {}",
-            named(&skipped.call, width().saturating_sub(2))
+            call_label(&skipped.call, width().saturating_sub(2))
         ));
-        lines.extend(wrapped(
-            &format!("cannot be judged: {}", skipped.why),
+        lines.extend(wrap(
+            &format!("cannot be evaluated: {}", skipped.why),
             width(),
         ));
     }
     lines
 }
 
-fn named(name: &CallName, room: usize) -> String {
+fn call_label(name: &CallName, room: usize) -> String {
     let id = one_line(&format!("{}/{}", name.session, name.id));
     let room = room.saturating_sub(id.chars().count() + 1);
     let text = format!("{}: {}", name.tool, name.title);
-    let text = fitted(text.trim_end_matches([' ', ':']), room);
-    format!("{} {}", painted(BOLD, &id), text.trim_end())
+    let text = fit(text.trim_end_matches([' ', ':']), room);
+    format!("{} {}", paint(BOLD, &id), text.trim_end())
 }
 
 fn changes(replayed: &Replayed) -> BTreeMap<(&'static str, &'static str), usize> {
@@ -145,9 +147,9 @@ fn as_json(replayed: &Replayed) -> Value {
     let changes =
         changes.map(|((was, would), calls)| json!({"was": was, "would": would, "calls": calls}));
     let unjudged = replayed.skipped.iter().map(|skipped| {
-        let mut told = name_json(&skipped.call);
-        told["why"] = skipped.why.into();
-        told
+        let mut object = name_json(&skipped.call);
+        object["why"] = skipped.why.into();
+        object
     });
     json!({
         "judged": replayed.judged.len(),
@@ -159,13 +161,13 @@ fn as_json(replayed: &Replayed) -> Value {
 }
 
 fn judged_json(judged: &JudgedCall) -> Value {
-    let mut told = name_json(&judged.call);
-    told["was"] = judged.was.as_str().into();
-    told["effect"] = RuleEffect::from(judged.effect).as_str().into();
-    told["would"] = judged.would.as_str().into();
-    told["rule"] = judged.rule.as_str().into();
-    told["reason"] = judged.reason.as_str().into();
-    told
+    let mut object = name_json(&judged.call);
+    object["was"] = judged.was.as_str().into();
+    object["effect"] = RuleEffect::from(judged.effect).as_str().into();
+    object["would"] = judged.would.as_str().into();
+    object["rule"] = judged.rule.as_str().into();
+    object["reason"] = judged.reason.as_str().into();
+    object
 }
 
 fn name_json(name: &CallName) -> Value {

@@ -1,5 +1,5 @@
-//! Shows what a call would change, as lines with plus and minus.
-//! It cuts what is long and says so.
+//! Renders the changes of a call as a diff.
+//! Long diffs are cut, with a note.
 
 use std::time::Duration;
 
@@ -8,31 +8,31 @@ use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
 use toolcall::text::clean_block;
 use toolcall::{Change, Content, FileBody, FileEdit};
 
-use super::style::{BAD, DIM, GOOD, painted};
-use super::{INDENT, one_line, wrapped};
+use super::style::{BAD, DIM, GOOD, paint};
+use super::{INDENT, one_line, pluralize, wrap};
 
-const MOST_LINES: usize = 60;
+const MAX_LINES: usize = 60;
 const CONTEXT: usize = 1;
 
-/// What the person who is asked sees of a call.
+/// Renders the contents of a question.
 pub(crate) fn preview(content: &[Content], width: usize) -> Vec<String> {
     let show = |content: &Content| match content {
         Content::Edit(edit) => edit_lines(edit, width),
-        Content::Text(text) => wrapped(text, width),
-        Content::Image(_) => wrapped("(an image)", width),
-        Content::Audio(_) => wrapped("(a sound)", width),
-        Content::Resource(resource) => wrapped(&resource.uri, width),
-        Content::Link(link) => wrapped(&link.uri, width),
-        Content::Terminal(_) => wrapped("(a terminal)", width),
+        Content::Text(text) => wrap(text, width),
+        Content::Image(_) => wrap("(an image)", width),
+        Content::Audio(_) => wrap("(a sound)", width),
+        Content::Resource(resource) => wrap(&resource.uri, width),
+        Content::Link(link) => wrap(&link.uri, width),
+        Content::Terminal(_) => wrap("(a terminal)", width),
     };
     content.iter().flat_map(show).collect()
 }
 
-/// Where it is comes first, and in full.
+/// Renders an edit; the whole path comes first.
 fn edit_lines(edit: &FileEdit, width: usize) -> Vec<String> {
     let path = one_line(&edit.path.to_string_lossy());
     let headed = |verb: &str, lines: Vec<String>| {
-        let head = wrapped(&format!("{verb} {path}"), width);
+        let head = wrap(&format!("{verb} {path}"), width);
         head.into_iter().chain(lines).collect()
     };
     match &edit.change {
@@ -43,12 +43,12 @@ fn edit_lines(edit: &FileEdit, width: usize) -> Vec<String> {
         Change::Deleted { before } => match before {
             FileBody::Text(before) => headed("deletes", body_lines(before, "", width)),
             FileBody::Binary { .. } | FileBody::Folder { .. } => {
-                wrapped(&format!("deletes {path} ({})", before.summary()), width)
+                wrap(&format!("deletes {path} ({})", before.summary()), width)
             }
         },
         Change::Moved { to } => {
             let to = one_line(&to.to_string_lossy());
-            wrapped(&format!("moves {path} to {to}"), width)
+            wrap(&format!("moves {path} to {to}"), width)
         }
     }
 }
@@ -61,41 +61,40 @@ fn text(body: &FileBody) -> &str {
     }
 }
 
-/// A diff that takes longer is told less finely: this is read while others wait.
-const DIFF_TIME: Duration = Duration::from_millis(200);
+/// A diff that takes longer becomes coarser: other output waits for it.
+const DIFF_TIMEOUT: Duration = Duration::from_millis(200);
 
 fn body_lines(before: &str, after: &str, width: usize) -> Vec<String> {
     let mut config = TextDiff::configure();
-    let diff = config.timeout(DIFF_TIME).diff_lines(before, after);
+    let diff = config.timeout(DIFF_TIMEOUT).diff_lines(before, after);
     let groups = diff.grouped_ops(CONTEXT);
     let total: usize = groups.iter().flatten().map(length).sum();
     let changes = || groups.iter().flatten().flat_map(|op| diff.iter_changes(op));
-    let shown: Vec<_> = match total <= MOST_LINES {
-        true => changes().collect(),
-        // What comes in is what matters most; what goes is still there for undo.
-        false => {
-            let is_new = |change: &Line<'_>| change.tag() == ChangeTag::Insert;
-            let is_old = |change: &Line<'_>| change.tag() == ChangeTag::Delete;
-            let (new, old) = (changes().filter(is_new), changes().filter(is_old));
-            new.chain(old).take(MOST_LINES).collect()
-        }
+    let shown: Vec<_> = if total <= MAX_LINES {
+        changes().collect()
+    } else {
+        // Added lines matter most; undo can restore removed ones.
+        let is_new = |change: &DiffLine<'_>| change.tag() == ChangeTag::Insert;
+        let is_old = |change: &DiffLine<'_>| change.tag() == ChangeTag::Delete;
+        let (new, old) = (changes().filter(is_new), changes().filter(is_old));
+        new.chain(old).take(MAX_LINES).collect()
     };
     let mut lines: Vec<String> = shown
         .iter()
         .flat_map(|change| {
-            let (sign, style) = look(change.tag());
+            let (sign, style) = sign_and_style(change.tag());
             changed_lines(sign, style, change.value(), width)
         })
         .collect();
     let more = total - shown.len();
     if more > 0 {
-        lines.push(format!("{INDENT}… {more} more lines"));
+        lines.push(format!("{INDENT}… {}", pluralize(more, "more line")));
     }
     lines
 }
 
 /// One line of a diff.
-type Line<'a> = similar::Change<&'a str>;
+type DiffLine<'a> = similar::Change<&'a str>;
 
 fn length(op: &DiffOp) -> usize {
     match op.tag() {
@@ -105,7 +104,7 @@ fn length(op: &DiffOp) -> usize {
     }
 }
 
-fn look(tag: ChangeTag) -> (char, Style) {
+fn sign_and_style(tag: ChangeTag) -> (char, Style) {
     match tag {
         ChangeTag::Delete => ('-', BAD),
         ChangeTag::Insert => ('+', GOOD),
@@ -113,20 +112,17 @@ fn look(tag: ChangeTag) -> (char, Style) {
     }
 }
 
-/// A long line goes over several: nothing of it may hide behind a cut.
+/// Breaks a long line into several: nothing of it may be hidden.
 fn changed_lines(sign: char, style: Style, value: &str, width: usize) -> Vec<String> {
     let room = width.saturating_sub(INDENT.len() + 2);
     let value = clean_block(value.trim_end_matches(['\r', '\n']));
     let chars: Vec<char> = value.chars().collect();
-    let pieces: Vec<String> = match chars.is_empty() {
-        true => vec![String::new()],
-        false => chars
-            .chunks(room)
-            .map(|piece| piece.iter().collect())
-            .collect(),
+    let chunks: Vec<String> = if chars.is_empty() {
+        vec![String::new()]
+    } else {
+        let chunks = chars.chunks(room);
+        chunks.map(|chunk| chunk.iter().collect()).collect()
     };
-    pieces
-        .iter()
-        .map(|piece| format!("{INDENT}{}", painted(style, &format!("{sign} {piece}"))))
-        .collect()
+    let line = |chunk| format!("{INDENT}{}", paint(style, &format!("{sign} {chunk}")));
+    chunks.iter().map(line).collect()
 }

@@ -1,5 +1,5 @@
-//! Shows every event as one JSON object, for programs.
-//! It is a way to look at a run; the store and the wire have formats of their own.
+//! Prints every event as one JSON object, for programs.
+//! The store and the wire have formats of their own.
 
 use std::time::Instant;
 
@@ -11,29 +11,29 @@ use toolcall::{
 
 use crate::client::Viewer;
 use crate::screen::Screen;
-use crate::when::millis;
+use crate::time::millis;
 
-/// A reader that shows JSON.
+/// A reader that prints events as JSON lines.
 pub(crate) struct JsonLines {
     screen: Screen,
     began: Instant,
 }
 
 impl JsonLines {
-    /// Times count from now.
+    /// Creates a reader; times count from now.
     pub(crate) fn new(screen: Screen) -> Self {
         let began = Instant::now();
         Self { screen, began }
     }
 }
 
-/// What a client hears; the session's plan belongs to no call.
+/// For a client: the session's plan belongs to no call.
 impl Viewer for JsonLines {
     fn event(&mut self, call: &ToolCall, event: &Event) {
         self.read(call, event, &Ticket::default());
     }
 
-    fn planned(&mut self, plan: &Plan) {
+    fn plan(&mut self, plan: &Plan) {
         let step = |entry: &PlanEntry| {
             let status = match entry.status {
                 PlanStatus::Pending => "pending",
@@ -44,21 +44,21 @@ impl Viewer for JsonLines {
         };
         let steps: Vec<Value> = plan.entries.iter().map(step).collect();
         let at = millis(self.began.elapsed());
-        let told = json!({"event": "plan", "steps": steps, "at_ms": at});
-        self.screen.line(&told.to_string());
+        let line = json!({"event": "plan", "steps": steps, "at_ms": at});
+        self.screen.line(&line.to_string());
     }
 }
 
 impl Reader for JsonLines {
     fn read(&mut self, call: &ToolCall, event: &Event, _ticket: &Ticket) {
-        let mut object = facts(call, event);
+        let mut object = event_object(call, event);
         object.insert("at_ms".into(), millis(self.began.elapsed()).into());
         self.screen.line(&Value::Object(object).to_string());
     }
 }
 
-/// What every line says.
-fn facts(call: &ToolCall, event: &Event) -> Map<String, Value> {
+/// Returns the object of an event.
+fn event_object(call: &ToolCall, event: &Event) -> Map<String, Value> {
     let mut object = Map::new();
     let about = json!({
         "call": call.id().as_str(),
@@ -76,7 +76,7 @@ fn facts(call: &ToolCall, event: &Event) -> Map<String, Value> {
     object
 }
 
-/// What one event says, beside its name.
+/// Returns the fields that are particular to an event.
 pub(crate) fn event_json(call: &ToolCall, event: &Event) -> Value {
     match event {
         Event::Announced(announced) => json!({

@@ -1,5 +1,5 @@
-//! The few colours in use.
-//! Whether they reach the terminal is decided where text is written, not here.
+//! The styles in use.
+//! `screen.rs` strips them where they are not wanted.
 
 use anstyle::{AnsiColor, Style};
 
@@ -11,12 +11,12 @@ pub(crate) const BAD: Style = colour(AnsiColor::Red);
 pub(crate) const ATTENTION: Style = colour(AnsiColor::Yellow);
 pub(crate) const BUSY: Style = colour(AnsiColor::Cyan);
 
-/// Text in a style, if there is any text.
-pub(crate) fn painted(style: Style, text: &str) -> String {
-    match text.is_empty() {
-        true => String::new(),
-        false => format!("{style}{text}{style:#}"),
+/// Returns a text in a style; an empty text stays empty.
+pub(crate) fn paint(style: Style, text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
     }
+    format!("{style}{text}{style:#}")
 }
 
 const fn colour(colour: AnsiColor) -> Style {

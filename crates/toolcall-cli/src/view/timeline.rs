@@ -1,5 +1,5 @@
-//! Calls of one session beside each other: how each ended, and where its time went, to scale.
-//! It draws what it is given and asks nobody.
+//! Draws the calls of one session as a timeline: how each ended, and how long it waited and ran, to scale.
+//! It only draws; the caller supplies the data.
 
 use std::time::Duration;
 
@@ -8,18 +8,18 @@ use toolcall::Timestamp;
 use toolcall::text::duration;
 use toolcall_history::CallRow;
 
-use super::fitted;
-use super::style::{ATTENTION, BAD, BOLD, BUSY, DIM, GOOD, painted};
+use super::fit;
+use super::style::{ATTENTION, BAD, BOLD, BUSY, DIM, GOOD, paint};
 
-/// How an ending looks.
-pub(crate) struct Sign<'a> {
+/// Symbol, word and style of a call's status.
+pub(crate) struct StatusDisplay<'a> {
     pub(crate) symbol: &'static str,
     pub(crate) word: &'a str,
     pub(crate) style: Style,
 }
 
-/// How a call stands, by the word that lists have for it.
-pub(crate) fn outcome(status: &str) -> Sign<'_> {
+/// Returns the display of a status, by its name in the history.
+pub(crate) fn outcome(status: &str) -> StatusDisplay<'_> {
     let (symbol, word, style) = match status {
         "completed" => ("✓", "completed", GOOD),
         "failed" => ("✗", "failed", BAD),
@@ -29,29 +29,29 @@ pub(crate) fn outcome(status: &str) -> Sign<'_> {
         "interrupted" => ("■", "broken off", BAD),
         open => ("▸", open, BUSY),
     };
-    Sign {
+    StatusDisplay {
         symbol,
         word,
         style,
     }
 }
 
-const ENDING: usize = 12;
-const TIME: usize = 7;
-const LEAST_TITLE: usize = 10;
+const ENDING_COLUMNS: usize = 12;
+const TIME_COLUMNS: usize = 7;
+const MIN_TITLE: usize = 10;
 
-/// A time in which some call was alive.
-struct Busy {
+/// An interval in which at least one call was open.
+struct BusyInterval {
     from: Timestamp,
     to: Timestamp,
-    /// How much time of this sort there was before.
+    /// The total length of earlier intervals.
     before: Duration,
 }
 
-/// The bars of some calls, all on one scale.
+/// The layout of a timeline: one scale for all bars.
 pub(crate) struct Timeline {
-    /// When some call was alive: in order, and apart from each other.
-    busy: Vec<Busy>,
+    /// Intervals with open calls, in order, without overlaps.
+    busy: Vec<BusyInterval>,
     total: Duration,
     latest: Timestamp,
     id: usize,
@@ -60,20 +60,20 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// What the signs mean.
+    /// The legend of the bars.
     pub(crate) const LEGEND: &'static str =
-        "  · before it ran   ░ waiting for people   █ running   (idle time is left out)";
+        "  · before it ran   ░ waiting for you   █ running   (idle time is left out)";
 
-    /// A scale for these calls; what is still open lasts until the latest moment.
+    /// Computes the layout for these calls; open calls last until `latest`.
     pub(crate) fn new(calls: &[CallRow], latest: Timestamp, width: usize) -> Self {
         let busy = merged(calls.iter().map(|call| (call.announced, end(call, latest))));
         let id = calls.iter().map(|call| call.id.as_str().chars().count());
         let id = id.max().unwrap_or_default().min(width / 4);
-        // Two spaces before, one after each column.
-        let left = width.saturating_sub(2 + id + 1 + ENDING + 1 + 2 * (TIME + 1));
-        let title = left.div_ceil(2).max(LEAST_TITLE);
+        // Two spaces before the first column, one after each.
+        let left = width.saturating_sub(2 + id + 1 + ENDING_COLUMNS + 1 + 2 * (TIME_COLUMNS + 1));
+        let title = left.div_ceil(2).max(MIN_TITLE);
         Self {
-            total: busy.last().map(Busy::after).unwrap_or_default(),
+            total: busy.last().map(BusyInterval::after).unwrap_or_default(),
             busy,
             latest,
             id,
@@ -82,37 +82,41 @@ impl Timeline {
         }
     }
 
-    /// What the columns are.
+    /// Returns the heading of the columns.
     pub(crate) fn head(&self) -> String {
         let head = format!(
-            "  {} {} {} {:>TIME$} {:>TIME$}",
-            fitted("call", self.id),
-            fitted("ending", ENDING),
-            fitted("title", self.title),
+            "  {} {} {} {:>TIME_COLUMNS$} {:>TIME_COLUMNS$}",
+            fit("call", self.id),
+            fit("ending", ENDING_COLUMNS),
+            fit("title", self.title),
             "waited",
             "ran"
         );
-        painted(BOLD, &head)
+        paint(BOLD, &head)
     }
 
-    /// One call.
+    /// Returns the line of one call.
     pub(crate) fn line(&self, call: &CallRow) -> String {
-        let sign = outcome(&call.status);
-        let ending = format!("{} {}", sign.symbol, fitted(sign.word, ENDING - 2));
+        let display = outcome(&call.status);
+        let ending = format!(
+            "{} {}",
+            display.symbol,
+            fit(display.word, ENDING_COLUMNS - 2)
+        );
         format!(
-            "  {} {} {} {:>TIME$} {:>TIME$} {}",
-            fitted(call.id.as_str(), self.id),
-            painted(sign.style, &ending),
-            fitted(&call.title, self.title),
+            "  {} {} {} {:>TIME_COLUMNS$} {:>TIME_COLUMNS$} {}",
+            fit(call.id.as_str(), self.id),
+            paint(display.style, &ending),
+            fit(&call.title, self.title),
             duration(call.waited),
             duration(call.ran),
-            self.bar(call, sign.style)
+            self.bar(call, display.style)
         )
     }
 
     fn bar(&self, call: &CallRow, style: Style) -> String {
         let ends = end(call, self.latest);
-        // Nobody was waited for after it had started.
+        // The user was waited for before the call started.
         let runs = call.started.unwrap_or(ends);
         let asked = Timestamp::from_micros(
             (runs.as_micros()).saturating_sub(u64::try_from(call.waited.as_micros()).unwrap_or(0)),
@@ -124,7 +128,7 @@ impl Timeline {
             (style, "█", to.saturating_sub(run)),
         ];
         if cells.iter().all(|(_, _, columns)| *columns == 0) {
-            // Too short for the scale, and yet it was there.
+            // Too short for the scale: the longest part gets one column.
             let longest = match (call.started, call.waited) {
                 (Some(_), waited) if waited <= call.ran => 2,
                 (_, Duration::ZERO) => 0,
@@ -134,11 +138,11 @@ impl Timeline {
         }
         let used: usize = cells.iter().map(|(_, _, columns)| columns).sum();
         let before = from.min(self.bar.saturating_sub(used));
-        let drawn = cells.map(|(style, drawn, columns)| painted(style, &drawn.repeat(columns)));
+        let drawn = cells.map(|(style, drawn, columns)| paint(style, &drawn.repeat(columns)));
         format!("{}{}", " ".repeat(before), drawn.concat())
     }
 
-    /// How many columns are before a moment.
+    /// Returns the column of a time.
     fn column(&self, at: Timestamp) -> usize {
         let begun = self.busy.partition_point(|busy| busy.from <= at);
         let last = begun.checked_sub(1).and_then(|last| self.busy.get(last));
@@ -153,23 +157,23 @@ fn end(call: &CallRow, latest: Timestamp) -> Timestamp {
     call.ended.unwrap_or(latest).max(call.announced)
 }
 
-impl Busy {
+impl BusyInterval {
     fn after(&self) -> Duration {
         self.before + self.to.since(self.from)
     }
 }
 
-/// Spans in order, those that overlap put together.
-fn merged(spans: impl Iterator<Item = (Timestamp, Timestamp)>) -> Vec<Busy> {
+/// Merges overlapping intervals, and sorts them.
+fn merged(spans: impl Iterator<Item = (Timestamp, Timestamp)>) -> Vec<BusyInterval> {
     let mut sorted: Vec<(Timestamp, Timestamp)> = spans.collect();
     sorted.sort_unstable();
-    let mut merged: Vec<Busy> = Vec::new();
+    let mut merged: Vec<BusyInterval> = Vec::new();
     for (from, to) in sorted {
         match merged.last_mut() {
             Some(busy) if from <= busy.to => busy.to = to.max(busy.to),
             last => {
                 let before = last.map(|busy| busy.after()).unwrap_or_default();
-                merged.push(Busy { from, to, before });
+                merged.push(BusyInterval { from, to, before });
             }
         }
     }

@@ -1,14 +1,14 @@
-//! `toolcall agent` as it is, with every line recorded in both directions and judged.
-//! Clients of others drive it, too, where `cargo xtask test` put them. No network is reached and no process is left behind.
+//! `toolcall agent`, with every line in both directions recorded and linted.
+//! A client of the TypeScript SDK drives it, too, if `cargo xtask test` installed that. No network is used and no process is left.
 
 #![cfg(target_os = "linux")]
 
 mod cases;
 mod client;
+mod home;
 mod hostile;
 mod linter;
 mod many;
-mod stage;
-mod strangers;
 mod terminals;
+mod typescript_sdk;
 mod wire;

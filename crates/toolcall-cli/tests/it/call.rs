@@ -1,5 +1,5 @@
-//! Runs `toolcall tools` and `toolcall call` as they are, in a folder and a home of their own, and looks at what comes out.
-//! No network is reached, and nothing outside of those folders is changed.
+//! Runs `toolcall tools` and `toolcall call` in a temporary home and project, and checks their output.
+//! No network is used, and nothing outside of those directories is changed.
 
 #![cfg(unix)]
 
@@ -9,15 +9,15 @@ use std::process::Stdio;
 use serde_json::Value;
 use toolcall_acp::lint::{Direction, Frame, lint};
 
-use crate::place::{Place, ended};
+use crate::home::{CliHome, ended};
 
 const ESCAPE: char = '\u{1b}';
 
-/// A place with a text of two lines.
-fn place() -> Place {
-    let place = Place::new();
-    place.write("project/a.txt", "one\ntwo\n");
-    place
+/// Creates a home whose project has a file of two lines.
+fn new_home() -> CliHome {
+    let home = CliHome::new();
+    home.write("project/a.txt", "one\ntwo\n");
+    home
 }
 
 const TOOLS: [&str; 14] = [
@@ -39,8 +39,8 @@ const TOOLS: [&str; 14] = [
 
 #[test]
 fn every_tool_is_listed() {
-    let place = place();
-    let text = place.printed(&["tools"]);
+    let home = new_home();
+    let text = home.printed(&["tools"]);
     let heads = text.lines().filter(|line| !line.starts_with(' '));
     let names = heads.map(|line| line.split(' ').next().unwrap());
     assert_eq!(names.collect::<Vec<_>>(), TOOLS);
@@ -48,15 +48,15 @@ fn every_tool_is_listed() {
 }
 
 #[test]
-fn tools_are_told_as_json() {
-    let text = place().printed(&["tools", "--json"]);
+fn tools_are_listed_as_json() {
+    let text = new_home().printed(&["tools", "--json"]);
     let tools: Vec<Value> = serde_json::from_str(&text).unwrap();
     let names: Vec<&str> = tools.iter().map(|t| t["name"].as_str().unwrap()).collect();
     assert_eq!(names, TOOLS);
     for tool in &tools {
         for key in ["description", "kind", "origin"] {
-            let is_said = tool[key].as_str().is_some_and(|text| !text.is_empty());
-            assert!(is_said, "{key} of {tool}");
+            let is_present = tool[key].as_str().is_some_and(|text| !text.is_empty());
+            assert!(is_present, "{key} of {tool}");
         }
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
     }
@@ -64,12 +64,12 @@ fn tools_are_told_as_json() {
 
 #[test]
 fn one_tool_is_shown_in_full() {
-    let place = place();
-    let text = place.printed(&["tools", "edit_file"]);
+    let home = new_home();
+    let text = home.printed(&["tools", "edit_file"]);
     let (_, schema) = text.split_once("\n{").unwrap();
     let schema: Value = serde_json::from_str(&format!("{{{schema}")).unwrap();
     assert_eq!(schema["required"], serde_json::json!(["path", "edits"]));
-    let by_alias = place.printed(&["tools", "grep"]);
+    let by_alias = home.printed(&["tools", "grep"]);
     assert!(
         by_alias.contains("also: grep, search_in_files"),
         "{by_alias}"
@@ -77,8 +77,8 @@ fn one_tool_is_shown_in_full() {
 }
 
 #[test]
-fn a_tool_that_is_not_there_is_explained() {
-    let (code, text, complaint) = place().run(&["tools", "edit_fil"]);
+fn an_unknown_tool_is_explained() {
+    let (code, text, complaint) = new_home().run(&["tools", "edit_fil"]);
     assert_eq!((code, &*text), (Some(1), ""));
     let near = "there is no tool `edit_fil`; did you mean `edit_file`";
     assert!(complaint.contains(near), "{complaint}");
@@ -86,12 +86,12 @@ fn a_tool_that_is_not_there_is_explained() {
 
 #[test]
 fn there_is_no_advice_for_the_built_in_tools() {
-    let place = place();
-    assert_eq!(place.printed(&["tools", "--lint"]), "14 tools, no advice\n");
-    assert_eq!(place.printed(&["tools", "--lint", "--json"]), "[]\n");
+    let home = new_home();
+    assert_eq!(home.printed(&["tools", "--lint"]), "14 tools, no advice\n");
+    assert_eq!(home.printed(&["tools", "--lint", "--json"]), "[]\n");
 }
 
-/// How a call ends is in the exit code, and why is in the text.
+/// The exit code tells how a call ended, and the text why.
 #[test]
 fn exit_codes_tell_the_endings() {
     for (args, code, said) in [
@@ -124,20 +124,20 @@ fn exit_codes_tell_the_endings() {
             "timed out",
         ),
     ] {
-        let place = place();
-        let (ended, text, complaint) = place.run(&[&["call"], args].concat());
+        let home = new_home();
+        let (ended, text, complaint) = home.run(&[&["call"], args].concat());
         assert_eq!((ended, &*complaint), (Some(code), ""), "{args:?}: {text}");
         // Long lines are wrapped, and indented below their call.
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(&said), "{args:?}: {text}");
-        let is_written = place.has("b.txt");
+        let is_written = home.has("b.txt");
         assert_eq!(is_written, args.contains(&"content=x") && code == 0);
     }
 }
 
 #[test]
-fn what_is_not_understood_is_explained() {
+fn invalid_arguments_are_explained() {
     for (args, code, said) in [
         (&["call"][..], 2, "<TOOL>"),
         (
@@ -158,10 +158,10 @@ fn what_is_not_understood_is_explained() {
         (
             &["call", "read_file", "path=a", "--cwd", "nowhere"],
             1,
-            "`nowhere` is no folder",
+            "`nowhere` is not a directory",
         ),
     ] {
-        let (ended, text, complaint) = place().run(args);
+        let (ended, text, complaint) = new_home().run(args);
         assert_eq!((ended, &*text), (Some(code), ""), "{args:?}: {complaint}");
         assert!(complaint.contains(said), "{args:?}: {complaint}");
     }
@@ -169,9 +169,9 @@ fn what_is_not_understood_is_explained() {
 
 #[test]
 fn values_and_json_make_the_same_call() {
-    let place = place();
+    let home = new_home();
     let result = |args: &[&str]| {
-        let text = place.printed(&[&["call", "read_file"], args].concat());
+        let text = home.printed(&[&["call", "read_file"], args].concat());
         let lines = text.lines().filter(|line| !line.starts_with(' '));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
@@ -179,16 +179,16 @@ fn values_and_json_make_the_same_call() {
     let by_json = result(&["--json", r#"{"path": "a.txt", "line": 2, "limit": 1}"#]);
     assert_eq!(by_values, ["two", "`a.txt`: line 2 of 2, 8 bytes in all"]);
     assert_eq!(by_json, by_values);
-    let elsewhere = place.at("project");
-    let mut command = place.toolcall(&["call", "read_file", "path=a.txt", "--cwd"]);
+    let elsewhere = home.at("project");
+    let mut command = home.toolcall(&["call", "read_file", "path=a.txt", "--cwd"]);
     command.arg(elsewhere).current_dir("/");
     assert_eq!(ended(command.output().unwrap()).0, Some(0));
 }
 
 #[test]
 fn events_are_lines_of_json_and_nothing_else() {
-    let place = place();
-    let text = place.printed(&[
+    let home = new_home();
+    let text = home.printed(&[
         "call",
         "write_file",
         "path=b",
@@ -216,7 +216,7 @@ fn events_are_lines_of_json_and_nothing_else() {
 fn the_wire_is_what_an_editor_would_see() {
     for (consent, ending, code) in [(&["--yes"][..], "completed", 0), (&[], "failed", 3)] {
         let args = ["call", "write_file", "path=b.txt", "content=x", "--wire"];
-        let output = place().toolcall(&[&args, consent].concat()).output();
+        let output = new_home().toolcall(&[&args, consent].concat()).output();
         let (status, text, complaint) = ended(output.unwrap());
         assert_eq!((status, &*complaint), (Some(code), ""), "{text}");
         let messages: Vec<(Direction, Value)> = text.lines().map(message).collect();
@@ -240,15 +240,15 @@ fn message(line: &str) -> (Direction, Value) {
     let (direction, text) = match (line.strip_prefix("agent  "), line.strip_prefix("client ")) {
         (Some(text), _) => (Direction::FromAgent, text),
         (_, Some(text)) => (Direction::FromClient, text),
-        (None, None) => panic!("nobody sent `{line}`"),
+        (None, None) => panic!("`{line}` has no sender"),
     };
     (direction, serde_json::from_str(text).unwrap())
 }
 
-/// Every run is a session of its own.
+/// Every run is its own session.
 #[test]
 fn long_output_of_another_session_is_not_read() {
-    let place = place();
+    let home = new_home();
     let args = [
         "call",
         "run_command",
@@ -256,16 +256,16 @@ fn long_output_of_another_session_is_not_read() {
         "--yes",
         "--wire",
     ];
-    let (_, text, _) = ended(place.toolcall(&args).output().unwrap());
+    let (_, text, _) = ended(home.toolcall(&args).output().unwrap());
     let updates = text.lines().map(message).map(|(_, message)| message);
-    let mut kept = updates.filter_map(|message| {
+    let mut addresses = updates.filter_map(|message| {
         let content = message["params"]["update"]["content"].as_array()?.clone();
-        let mut addresses = content.iter().filter_map(|c| c["content"]["uri"].as_str());
-        addresses.next().map(str::to_owned)
+        let mut uris = content.iter().filter_map(|c| c["content"]["uri"].as_str());
+        uris.next().map(str::to_owned)
     });
-    let address = kept.next_back().unwrap();
+    let address = addresses.next_back().unwrap();
     let path = format!("path={address}");
-    let (code, text, _) = place.run(&["call", "read_file", &path, "--yes"]);
+    let (code, text, _) = home.run(&["call", "read_file", &path, "--yes"]);
     assert_eq!(code, Some(1), "{text}");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
@@ -276,21 +276,21 @@ fn long_output_of_another_session_is_not_read() {
 
 #[test]
 fn no_color_is_respected() {
-    let place = place();
+    let home = new_home();
     for args in [&["tools"][..], &["call", "read_file", "path=a.txt"]] {
-        let mut forced = place.toolcall(args);
+        let mut forced = home.toolcall(args);
         forced.env("CLICOLOR_FORCE", "1");
         assert!(ended(forced.output().unwrap()).1.contains(ESCAPE));
-        let mut plain = place.toolcall(args);
+        let mut plain = home.toolcall(args);
         plain.env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1");
         assert!(!ended(plain.output().unwrap()).1.contains(ESCAPE));
     }
 }
 
-/// The call still ends as it does; only nobody hears of it.
+/// The call ends as usual; only its output is lost.
 #[test]
-fn a_reader_that_went_away_is_no_error() {
-    let place = place();
+fn a_closed_pipe_is_not_an_error() {
+    let home = new_home();
     for args in [
         &["tools"][..],
         &["tools", "--json"],
@@ -299,7 +299,7 @@ fn a_reader_that_went_away_is_no_error() {
     ] {
         let (reader, writer) = pipe().unwrap();
         drop(reader);
-        let mut command = place.toolcall(args);
+        let mut command = home.toolcall(args);
         command.stdout(writer).stderr(Stdio::piped());
         let output = command.spawn().unwrap().wait_with_output().unwrap();
         let (code, _, complaint) = ended(output);

@@ -1,5 +1,5 @@
-//! Runs `toolcall config` as it is, in a home and a project of their own, and calls that are made as it says.
-//! No network is reached, and nothing outside of those folders is changed.
+//! Runs `toolcall config` in a temporary home and project, and calls with its settings.
+//! No network is used, and nothing outside of those directories is changed.
 
 #![cfg(unix)]
 
@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::place::Place;
+use crate::home::CliHome;
 
 const SETTINGS: &str = "home/.config/toolcall/config.toml";
 const SERVERS: &str = "home/.config/toolcall/mcp.json";
@@ -17,31 +17,31 @@ const HISTORY: &str = "home/.local/state/toolcall/history.db";
 const DOCUMENT: &str = include_str!("../../../../docs/config.md");
 
 #[test]
-fn the_file_is_written_once_and_for_its_owner() {
-    let place = Place::new();
-    let text = place.printed(&["config", "init"]);
+fn the_file_is_written_once_and_is_private() {
+    let home = CliHome::new();
+    let text = home.printed(&["config", "init"]);
     expect![[r#"
         wrote …/home/.config/toolcall/config.toml
-        every key in it is at its default; take the `#` before one away to change it
+        every key is at its default; to change one, remove the `#` before it
     "#]]
     .assert_eq(&text);
-    let file = place.path().join(SETTINGS);
+    let file = home.path().join(SETTINGS);
     let mode = fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     fs::write(&file, "sandbox = true\n").unwrap();
-    let (code, _, complaint) = place.run(&["config", "init"]);
+    let (code, _, complaint) = home.run(&["config", "init"]);
     assert_eq!(code, Some(1));
     expect![[r#"
-        error: `…/home/.config/toolcall/config.toml` is there already and is left as it is; edit it, or take it away first
+        error: `…/home/.config/toolcall/config.toml` already exists and was not changed; edit it, or remove it first
     "#]].assert_eq(&complaint);
     assert_eq!(fs::read_to_string(&file).unwrap(), "sandbox = true\n");
 }
 
 #[test]
 fn the_documentation_has_the_file_as_it_is_written() {
-    let place = Place::new();
-    place.printed(&["config", "init"]);
-    let written = fs::read_to_string(place.path().join(SETTINGS)).unwrap();
+    let home = CliHome::new();
+    home.printed(&["config", "init"]);
+    let written = fs::read_to_string(home.path().join(SETTINGS)).unwrap();
     let blocks = DOCUMENT.split("```toml\n").skip(1);
     let blocks: Vec<_> = blocks.filter_map(|rest| rest.split("```").next()).collect();
     assert_eq!(blocks, [written]);
@@ -49,10 +49,10 @@ fn the_documentation_has_the_file_as_it_is_written() {
 
 #[test]
 fn the_file_is_where_the_environment_says() {
-    let place = Place::new();
-    let text = place.printed(&["config", "path"]);
+    let home = CliHome::new();
+    let text = home.printed(&["config", "path"]);
     assert_eq!(text, "…/home/.config/toolcall/config.toml\n");
-    let mut command = place.toolcall(&["config", "path"]);
+    let mut command = home.toolcall(&["config", "path"]);
     let output = command.env("XDG_CONFIG_HOME", "/etc/x").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text, "/etc/x/toolcall/config.toml\n");
@@ -60,10 +60,10 @@ fn the_file_is_where_the_environment_says() {
 
 #[test]
 fn every_key_is_shown_with_where_it_comes_from() {
-    let place = Place::new();
-    let text = place.printed(&["config", "show"]);
+    let home = CliHome::new();
+    let text = home.printed(&["config", "show"]);
     expect![[r#"
-        …/home/.config/toolcall/config.toml is not there, so every key has its default; `toolcall config init` writes it
+        …/home/.config/toolcall/config.toml does not exist, so every key has its default; `toolcall config init` writes it
         model = "manual"                default
         sandbox = false                 default
         history.enabled = true          default
@@ -76,11 +76,11 @@ fn every_key_is_shown_with_where_it_comes_from() {
         web.search = "none"             default
         log.file = "none"               default
     "#]].assert_eq(&text);
-    place.write(
+    home.write(
         SETTINGS,
         "model = \"script:/w/turn.yaml\"\n\n[history]\nundo_days = 30\nenabled = true\n",
     );
-    let text = place.printed(&["config", "show"]);
+    let text = home.printed(&["config", "show"]);
     expect![[r#"
         …/home/.config/toolcall/config.toml
         model = "script:/w/turn.yaml"   config.toml:1
@@ -101,10 +101,10 @@ fn every_key_is_shown_with_where_it_comes_from() {
 /// The file has every key of an earlier version, and never changes.
 #[test]
 fn settings_of_an_earlier_version_load() {
-    let place = Place::new();
+    let home = CliHome::new();
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/config.toml");
-    place.write(SETTINGS, &fs::read_to_string(fixture).unwrap());
-    let text = place.printed(&["config", "show"]);
+    home.write(SETTINGS, &fs::read_to_string(fixture).unwrap());
+    let text = home.printed(&["config", "show"]);
     expect![[r#"
         …/home/.config/toolcall/config.toml
         model = "script:/project/turn.yaml"            config.toml:10
@@ -123,11 +123,11 @@ fn settings_of_an_earlier_version_load() {
 }
 
 #[test]
-fn programs_are_shown_the_same() {
-    let place = Place::new();
-    assert_eq!(place.json(&["config", "show"])["exists"], false);
-    place.write(SETTINGS, "[limits]\nrunning = 3\n");
-    let shown = place.json(&["config", "show"]);
+fn settings_are_shown_as_json() {
+    let home = CliHome::new();
+    assert_eq!(home.json(&["config", "show"])["exists"], false);
+    home.write(SETTINGS, "[limits]\nrunning = 3\n");
+    let shown = home.json(&["config", "show"]);
     assert_eq!(shown["exists"], true);
     let keys = shown["keys"].as_array().unwrap();
     let key = |name: &str| -> &Value { keys.iter().find(|key| key["key"] == name).unwrap() };
@@ -143,25 +143,25 @@ fn programs_are_shown_the_same() {
 
 #[test]
 fn no_call_is_made_with_a_broken_file() {
-    let place = Place::new();
-    place.write(SETTINGS, "\n[history]\nenable = false\n");
+    let home = CliHome::new();
+    home.write(SETTINGS, "\n[history]\nenable = false\n");
     let complaint = "error: …/home/.config/toolcall/config.toml:3:1: there is no key `enable` in `[history]`; write `enabled`\n";
     for args in [
         &["config", "show"][..],
         &["call", "write_file", "path=b.txt", "content=x", "--yes"],
         &["mcp", "serve"],
     ] {
-        let outcome = place.run(args);
+        let outcome = home.run(args);
         assert_eq!(outcome, (Some(1), String::new(), complaint.to_owned()));
     }
-    assert!(!place.has("b.txt"));
+    assert!(!home.has("b.txt"));
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_not_taken_for_none() {
-    let place = Place::new();
-    fs::create_dir_all(place.path().join(SETTINGS)).unwrap();
-    let (code, _, complaint) = place.run(&["config", "show"]);
+fn an_unreadable_file_is_an_error() {
+    let home = CliHome::new();
+    fs::create_dir_all(home.path().join(SETTINGS)).unwrap();
+    let (code, _, complaint) = home.run(&["config", "show"]);
     assert_eq!(code, Some(1));
     assert!(
         complaint.contains("config.toml: it is not a plain file; put a file there"),
@@ -170,16 +170,16 @@ fn a_file_that_cannot_be_read_is_not_taken_for_none() {
 }
 
 #[test]
-fn settings_that_others_may_write_do_not_hold() {
-    let place = Place::new();
+fn settings_that_others_can_write_are_refused() {
+    let home = CliHome::new();
     for (file, args, code) in [
         (SETTINGS, &["config", "show"][..], Some(1)),
         (SERVERS, &["mcp", "list"], Some(1)),
     ] {
-        place.write(file, "{}");
+        home.write(file, "{}");
         let others = fs::Permissions::from_mode(0o666);
-        fs::set_permissions(place.path().join(file), others).unwrap();
-        let (ended, printed, complaint) = place.run(args);
+        fs::set_permissions(home.path().join(file), others).unwrap();
+        let (ended, printed, complaint) = home.run(args);
         assert_eq!(ended, code);
         let said = format!("{printed}{complaint}");
         assert!(
@@ -190,104 +190,104 @@ fn settings_that_others_may_write_do_not_hold() {
 }
 
 #[test]
-fn a_history_that_is_not_wanted_is_not_made() {
-    let place = Place::new();
-    place.write(SETTINGS, "history.enabled = false\n");
-    place.printed(&["call", "read_file", "path=a.txt"]);
-    assert!(!place.path().join(HISTORY).exists());
-    place.write(SETTINGS, "history.enabled = true\n");
-    place.printed(&["call", "read_file", "path=a.txt"]);
-    assert!(place.path().join(HISTORY).exists());
+fn a_disabled_history_is_not_created() {
+    let home = CliHome::new();
+    home.write(SETTINGS, "history.enabled = false\n");
+    home.printed(&["call", "read_file", "path=a.txt"]);
+    assert!(!home.path().join(HISTORY).exists());
+    home.write(SETTINGS, "history.enabled = true\n");
+    home.printed(&["call", "read_file", "path=a.txt"]);
+    assert!(home.path().join(HISTORY).exists());
 }
 
 #[test]
-fn calls_are_refused_without_a_history_only_if_it_is_set_so() {
-    let place = Place::new();
-    fs::create_dir_all(place.path().join(HISTORY)).unwrap();
+fn calls_are_refused_without_a_history_only_if_set() {
+    let home = CliHome::new();
+    fs::create_dir_all(home.path().join(HISTORY)).unwrap();
     let write = ["call", "write_file", "path=b.txt", "content=x", "--yes"];
-    place.write(SETTINGS, "history.on_failure = \"refuse\"\n");
-    let (code, text, complaint) = place.run(&write);
+    home.write(SETTINGS, "history.on_failure = \"refuse\"\n");
+    let (code, text, complaint) = home.run(&write);
     assert_eq!((code, &*text), (Some(1), ""), "{complaint}");
     assert!(
         complaint.contains("and `history.on_failure` is \"refuse\": "),
         "{complaint}"
     );
-    assert!(!place.has("b.txt"));
-    place.write(SETTINGS, "");
-    let (code, _, complaint) = place.run(&write);
+    assert!(!home.has("b.txt"));
+    home.write(SETTINGS, "");
+    let (code, _, complaint) = home.run(&write);
     assert_eq!(code, Some(0));
     assert!(
-        complaint.contains("is not kept in the history"),
+        complaint.contains("calls are not recorded in the history"),
         "{complaint}"
     );
-    assert!(place.has("b.txt"));
+    assert!(home.has("b.txt"));
 }
 
 #[test]
-fn inputs_are_not_kept_if_it_is_set_so() {
-    let place = Place::new();
+fn inputs_are_not_recorded_if_set() {
+    let home = CliHome::new();
     let write = ["call", "write_file", "path=b.txt", "content=x", "--yes"];
-    place.printed(&write);
-    let shown = place.printed(&["history", "call", "last"]);
+    home.printed(&write);
+    let shown = home.printed(&["history", "call", "last"]);
     assert!(shown.contains("content"), "{shown}");
-    place.write(SETTINGS, "[history]\ncontents = false\nundo_days = 0\n");
-    place.printed(&write);
-    let shown = place.printed(&["history", "call", "last"]);
+    home.write(SETTINGS, "[history]\ncontents = false\nundo_days = 0\n");
+    home.printed(&write);
+    let shown = home.printed(&["history", "call", "last"]);
     assert!(!shown.contains("content"), "{shown}");
-    let (code, _, _) = place.run(&["history", "undo", "last", "--yes"]);
+    let (code, _, _) = home.run(&["history", "undo", "last", "--yes"]);
     assert_eq!(code, Some(1));
 }
 
 #[test]
-fn commands_run_in_a_sandbox_if_it_is_set_so() {
-    let place = Place::new();
-    let outside = place.path().join("home/made");
+fn commands_run_in_a_sandbox_if_set() {
+    let home = CliHome::new();
+    let outside = home.path().join("home/made");
     let command = format!("command=touch {}", outside.display());
     let touch = ["call", "run_command", &command, "--yes"];
-    place.write(SETTINGS, "sandbox = true\n");
-    // Where the kernel has no sandbox, nothing is run without one.
-    let (code, text, _) = place.run(&touch);
+    home.write(SETTINGS, "sandbox = true\n");
+    // Without sandbox support in the kernel, no command runs.
+    let (code, text, _) = home.run(&touch);
     assert_eq!((code, outside.exists()), (Some(1), false), "{text}");
-    place.write(SETTINGS, "sandbox = false\n");
-    let (code, text, _) = place.run(&touch);
+    home.write(SETTINGS, "sandbox = false\n");
+    let (code, text, _) = home.run(&touch);
     assert_eq!((code, outside.exists()), (Some(0), true), "{text}");
 }
 
 #[test]
-fn the_web_is_searched_if_somebody_does() {
-    let place = Place::new();
-    let names = |place: &Place| -> Vec<String> {
-        let tools = place.json(&["tools"]);
+fn web_search_exists_only_with_a_service() {
+    let home = CliHome::new();
+    let names = |home: &CliHome| -> Vec<String> {
+        let tools = home.json(&["tools"]);
         let tools = tools.as_array().unwrap().iter();
         tools
             .map(|tool| tool["name"].as_str().unwrap().to_owned())
             .collect()
     };
     let search = "web_search".to_owned();
-    assert!(!names(&place).contains(&search));
-    place.write(
+    assert!(!names(&home).contains(&search));
+    home.write(
         SETTINGS,
         "web.search = \"searxng:http://localhost:8888/search\"\n",
     );
-    assert!(names(&place).contains(&search));
-    place.write(SETTINGS, "web.search = \"brave:BRAVE_KEY\"\n");
-    let (code, _, complaint) = place.run(&["tools"]);
+    assert!(names(&home).contains(&search));
+    home.write(SETTINGS, "web.search = \"brave:BRAVE_KEY\"\n");
+    let (code, _, complaint) = home.run(&["tools"]);
     assert_eq!(code, Some(1));
     assert_eq!(
         complaint,
         "error: `web.search` takes its key from `BRAVE_KEY`, which is not set; set it, or write `search = \"none\"`\n"
     );
-    let mut command = place.toolcall(&["tools", "web_search"]);
+    let mut command = home.toolcall(&["tools", "web_search"]);
     let output = command.env("BRAVE_KEY", "hunter22").output().unwrap();
     assert!(output.status.success());
 }
 
 #[test]
 fn no_tool_writes_settings() {
-    let place = Place::new();
-    let mut command = place.toolcall(&["config", "init"]);
+    let home = CliHome::new();
+    let mut command = home.toolcall(&["config", "init"]);
     let output = command.env("TOOLCALL_COMMAND", "1").output().unwrap();
     let complaint = String::from_utf8(output.stderr).unwrap();
-    assert!(complaint.contains("is for people"), "{complaint}");
-    assert!(!place.path().join(SETTINGS).exists());
+    assert!(complaint.contains("a tool call may not run"), "{complaint}");
+    assert!(!home.path().join(SETTINGS).exists());
 }

@@ -1,5 +1,5 @@
-//! Runs the demo as it is, with nothing but a search path in its environment, and looks at what comes out.
-//! Nothing here waits for time to pass.
+//! Runs the demo with only `PATH` in its environment, and checks its output.
+//! No test here sleeps.
 
 use std::collections::BTreeMap;
 use std::io::pipe;
@@ -23,7 +23,7 @@ fn run(mut command: Command) -> (Output, String) {
     (output, text)
 }
 
-/// What a successful run prints.
+/// Returns the output of a successful run.
 fn printed(args: &[&str]) -> String {
     let (output, text) = run(toolcall(args));
     let complaint = String::from_utf8_lossy(&output.stderr);
@@ -94,6 +94,7 @@ fn the_demo_ends_with_its_timeline_and_its_figures() {
         "█ running",
         "\nedit_file        4 ████████  75 %",
         "\nrun_command      3 ██████    33 %",
+        "\n  the tools:                  toolcall tools\n",
     ] {
         assert!(end.contains(shown), "`{shown}` is not in:\n{end}");
     }
@@ -114,9 +115,9 @@ fn every_call_is_announced_first_and_ends_once_at_last() {
 fn nothing_starts_undecided() {
     for (call, events) in events() {
         let names = names(&events);
-        let place = |wanted| names.iter().position(|name| *name == wanted);
-        if let Some(started) = place("started") {
-            let decided = place("decided");
+        let index = |wanted| names.iter().position(|name| *name == wanted);
+        if let Some(started) = index("started") {
+            let decided = index("decided");
             assert!(decided.is_some_and(|at| at < started), "{call}: {names:?}");
         }
     }
@@ -152,7 +153,7 @@ fn the_endings_are_those_of_the_story() {
 }
 
 #[test]
-fn the_plan_is_told() {
+fn the_plan_is_shown() {
     let mut plans: Vec<Value> = lines();
     plans.retain(|line| line["event"] == "plan");
     let steps: Vec<&Value> = plans.iter().map(|plan| &plan["steps"]).collect();
@@ -213,7 +214,7 @@ fn the_wire_is_what_an_editor_would_see() {
 }
 
 #[test]
-fn the_wire_for_people_says_who_sent_each_line() {
+fn the_wire_as_text_says_who_sent_each_line() {
     let text = printed(&["demo", "--wire"]);
     let is_marked = |line: &str| line.starts_with("agent  {") || line.starts_with("client {");
     assert!(text.lines().all(is_marked), "{text}");
@@ -231,7 +232,7 @@ fn no_color_is_respected() {
 }
 
 #[test]
-fn a_reader_that_went_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     for args in [&["demo"][..], &["demo", "--json"], &["completions", "bash"]] {
         let (reader, writer) = pipe().unwrap();
         drop(reader);
@@ -276,7 +277,7 @@ fn help_has_examples() {
 }
 
 #[test]
-fn a_misspelt_task_is_explained() {
+fn a_misspelt_command_is_explained() {
     let (output, _) = run(toolcall(&["dmeo"]));
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
@@ -284,7 +285,7 @@ fn a_misspelt_task_is_explained() {
 }
 
 #[test]
-fn completions_know_the_tasks() {
+fn completions_know_the_commands() {
     for shell in ["bash", "zsh", "fish"] {
         let script = printed(&["completions", shell]);
         for word in ["toolcall", "demo", "tools", "call", "json"] {

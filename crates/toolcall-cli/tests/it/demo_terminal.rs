@@ -1,5 +1,5 @@
-//! The demo at a terminal: a person answers, and has enough in the middle.
-//! What is typed depends on what is on the screen; nothing here waits for time to pass.
+//! The demo at a terminal: the user answers, then interrupts it.
+//! The test types when a prompt is on the screen; it never sleeps.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -13,13 +13,13 @@ use toolcall_testkit::dir::isolated;
 use crate::PROGRAM;
 
 /// A program at a terminal.
-struct Terminal {
+struct PseudoTerminal {
     keys: File,
     shown: String,
     child: Child,
 }
 
-impl Terminal {
+impl PseudoTerminal {
     fn run(args: &[&str]) -> Self {
         let near = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&near).unwrap();
@@ -36,7 +36,7 @@ impl Terminal {
         }
     }
 
-    /// Reads on until this is on the screen, after what was waited for before.
+    /// Reads until this text is on the screen, after the one that was waited for before.
     fn wait_for(&mut self, text: &str) -> String {
         loop {
             if let Some(at) = self.shown.find(text) {
@@ -63,7 +63,7 @@ impl Terminal {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
     }
 
-    /// The rest of what it shows, and its exit code.
+    /// Returns the rest of the output, and the exit code.
     fn end(mut self) -> (String, Option<i32>) {
         while self.read() > 0 {}
         let status = self.child.wait().unwrap();
@@ -74,8 +74,8 @@ impl Terminal {
 const PROMPT: &str = "y yes   n no   1-3 always   r no, and say why: ";
 
 #[test]
-fn a_person_answers_and_has_enough() {
-    let mut terminal = Terminal::run(&["demo"]);
+fn a_user_answers_and_interrupts() {
+    let mut terminal = PseudoTerminal::run(&["demo"]);
     let question = terminal.wait_for(PROMPT);
     assert!(question.contains("Hello, $1!"), "{question}");
     assert!(question.contains("\u{1b}["), "{question}");
@@ -94,7 +94,7 @@ fn a_person_answers_and_has_enough() {
     for shown in [
         "call-4 ✗ denied     Edit src/greet.sh",
         "call-5 ■ cancelled  Edit src/greet.sh",
-        "░ waiting for people",
+        "░ waiting for you",
         "\nedit_file ",
     ] {
         assert!(plain.contains(shown), "`{shown}` is not in:\n{plain}");

@@ -1,10 +1,10 @@
-//! Runs `toolcall history`, `toolcall stats` and `toolcall policy try` as they are, in a home and a project of their own.
-//! Nothing outside of those folders is changed.
+//! Runs `toolcall history`, `toolcall stats` and `toolcall policy try` in a temporary home and project.
+//! Nothing outside of those directories is changed.
 
 #![cfg(unix)]
 
-mod ground;
-mod shown;
-mod trying;
-mod undoing;
-mod upkeep;
+mod fixture;
+mod maintenance;
+mod policy_try;
+mod show;
+mod undo;

@@ -7,11 +7,11 @@ mod demo;
 #[cfg(unix)]
 mod demo_terminal;
 mod history;
+#[cfg(unix)]
+mod home;
 mod mcp;
 mod mcp_settings;
 mod permission;
-#[cfg(unix)]
-mod place;
 mod policy;
 mod recorder;
 mod serve;

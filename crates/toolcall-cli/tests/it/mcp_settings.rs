@@ -1,5 +1,5 @@
-//! Runs `toolcall mcp` as it is, in a home and a project of their own: servers set up, listed, tried, taken out.
-//! The servers are this very program and programs that end at once; no network is reached.
+//! Runs `toolcall mcp` in a temporary home and project: servers are added, listed, tested and removed.
+//! The servers are programs that end at once; no network is used.
 
 #![cfg(unix)]
 
@@ -9,16 +9,16 @@ use std::os::unix::fs::PermissionsExt as _;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::place::Place;
+use crate::home::CliHome;
 
 const SETTINGS: &str = "home/.config/toolcall/mcp.json";
 
 #[test]
-fn a_server_is_set_up_listed_and_taken_out() {
-    let place = Place::new();
-    let text = place.printed(&["mcp", "list"]);
-    assert!(text.contains("no servers are set up"), "{text}");
-    place.printed(&[
+fn a_server_is_added_listed_and_removed() {
+    let home = CliHome::new();
+    let text = home.printed(&["mcp", "list"]);
+    assert!(text.contains("no servers are configured"), "{text}");
+    home.printed(&[
         "mcp",
         "add",
         "time",
@@ -29,7 +29,7 @@ fn a_server_is_set_up_listed_and_taken_out() {
         "mcp-server-time",
     ]);
     let header = "Authorization=Bearer hunter22";
-    place.printed(&[
+    home.printed(&[
         "mcp",
         "add",
         "web",
@@ -38,7 +38,7 @@ fn a_server_is_set_up_listed_and_taken_out() {
         "--header",
         header,
     ]);
-    let text = place.printed(&["mcp", "list"]);
+    let text = home.printed(&["mcp", "list"]);
     expect![[r#"
         time             uvx mcp-server-time (with KEY)
                   from …/home/.config/toolcall/mcp.json
@@ -47,7 +47,7 @@ fn a_server_is_set_up_listed_and_taken_out() {
     "#]]
     .assert_eq(&text);
     assert!(!text.contains("hunter22"));
-    let mode = fs::metadata(place.path().join(SETTINGS))
+    let mode = fs::metadata(home.path().join(SETTINGS))
         .unwrap()
         .permissions()
         .mode();
@@ -58,10 +58,10 @@ fn a_server_is_set_up_listed_and_taken_out() {
             .map(|server| server["name"].as_str().unwrap().to_owned())
             .collect()
     };
-    assert_eq!(names(&place.json(&["mcp", "list"])), ["time", "web"]);
-    place.printed(&["mcp", "remove", "time"]);
-    assert_eq!(names(&place.json(&["mcp", "list"])), ["web"]);
-    let (code, _, complaint) = place.run(&["mcp", "remove", "time"]);
+    assert_eq!(names(&home.json(&["mcp", "list"])), ["time", "web"]);
+    home.printed(&["mcp", "remove", "time"]);
+    assert_eq!(names(&home.json(&["mcp", "list"])), ["web"]);
+    let (code, _, complaint) = home.run(&["mcp", "remove", "time"]);
     assert_eq!(code, Some(1));
     assert!(
         complaint.contains("there is no server `time`"),
@@ -70,17 +70,17 @@ fn a_server_is_set_up_listed_and_taken_out() {
 }
 
 #[test]
-fn what_cannot_be_a_server_is_refused() {
-    let place = Place::new();
+fn an_invalid_server_is_refused() {
+    let home = CliHome::new();
     for (args, why) in [
         (
             &["mcp", "add", "a/b", "--", "x"][..],
-            "is no name for a server",
+            "is not a valid server name",
         ),
         (&["mcp", "add", "a"], "required arguments were not provided"),
         (
             &["mcp", "add", "a", "--url", "nonsense"],
-            "that is no address",
+            "the address is not a URL",
         ),
         (
             &["mcp", "add", "a", "--url", "ftp://x.y"],
@@ -91,38 +91,35 @@ fn what_cannot_be_a_server_is_refused() {
             "write NAME=VALUE",
         ),
     ] {
-        let (code, _, complaint) = place.run(args);
+        let (code, _, complaint) = home.run(args);
         assert_ne!(code, Some(0), "{args:?}");
         assert!(complaint.contains(why), "{args:?}: {complaint}");
         assert!(!complaint.contains("hunter22"), "{complaint}");
     }
-    assert!(!place.path().join(SETTINGS).exists());
+    assert!(!home.path().join(SETTINGS).exists());
 }
 
 #[test]
-fn settings_that_cannot_be_read_are_told_and_left_alone() {
-    let place = Place::new();
-    place.printed(&["mcp", "add", "a", "--", "x"]);
-    fs::write(place.path().join(SETTINGS), "{").unwrap();
-    let (code, _, complaint) = place.run(&["mcp", "add", "b", "--", "x"]);
+fn unreadable_settings_are_reported_and_not_changed() {
+    let home = CliHome::new();
+    home.printed(&["mcp", "add", "a", "--", "x"]);
+    fs::write(home.path().join(SETTINGS), "{").unwrap();
+    let (code, _, complaint) = home.run(&["mcp", "add", "b", "--", "x"]);
     assert_eq!(code, Some(1));
-    assert!(complaint.contains("is left as it is"), "{complaint}");
-    assert_eq!(
-        fs::read_to_string(place.path().join(SETTINGS)).unwrap(),
-        "{"
-    );
-    let (code, _, complaint) = place.run(&["mcp", "list"]);
+    assert!(complaint.contains("was not changed"), "{complaint}");
+    assert_eq!(fs::read_to_string(home.path().join(SETTINGS)).unwrap(), "{");
+    let (code, _, complaint) = home.run(&["mcp", "list"]);
     assert_eq!(code, Some(1));
     assert!(complaint.contains("the servers of `…/home/.config/toolcall/mcp.json` are left out"));
-    // The built-in tools are there all the same.
-    let (code, text, _) = place.run(&["call", "read_file", "path=a.txt"]);
+    // The built-in tools still work.
+    let (code, text, _) = home.run(&["call", "read_file", "path=a.txt"]);
     assert_eq!(code, Some(0), "{text}");
 }
 
 #[test]
-fn a_server_that_does_not_start_tells_why() {
-    let place = Place::new();
-    place.printed(&[
+fn a_server_that_does_not_start_is_reported_with_its_output() {
+    let home = CliHome::new();
+    home.printed(&[
         "mcp",
         "add",
         "broken",
@@ -131,21 +128,21 @@ fn a_server_that_does_not_start_tells_why() {
         "-c",
         "echo no key given >&2; exit 3",
     ]);
-    place.printed(&["mcp", "add", "missing", "--", "no-such-program-anywhere"]);
-    let tried = place.json(&["mcp", "test"]);
-    assert_eq!(tried[0]["state"], "failed");
+    home.printed(&["mcp", "add", "missing", "--", "no-such-program-anywhere"]);
+    let statuses = home.json(&["mcp", "test"]);
+    assert_eq!(statuses[0]["state"], "failed");
     assert_eq!(
-        tried[0]["reason"],
+        statuses[0]["reason"],
         "it ended (exit status: 3); the last it said: no key given"
     );
-    assert_eq!(tried[1]["state"], "failed");
-    let (code, text, _) = place.run(&["mcp", "test", "broken"]);
+    assert_eq!(statuses[1]["state"], "failed");
+    let (code, text, _) = home.run(&["mcp", "test", "broken"]);
     assert_eq!(code, Some(1));
     assert!(
         text.contains("no key given") && !text.contains("missing"),
         "{text}"
     );
-    let (code, _, complaint) = place.run(&["tools"]);
+    let (code, _, complaint) = home.run(&["tools"]);
     assert_eq!(code, Some(0));
     assert!(
         complaint.contains("the server `broken` cannot be used"),
@@ -155,36 +152,36 @@ fn a_server_that_does_not_start_tells_why() {
 
 #[test]
 fn servers_of_a_project_wait_for_trust() {
-    let place = Place::new();
+    let home = CliHome::new();
     let servers = json!({"mcpServers": {"mine": {"command": "touch", "args": ["started"]}}});
-    place.write("project/.mcp.json", &servers.to_string());
-    assert_eq!(place.json(&["mcp", "list"])[0]["state"], "untrusted");
-    let (code, _, complaint) = place.run(&["mcp", "test", "mine"]);
+    home.write("project/.mcp.json", &servers.to_string());
+    assert_eq!(home.json(&["mcp", "list"])[0]["state"], "untrusted");
+    let (code, _, complaint) = home.run(&["mcp", "test", "mine"]);
     assert_eq!(code, Some(1));
-    assert!(complaint.contains("which is not trusted; look at it with `toolcall trust`"));
-    let (_, _, complaint) = place.run(&["tools"]);
+    assert!(complaint.contains("which is not trusted; review it with `toolcall trust`"));
+    let (_, _, complaint) = home.run(&["tools"]);
     assert!(
         complaint.contains("is not trusted, so its servers are not started"),
         "{complaint}"
     );
-    assert!(!place.has("started"));
-    place.printed(&["trust", "--yes"]);
-    assert_eq!(place.json(&["mcp", "test", "mine"])[0]["state"], "failed");
-    assert!(place.has("started"));
+    assert!(!home.has("started"));
+    home.printed(&["trust", "--yes"]);
+    assert_eq!(home.json(&["mcp", "test", "mine"])[0]["state"], "failed");
+    assert!(home.has("started"));
 }
 
 #[test]
-fn ones_own_server_hides_that_of_the_project() {
-    let place = Place::new();
+fn a_users_server_hides_that_of_the_project() {
+    let home = CliHome::new();
     let servers = json!({"mcpServers": {"mine": {"command": "touch", "args": ["started"]}}});
-    place.write("project/.mcp.json", &servers.to_string());
-    place.printed(&["trust", "--yes"]);
-    place.printed(&["mcp", "add", "mine", "--", "touch", "own"]);
-    let states = place.json(&["mcp", "list"]);
+    home.write("project/.mcp.json", &servers.to_string());
+    home.printed(&["trust", "--yes"]);
+    home.printed(&["mcp", "add", "mine", "--", "touch", "own"]);
+    let states = home.json(&["mcp", "list"]);
     assert_eq!(
         (&states[0]["state"], &states[1]["state"]),
         (&json!("usable"), &json!("hidden"))
     );
-    place.run(&["mcp", "test"]);
-    assert_eq!((place.has("own"), place.has("started")), (true, false));
+    home.run(&["mcp", "test"]);
+    assert_eq!((home.has("own"), home.has("started")), (true, false));
 }

@@ -1,9 +1,9 @@
-//! The hostile permission cases that rules alone do not settle: who answers what, when, and to which call.
-//! Real tools, real rules and the v1 wire; each case is judged by what was told and what is on the disk.
+//! The hostile permission cases that depend on answers: who answers what, when, and for which call.
+//! They use real tools, real rules and the v1 wire, and check the messages and the files.
 
 #![cfg(target_os = "linux")]
 
-mod stage;
+mod project;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use toolcall_testkit::client::{failure, notification, select};
 
 use crate::wire::SESSION;
 
-use stage::Stage;
+use project::PolicyTestProject;
 
 const CASES: &str = include_str!("../../../toolcall-policy/tests/it/hostile/cases.jsonl");
 
-/// Cases of other rooms, and why they are not here.
+/// Cases that are tested elsewhere, and why.
 const ELSEWHERE: [(&str, &[&str]); 4] = [
     ("there are no hooks", &["044", "045"]),
     ("the agent's own tests ask for modes", &["047"]),
@@ -33,7 +33,7 @@ const ELSEWHERE: [(&str, &[&str]); 4] = [
 async fn hostile_permission_cases() {
     let mut passed = Vec::new();
     for (number, case) in cases() {
-        if judge(&number, &case).await {
+        if run_case(&number, &case).await {
             passed.push(number);
         }
     }
@@ -49,12 +49,12 @@ async fn hostile_permission_cases() {
 
 #[tokio::test]
 async fn rules_about_git_do_not_count_for_a_repository_inside_the_project() {
-    let stage = Stage::with_policy("[[allow]]\nrun = 'git status'\n");
-    stage.file(".git/config", "[core]\n\tbare = false\n");
-    stage.file("plain/there.txt", "");
-    stage.file("vendor/x/.git/config", "[core]\n\tfsmonitor = touch evil\n");
-    stage.file("vendor/y/.git", "gitdir: ../x/.git\n");
-    let engine = stage.engine().build();
+    let project = PolicyTestProject::with_policy("[[allow]]\nrun = 'git status'\n");
+    project.file(".git/config", "[core]\n\tbare = false\n");
+    project.file("plain/there.txt", "");
+    project.file("vendor/x/.git/config", "[core]\n\tfsmonitor = touch evil\n");
+    project.file("vendor/y/.git", "gitdir: ../x/.git\n");
+    let engine = project.engine().build();
     let decided = async |command: &str| {
         let request = ToolRequest::new("run_command", json!({"command": command}));
         let outcome = engine.run(request).await;
@@ -66,7 +66,7 @@ async fn rules_about_git_do_not_count_for_a_repository_inside_the_project() {
     for command in ["cd vendor/x && git status", "cd vendor/y && git status"] {
         assert_eq!(decided(command).await, Some(Effect::Deny), "{command}");
     }
-    assert!(!stage.has("vendor/x/evil"));
+    assert!(!project.has("vendor/x/evil"));
 }
 
 fn cases() -> BTreeMap<String, Value> {
@@ -81,11 +81,11 @@ fn cases() -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// Whether it is one of these; what does not hold panics.
-async fn judge(number: &str, case: &Value) -> bool {
+/// Runs a case. Returns whether it is one of these; panics if it fails.
+async fn run_case(number: &str, case: &Value) -> bool {
     let request = request(&case["input"]);
     match number {
-        "007" => nobody_to_ask(request).await,
+        "007" => without_an_approver(request).await,
         "021" => script_is_swapped(request).await,
         "022" => no_yes(request, |asked| vec![select(asked, "yolo")]).await,
         "025" => {
@@ -114,9 +114,9 @@ fn request(input: &Value) -> ToolRequest {
     ToolRequest::new(tool, input["args"].clone())
 }
 
-async fn nobody_to_ask(request: ToolRequest) {
-    let stage = Stage::with_policy("[[ask]]\ntool = 'run_command'\n");
-    let outcome = stage.engine().build().run(request).await;
+async fn without_an_approver(request: ToolRequest) {
+    let project = PolicyTestProject::with_policy("[[ask]]\ntool = 'run_command'\n");
+    let outcome = project.engine().build().run(request).await;
     assert!(
         matches!(outcome.ending(), Ending::Denied { .. }),
         "{:?}",
@@ -125,74 +125,79 @@ async fn nobody_to_ask(request: ToolRequest) {
 }
 
 async fn script_is_swapped(request: ToolRequest) {
-    let stage = Stage::new();
-    let script = stage.executable("run.sh", "#!/bin/sh\necho good\n");
+    let project = PolicyTestProject::new();
+    let script = project.executable("run.sh", "#!/bin/sh\necho good\n");
     let swapped = script.clone();
     let approver = move |_: Arc<Question>| {
         std::fs::write(&swapped, "#!/bin/sh\ntouch evil\n").unwrap();
         std::future::ready(Answer::AllowOnce)
     };
-    let engine = stage.engine().approver(approver).build();
+    let engine = project.engine().approver(approver).build();
     let outcome = engine.run(request.clone()).await;
-    let told = outcome.ending().reason().unwrap_or_default();
+    let reason = outcome.ending().reason().unwrap_or_default();
     assert!(
-        told.contains("run.sh` changed after the command was approved"),
-        "{told}"
+        reason.contains("run.sh` changed after the command was approved"),
+        "{reason}"
     );
-    assert!(!stage.has("evil"));
-    // Unswapped, it runs.
-    stage.executable("run.sh", "#!/bin/sh\ntouch good\n");
+    assert!(!project.has("evil"));
+    // An unchanged script runs.
+    project.executable("run.sh", "#!/bin/sh\ntouch good\n");
     let approver = |_: Arc<Question>| std::future::ready(Answer::AllowOnce);
-    let outcome = stage.engine().approver(approver).build().run(request).await;
+    let outcome = project
+        .engine()
+        .approver(approver)
+        .build()
+        .run(request)
+        .await;
     assert_eq!(outcome.ending(), &Ending::Completed);
-    assert!(stage.has("good"));
+    assert!(project.has("good"));
 }
 
 async fn no_yes(request: ToolRequest, reply: impl Fn(&Value) -> Vec<Value> + Send + 'static) {
-    let stage = Stage::new();
-    let heard = stage.play(request, reply).await;
-    assert_eq!(heard.statuses().last(), Some(&"failed"));
-    assert!(!stage.has("a"));
+    let project = PolicyTestProject::new();
+    let wire = project.play(request, reply).await;
+    assert_eq!(wire.statuses().last(), Some(&"failed"));
+    assert!(!project.has("a"));
 }
 
 async fn cancelled_right_after(request: ToolRequest) {
-    let stage = Stage::new();
+    let project = PolicyTestProject::new();
     let reply = |asked: &Value| vec![select(asked, "allow-once"), cancel()];
-    let heard = stage.play(request, reply).await;
-    assert_eq!(heard.stop_reason(), "cancelled");
-    let statuses = heard.statuses();
+    let wire = project.play(request, reply).await;
+    assert_eq!(wire.stop_reason(), "cancelled");
+    let statuses = wire.statuses();
     let endings = statuses
         .iter()
         .filter(|status| ["completed", "failed"].contains(status));
     assert_eq!(endings.count(), 1, "{statuses:?}");
     let began = statuses.contains(&"in_progress");
     assert!(
-        began || !stage.has("M"),
+        began || !project.has("M"),
         "it ran and was not reported: {statuses:?}"
     );
 }
 
 async fn never_answered(request: ToolRequest) {
-    let (silent, busy) = (Stage::new(), Stage::new());
+    let (silent, busy) = (PolicyTestProject::new(), PolicyTestProject::new());
     let waiting = tokio::spawn(async move {
-        let heard = silent.play(request, |_| vec![cancel()]).await;
-        (heard, silent)
+        let wire = silent.play(request, |_| vec![cancel()]).await;
+        (wire, silent)
     });
     let read = ToolRequest::new("read_file", json!({"path": "there.txt"}));
-    let heard = busy.play(read, |_| Vec::new()).await;
-    assert_eq!(heard.statuses().last(), Some(&"completed"));
-    let (heard, silent) = waiting.await.unwrap();
-    assert_eq!(heard.stop_reason(), "cancelled");
-    assert_eq!(heard.statuses().last(), Some(&"failed"));
+    let wire = busy.play(read, |_| Vec::new()).await;
+    assert_eq!(wire.statuses().last(), Some(&"completed"));
+    let (wire, silent) = waiting.await.unwrap();
+    assert_eq!(wire.stop_reason(), "cancelled");
+    assert_eq!(wire.statuses().last(), Some(&"failed"));
     assert!(!silent.has("a"));
 }
 
 async fn every_argument_is_shown(args: &Value) {
-    let stage = Stage::new();
+    let project = PolicyTestProject::new();
     let reply = |asked: &Value| vec![select(asked, "reject-once")];
     let request = ToolRequest::new("send", args.clone());
-    let heard = stage.play(request, reply).await;
-    let asked = heard.question();
+    let wire = project.play(request, reply).await;
+    let asked = wire.question();
     assert_eq!(asked["params"]["toolCall"]["rawInput"], *args);
     let shown = asked["params"]["toolCall"]["content"].to_string();
     for part in ["to", "bcc", "evil", "pad"] {
@@ -201,10 +206,15 @@ async fn every_argument_is_shown(args: &Value) {
 }
 
 async fn flags_of_the_model(request: ToolRequest) {
-    let stage = Stage::with_policy("[[allow]]\nrun = 'ls'\n");
+    let project = PolicyTestProject::with_policy("[[allow]]\nrun = 'ls'\n");
     let approver = |_: Arc<Question>| std::future::ready(Answer::AllowOnce);
-    let outcome = stage.engine().approver(approver).build().run(request).await;
-    let told = outcome.ending().reason().unwrap_or_default();
-    assert!(told.contains("dangerouslyDisableSandbox"), "{told}");
+    let outcome = project
+        .engine()
+        .approver(approver)
+        .build()
+        .run(request)
+        .await;
+    let reason = outcome.ending().reason().unwrap_or_default();
+    assert!(reason.contains("dangerouslyDisableSandbox"), "{reason}");
     assert!(outcome.call.decision().is_none());
 }

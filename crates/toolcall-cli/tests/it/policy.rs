@@ -1,5 +1,5 @@
-//! Runs `toolcall policy` and `toolcall trust` as they are, in a home and a project of their own.
-//! Nothing outside of those folders is changed.
+//! Runs `toolcall policy` and `toolcall trust` in a temporary home and project.
+//! Nothing outside of those directories is changed.
 
 #![cfg(unix)]
 
@@ -9,17 +9,17 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use crate::PROGRAM;
-use crate::place::Place;
+use crate::home::CliHome;
 
-fn with_policy(text: &str) -> Place {
-    let place = Place::new();
-    place.write("home/.config/toolcall/policy.toml", text);
-    place
+fn with_policy(text: &str) -> CliHome {
+    let home = CliHome::new();
+    home.write("home/.config/toolcall/policy.toml", text);
+    home
 }
 
-fn verdict(place: &Place, text: &str) -> String {
-    let told = place.json(&["policy", "explain", text]);
-    told["verdict"].as_str().unwrap().to_owned()
+fn verdict(home: &CliHome, text: &str) -> String {
+    let output = home.json(&["policy", "explain", text]);
+    output["verdict"].as_str().unwrap().to_owned()
 }
 
 const RULES: &str = r#"
@@ -31,15 +31,15 @@ run = "rm"
 because = "nothing is deleted here"
 "#;
 
-fn check(place: &Place, args: &[&str], expected: Expect) {
-    expected.assert_eq(&place.printed(args));
+fn check(home: &CliHome, args: &[&str], expected: Expect) {
+    expected.assert_eq(&home.printed(args));
 }
 
 #[test]
 fn a_command_is_explained_part_by_part() {
-    let place = with_policy(RULES);
+    let home = with_policy(RULES);
     check(
-        &place,
+        &home,
         &[
             "policy",
             "explain",
@@ -47,12 +47,12 @@ fn a_command_is_explained_part_by_part() {
         ],
         expect![[r#"
             deny  cargo test 2>&1 | tail -5 && rm -rf target
-                      nothing is deleted here, says deny run = "rm"
+                      nothing is deleted here; rule: deny run = "rm"
                       (~/.config/toolcall/policy.toml:5)
                       understood as 3 programs
 
             deny  runs the text "cargo test 2>&1 | tail -5 && rm -rf target"
-                      nothing is deleted here, says deny run = "rm"
+                      nothing is deleted here; rule: deny run = "rm"
                       (~/.config/toolcall/policy.toml:5)
                       to change it: change or take out the rule `deny run = "rm"
                       (~/.config/toolcall/policy.toml:5)`
@@ -69,7 +69,7 @@ fn a_command_is_explained_part_by_part() {
         "#]],
     );
     check(
-        &place,
+        &home,
         &["policy", "explain", "cargo test && cargo build > log.txt"],
         expect![[r#"
             ask   cargo test && cargo build > log.txt
@@ -87,7 +87,7 @@ fn a_command_is_explained_part_by_part() {
                       no rule covers writing in the roots in mode ask
                       to change it: add an `[[allow]]` rule, or answer the question
 
-            "always" would keep one of:
+            "always" would remember one of:
                       in this session: exactly = "cargo test && cargo build > log.txt", in = "…/project", write = "./log.txt"
                       in this project: exactly = "cargo test && cargo build > log.txt", in = "…/project", write = "./log.txt"
                       in this session: run = "cargo build", write = "./log.txt"
@@ -95,20 +95,20 @@ fn a_command_is_explained_part_by_part() {
         "#]],
     );
     check(
-        &place,
+        &home,
         &["policy", "explain", "cargo test $X"],
         expect![[r#"
             ask   cargo test $X
                       no rule covers a command in mode ask: it has an expansion (`$`) at
                       byte 11
-                      not understood as a whole: an expansion (`$`) at byte 11
+                      not fully understood: an expansion (`$`) at byte 11
 
             ask   runs the text "cargo test $X"
                       no rule covers a command in mode ask: it has an expansion (`$`) at
                       byte 11
                       to change it: write it in plain words, or answer the question
 
-            "always" would keep one of:
+            "always" would remember one of:
                       in this session: exactly = "cargo test $X", in = "…/project"
         "#]],
     );
@@ -116,23 +116,23 @@ fn a_command_is_explained_part_by_part() {
 
 #[test]
 fn any_tool_is_explained() {
-    let place = Place::new();
+    let home = CliHome::new();
     let explain = |tool: &str, input: Value| {
         let input = input.to_string();
-        place.json(&["policy", "explain", "--tool", tool, "--input", &input])
+        home.json(&["policy", "explain", "--tool", tool, "--input", &input])
     };
-    let told = explain("write_file", json!({"path": ".git/config", "content": "x"}));
-    assert_eq!(told["verdict"], "deny");
-    assert_eq!(told["rule"], "protected path .git");
-    let told = explain("read_file", json!({"path": "a.txt"}));
+    let output = explain("write_file", json!({"path": ".git/config", "content": "x"}));
+    assert_eq!(output["verdict"], "deny");
+    assert_eq!(output["rule"], "protected path .git");
+    let output = explain("read_file", json!({"path": "a.txt"}));
     assert_eq!(
-        (&told["verdict"], &told["mode"]),
+        (&output["verdict"], &output["mode"]),
         (&json!("allow"), &json!("ask"))
     );
-    let told = explain("read_file", json!({"path": 7}));
-    assert_eq!(told["verdict"], "fails");
+    let output = explain("read_file", json!({"path": 7}));
+    assert_eq!(output["verdict"], "fails");
     assert!(
-        told["reason"]
+        output["reason"]
             .as_str()
             .unwrap()
             .contains("`/path` must be string")
@@ -141,10 +141,10 @@ fn any_tool_is_explained() {
 
 #[test]
 fn an_explanation_changes_nothing() {
-    let place = with_policy(RULES);
-    place.printed(&["policy", "explain", "touch made"]);
+    let home = with_policy(RULES);
+    home.printed(&["policy", "explain", "touch made"]);
     let input = r#"{"path": "made", "content": "x"}"#;
-    place.printed(&[
+    home.printed(&[
         "policy",
         "explain",
         "--tool",
@@ -152,70 +152,70 @@ fn an_explanation_changes_nothing() {
         "--input",
         input,
     ]);
-    assert!(!place.has("made"));
+    assert!(!home.has("made"));
 }
 
 #[test]
-fn what_is_not_there_to_explain_is_said() {
-    let place = Place::new();
-    let (code, _, complaint) = place.run(&["policy", "explain", "--tool", "x", "--input", "{"]);
+fn a_call_that_cannot_be_explained_is_reported() {
+    let home = CliHome::new();
+    let (code, _, complaint) = home.run(&["policy", "explain", "--tool", "x", "--input", "{"]);
     assert_eq!(code, Some(1));
     assert!(
         complaint.contains("--input is not JSON; write one object"),
         "{complaint}"
     );
-    let (code, text, _) = place.run(&["policy", "explain", "--tool", "read_files"]);
+    let (code, text, _) = home.run(&["policy", "explain", "--tool", "read_files"]);
     assert_eq!(code, Some(2));
     assert!(text.contains("did you mean `read_file`"), "{text}");
 }
 
 #[test]
 fn flags_are_layers_of_the_policy() {
-    let place = with_policy(RULES);
-    let judged = |args: &[&str]| {
-        let told = place.json(&[&["policy", "explain"], args].concat());
-        told["verdict"].as_str().unwrap().to_owned()
+    let home = with_policy(RULES);
+    let verdict_with = |args: &[&str]| {
+        let output = home.json(&[&["policy", "explain"], args].concat());
+        output["verdict"].as_str().unwrap().to_owned()
     };
-    assert_eq!(judged(&["make"]), "ask");
-    assert_eq!(judged(&["make", "--mode", "allow-all"]), "allow");
-    assert_eq!(judged(&["rm x", "--mode", "allow-all"]), "deny");
-    assert_eq!(judged(&["cargo test", "--mode", "read-only"]), "deny");
-    let extra = place.write("extra.toml", "[[allow]]\nrun = 'make'\n");
+    assert_eq!(verdict_with(&["make"]), "ask");
+    assert_eq!(verdict_with(&["make", "--mode", "allow-all"]), "allow");
+    assert_eq!(verdict_with(&["rm x", "--mode", "allow-all"]), "deny");
+    assert_eq!(verdict_with(&["cargo test", "--mode", "read-only"]), "deny");
+    let extra = home.write("extra.toml", "[[allow]]\nrun = 'make'\n");
     assert_eq!(
-        judged(&["make", "--policy", extra.to_str().unwrap()]),
+        verdict_with(&["make", "--policy", extra.to_str().unwrap()]),
         "allow"
     );
 }
 
 #[test]
-fn every_file_is_checked_with_the_place_of_what_is_wrong() {
-    let place = with_policy("[[allow]]\nrun = 'git status'\nmatches = ['git push']\n");
-    place.write("project/.toolcall/policy.toml", RULES);
-    let (code, text, _) = place.run(&["policy", "check"]);
+fn every_file_is_checked_and_errors_have_a_position() {
+    let home = with_policy("[[allow]]\nrun = 'git status'\nmatches = ['git push']\n");
+    home.write("project/.toolcall/policy.toml", RULES);
+    let (code, text, _) = home.run(&["policy", "check"]);
     assert_eq!(code, Some(1));
     expect![[r#"
         broken    ~/.config/toolcall/policy.toml:3:12: the rule does not match its example `git push`; widen the rule, or take the example out of `matches`
-        good      …/project/.toolcall/policy.toml, 2 rules; not trusted, so what it allows is left out (`toolcall trust`)
+        good      …/project/.toolcall/policy.toml, 2 rules; not trusted, so its allow rules do not apply (`toolcall trust`)
     "#]].assert_eq(&text);
-    let told = place.json(&["policy", "check"]);
-    assert_eq!(told[0]["state"], "broken");
+    let output = home.json(&["policy", "check"]);
+    assert_eq!(output[0]["state"], "broken");
     assert_eq!(
-        (&told[0]["line"], &told[0]["column"]),
+        (&output[0]["line"], &output[0]["column"]),
         (&json!(3), &json!(12))
     );
-    assert_eq!(told[1]["state"], "untrusted");
+    assert_eq!(output[1]["state"], "untrusted");
 }
 
 #[test]
-fn a_file_that_does_not_hold_yet_is_checked() {
-    let place = Place::new();
-    place.write("project/new.toml", RULES);
+fn a_file_that_does_not_apply_yet_is_checked() {
+    let home = CliHome::new();
+    home.write("project/new.toml", RULES);
     assert_eq!(
-        place.printed(&["policy", "check", "new.toml"]),
+        home.printed(&["policy", "check", "new.toml"]),
         "good      new.toml, 2 rules\n"
     );
-    place.write("project/new.toml", "[[alow]]\n");
-    let (code, text, _) = place.run(&["policy", "check", "new.toml"]);
+    home.write("project/new.toml", "[[alow]]\n");
+    let (code, text, _) = home.run(&["policy", "check", "new.toml"]);
     assert_eq!(code, Some(1));
     assert_eq!(
         text,
@@ -225,11 +225,11 @@ fn a_file_that_does_not_hold_yet_is_checked() {
 
 #[test]
 fn a_broken_policy_lets_nothing_run() {
-    let place = with_policy("[[allow]]\nrum = 'ls'\n");
-    let (code, text, _) = place.run(&["call", "read_file", "path=a.txt", "--yes"]);
+    let home = with_policy("[[allow]]\nrum = 'ls'\n");
+    let (code, text, _) = home.run(&["call", "read_file", "path=a.txt", "--yes"]);
     assert_eq!(code, Some(3), "{text}");
     assert!(text.contains("there is no key `rum`"), "{text}");
-    let (code, text, _) = place.run(&["policy", "list"]);
+    let (code, text, _) = home.run(&["policy", "list"]);
     assert_eq!(code, Some(1));
     assert!(
         text.contains("everything is denied: ~/.config/toolcall/policy.toml:2:1:"),
@@ -239,22 +239,22 @@ fn a_broken_policy_lets_nothing_run() {
 
 #[test]
 fn calls_go_by_the_policy() {
-    let place = with_policy("[[allow]]\nrun = 'echo'\n[[deny]]\nrun = 'rm'\n");
+    let home = with_policy("[[allow]]\nrun = 'echo'\n[[deny]]\nrun = 'rm'\n");
     let call = |command: &str| {
         let command = format!("command={command}");
-        place.run(&["call", "run_command", &command]).0
+        home.run(&["call", "run_command", &command]).0
     };
     assert_eq!(call("echo hello"), Some(0));
     assert_eq!(call("rm a.txt"), Some(3));
     assert_eq!(call("cp a.txt b.txt"), Some(3));
-    assert!(place.has("a.txt"));
-    assert!(!place.has("b.txt"));
+    assert!(home.has("a.txt"));
+    assert!(!home.has("b.txt"));
 }
 
 #[test]
 fn allow_all_says_loudly_what_it_is() {
-    let place = Place::new();
-    let (code, _, complaint) = place.run(&[
+    let home = CliHome::new();
+    let (code, _, complaint) = home.run(&[
         "call",
         "run_command",
         "command=touch b",
@@ -266,18 +266,18 @@ fn allow_all_says_loudly_what_it_is() {
         complaint.contains("ALLOW-ALL: commands, writes, deletions"),
         "{complaint}"
     );
-    assert!(place.has("b"));
+    assert!(home.has("b"));
 }
 
 #[test]
-fn rules_are_listed_and_kept_answers_forgotten() {
-    let place = with_policy(RULES);
-    place.write(
+fn rules_are_listed_and_remembered_answers_forgotten() {
+    let home = with_policy(RULES);
+    home.write(
         "home/.local/state/toolcall/kept/everywhere.toml",
         "# Kept 2026-01-02T03:04:05Z, for \"make\" (call c of session s)\n[[allow]]\nrun = \"make\"\n",
     );
-    assert_eq!(verdict(&place, "make"), "allow");
-    let text = place.printed(&["policy", "list"]);
+    assert_eq!(verdict(&home, "make"), "allow");
+    let text = home.printed(&["policy", "list"]);
     expect![[r#"
         mode ask
 
@@ -287,26 +287,26 @@ fn rules_are_listed_and_kept_answers_forgotten() {
 
         …/project/.toolcall/policy.toml (none)
 
-        kept answers
+        remembered answers
           allow 4438a4fc run = "make"
                   everywhere. Kept 2026-01-02T03:04:05Z, for "make" (call c of session
                   s)
     "#]]
     .assert_eq(&text);
-    let told = place.json(&["policy", "list"]);
-    let id = told["kept"][0]["id"].as_str().unwrap().to_owned();
-    let (code, _, complaint) = place.run(&["policy", "forget", "00000000"]);
+    let output = home.json(&["policy", "list"]);
+    let id = output["kept"][0]["id"].as_str().unwrap().to_owned();
+    let (code, _, complaint) = home.run(&["policy", "forget", "00000000"]);
     assert_eq!(code, Some(1));
     assert!(
-        complaint.contains("there is no kept answer `00000000`"),
+        complaint.contains("there is no remembered answer `00000000`"),
         "{complaint}"
     );
-    let text = place.printed(&["policy", "forget", &id]);
+    let text = home.printed(&["policy", "forget", &id]);
     assert_eq!(text, format!("forgot {id} run = \"make\"\n"));
-    assert_eq!(verdict(&place, "make"), "ask");
+    assert_eq!(verdict(&home, "make"), "ask");
     assert_eq!(
-        place.printed(&["policy", "forget", "--all"]),
-        "nothing was kept\n"
+        home.printed(&["policy", "forget", "--all"]),
+        "no answers are remembered\n"
     );
 }
 
@@ -314,11 +314,11 @@ const SERVERS: &str = r#"{"mcpServers": {"evil": {"command": "touch", "args": ["
 
 #[test]
 fn a_project_is_shown_before_it_is_trusted() {
-    let place = Place::new();
-    place.write("project/.toolcall/policy.toml", "[[allow]]\nrun = 'make'\n");
-    place.write("project/.mcp.json", SERVERS);
-    assert_eq!(verdict(&place, "make"), "ask");
-    let (code, text, complaint) = place.run(&["trust"]);
+    let home = CliHome::new();
+    home.write("project/.toolcall/policy.toml", "[[allow]]\nrun = 'make'\n");
+    home.write("project/.mcp.json", SERVERS);
+    assert_eq!(verdict(&home, "make"), "ask");
+    let (code, text, complaint) = home.run(&["trust"]);
     assert_eq!(code, Some(1));
     assert!(
         complaint.contains("there is no terminal to ask at; add --yes"),
@@ -337,15 +337,15 @@ fn a_project_is_shown_before_it_is_trusted() {
                   sha256 3063d40733cbfdeebfbddbdca94d4904bfd5e93f4c4285e8e2c461f2f0cfe0b6
     "#]]
     .assert_eq(&text);
-    assert_eq!(verdict(&place, "make"), "ask");
-    place.printed(&["trust", "--yes"]);
-    assert_eq!(verdict(&place, "make"), "allow");
-    place.write(
+    assert_eq!(verdict(&home, "make"), "ask");
+    home.printed(&["trust", "--yes"]);
+    assert_eq!(verdict(&home, "make"), "allow");
+    home.write(
         "project/.toolcall/policy.toml",
         "[[allow]]\nrun = ['make', 'wget']\n",
     );
-    assert_eq!(verdict(&place, "make"), "ask");
-    let (_, text, _) = place.run(&["trust"]);
+    assert_eq!(verdict(&home, "make"), "ask");
+    let (_, text, _) = home.run(&["trust"]);
     expect![[r#"
         …/project
 
@@ -356,48 +356,48 @@ fn a_project_is_shown_before_it_is_trusted() {
                   + run = ['make', 'wget']
                   sha256 1598e6234cbed6b458f7fe9e401e438a419553c0182380593ffac285f3c6fef9
 
-          .mcp.json: as it was trusted
+          .mcp.json: trusted
                   sha256 3063d40733cbfdeebfbddbdca94d4904bfd5e93f4c4285e8e2c461f2f0cfe0b6
     "#]]
     .assert_eq(&text);
-    let told = place.json(&["trust"]);
+    let output = home.json(&["trust"]);
     assert_eq!(
-        (&told["trusted"], &told["files"][0]["state"]),
+        (&output["trusted"], &output["files"][0]["state"]),
         (&json!(false), &json!("changed"))
     );
-    assert_eq!(place.json(&["trust", "--yes"])["trusted"], true);
-    assert_eq!(verdict(&place, "wget x"), "allow");
+    assert_eq!(home.json(&["trust", "--yes"])["trusted"], true);
+    assert_eq!(verdict(&home, "wget x"), "allow");
     assert_eq!(
-        place.printed(&["trust", "--revoke"]),
+        home.printed(&["trust", "--revoke"]),
         "…/project is no longer trusted\n"
     );
-    assert_eq!(verdict(&place, "make"), "ask");
+    assert_eq!(verdict(&home, "make"), "ask");
 }
 
 #[test]
 fn no_call_trusts_or_forgets_anything() {
-    let place = with_policy("mode = 'allow-all'\n");
-    place.write("project/.toolcall/policy.toml", "[[deny]]\nrun = 'make'\n");
+    let home = with_policy("mode = 'allow-all'\n");
+    home.write("project/.toolcall/policy.toml", "[[deny]]\nrun = 'make'\n");
     for task in ["trust --yes", "policy forget --all"] {
         let command = format!("command={PROGRAM} {task}");
-        let (code, text, _) = place.run(&["call", "run_command", &command]);
+        let (code, text, _) = home.run(&["call", "run_command", &command]);
         assert_eq!(code, Some(1), "{text}");
-        assert!(text.contains("is for people"), "{text}");
+        assert!(text.contains("a tool call may not run"), "{text}");
     }
-    assert_eq!(place.json(&["trust"])["trusted"], false);
+    assert_eq!(home.json(&["trust"])["trusted"], false);
 }
 
 #[test]
-fn where_there_is_nothing_to_trust_that_is_said() {
-    let text = Place::new().printed(&["trust"]);
+fn a_project_without_files_has_nothing_to_trust() {
+    let text = CliHome::new().printed(&["trust"]);
     assert!(text.contains("there is nothing to trust"), "{text}");
 }
 
 #[test]
 fn an_untrusted_project_is_named_when_a_call_is_made() {
-    let place = Place::new();
-    place.write("project/.toolcall/policy.toml", "[[allow]]\nrun = 'make'\n");
-    let (code, _, complaint) = place.run(&["call", "read_file", "path=a.txt"]);
+    let home = CliHome::new();
+    home.write("project/.toolcall/policy.toml", "[[allow]]\nrun = 'make'\n");
+    let (code, _, complaint) = home.run(&["call", "read_file", "path=a.txt"]);
     assert_eq!(code, Some(0));
     assert_eq!(
         complaint,
@@ -406,21 +406,21 @@ fn an_untrusted_project_is_named_when_a_call_is_made() {
     );
 }
 
-/// Every program that is started and every connection that is made, as the system saw them.
+/// Counts the programs that are started and the connections that are made, with strace.
 #[test]
 #[cfg(target_os = "linux")]
 fn nothing_of_a_project_runs_before_it_is_trusted() {
-    let place = Place::new();
-    place.write(
+    let home = CliHome::new();
+    home.write(
         "project/.toolcall/policy.toml",
         "[[allow]]\nrun = ['touch', 'make']\n",
     );
-    place.write("project/.mcp.json", SERVERS);
-    place.write(
+    home.write("project/.mcp.json", SERVERS);
+    home.write(
         "project/.git/config",
         "[core]\n\tfsmonitor = touch started\n",
     );
-    let log = place.path().join("strace.log");
+    let log = home.path().join("strace.log");
     for args in [
         &["tools"][..],
         &["call", "read_file", "path=a.txt"],
@@ -431,7 +431,7 @@ fn nothing_of_a_project_runs_before_it_is_trusted() {
     ] {
         let traced = ["-f", "-qq", "-e", "trace=execve,execveat,connect", "-o"];
         let traced = [&traced, &[log.to_str().unwrap(), PROGRAM][..], args].concat();
-        let mut command = place.command("strace", &traced);
+        let mut command = home.command("strace", &traced);
         let Ok(output) = command.output() else {
             assert_eq!(std::env::var_os("CI"), None, "strace is missing");
             eprintln!("skipped: strace is not installed");
@@ -446,5 +446,5 @@ fn nothing_of_a_project_runs_before_it_is_trusted() {
             "{args:?} did more than start itself:\n{seen}"
         );
     }
-    assert!(!place.has("started"));
+    assert!(!home.has("started"));
 }

@@ -1,5 +1,5 @@
-//! Keeps every line that passes between a client and the agent, in both directions.
-//! It understands no line and changes none.
+//! Records every line between a client and the agent, in both directions.
+//! It parses no line and changes none.
 
 #![cfg(target_os = "linux")]
 
@@ -12,39 +12,39 @@ use std::time::Duration;
 use serde_json::Value;
 use toolcall_testkit::client::Side;
 
-/// How long anything may take.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+/// How long to wait for anything.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How many lines may wait to be heard.
-const LINES: usize = 1024;
+/// How many lines may wait to be received.
+const QUEUE_LENGTH: usize = 1024;
 
 /// One line.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct RecordedLine {
     pub(crate) side: Side,
     pub(crate) line: String,
 }
 
-impl Frame {
-    /// What it says; null if it is no JSON.
+impl RecordedLine {
+    /// Returns the parsed line; null if it is not JSON.
     pub(crate) fn message(&self) -> Value {
         serde_json::from_str(&self.line).unwrap_or_default()
     }
 }
 
-/// An agent that runs, and what was said so far.
+/// A running agent, and the lines so far.
 pub(crate) struct Recorder {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
     complaints: JoinHandle<String>,
-    frames: Vec<Frame>,
+    frames: Vec<RecordedLine>,
 }
 
-/// All that was said, and how it ended.
+/// All lines, and how the agent ended.
 pub(crate) struct Recording {
-    pub(crate) frames: Vec<Frame>,
-    /// What the agent wrote where nobody reads it.
+    pub(crate) frames: Vec<RecordedLine>,
+    /// The standard error of the agent.
     pub(crate) complaints: String,
     pub(crate) code: Option<i32>,
 }
@@ -63,7 +63,7 @@ impl Recorder {
             errors.read_to_end(&mut bytes).unwrap();
             String::from_utf8_lossy(&bytes).into_owned()
         });
-        let lines = listen(child.stdout.take().unwrap());
+        let lines = read_lines(child.stdout.take().unwrap());
         Self {
             input: child.stdin.take(),
             child,
@@ -77,8 +77,8 @@ impl Recorder {
         self.child.id()
     }
 
-    /// What was said so far.
-    pub(crate) fn frames(&self) -> &[Frame] {
+    /// Returns the lines so far.
+    pub(crate) fn frames(&self) -> &[RecordedLine] {
         &self.frames
     }
 
@@ -86,35 +86,40 @@ impl Recorder {
         self.send_line(&message.to_string());
     }
 
-    /// Whatever it is, as a line.
+    /// Sends a line, whatever it is.
     pub(crate) fn send_line(&mut self, line: &str) {
-        let input = self.input.as_mut().expect("it listens until it is ended");
+        let input = self
+            .input
+            .as_mut()
+            .expect("the input is open until the end");
         input.write_all(format!("{line}\n").as_bytes()).unwrap();
         let (side, line) = (Side::Client, line.to_owned());
-        self.frames.push(Frame { side, line });
+        self.frames.push(RecordedLine { side, line });
     }
 
-    /// The next line, if one comes soon.
-    pub(crate) fn hear_within(&mut self, limit: Duration) -> Option<Value> {
+    /// Receives the next line, if one comes within the limit.
+    pub(crate) fn receive_within(&mut self, limit: Duration) -> Option<Value> {
         let line = match self.lines.recv_timeout(limit) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => return None,
-            Err(RecvTimeoutError::Disconnected) => panic!("the agent broke off; {}", self.story()),
+            Err(RecvTimeoutError::Disconnected) => {
+                panic!("the agent closed its output; {}", self.last_lines())
+            }
         };
-        Some(self.keep(line).message())
+        Some(self.record(line).message())
     }
 
-    /// The next line.
-    pub(crate) fn hear(&mut self) -> Value {
-        let heard = self.hear_within(PATIENCE);
-        heard.unwrap_or_else(|| panic!("the agent is silent; {}", self.story()))
+    /// Receives the next line.
+    pub(crate) fn receive(&mut self) -> Value {
+        let received = self.receive_within(TIMEOUT);
+        received.unwrap_or_else(|| panic!("the agent is silent; {}", self.last_lines()))
     }
 
-    /// Ends the agent's input, and hears it out.
+    /// Ends the agent's input, and receives the remaining lines.
     pub(crate) fn end(mut self) -> Recording {
         drop(self.input.take());
-        while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
-            self.keep(line);
+        while let Ok(line) = self.lines.recv_timeout(TIMEOUT) {
+            self.record(line);
         }
         let status = self.child.wait().unwrap();
         Recording {
@@ -124,8 +129,8 @@ impl Recorder {
         }
     }
 
-    fn keep(&mut self, line: String) -> Frame {
-        let frame = Frame {
+    fn record(&mut self, line: String) -> RecordedLine {
+        let frame = RecordedLine {
             side: Side::Agent,
             line,
         };
@@ -133,19 +138,19 @@ impl Recorder {
         frame
     }
 
-    /// The last lines, for whoever has to find out what went wrong.
-    pub(crate) fn story(&self) -> String {
+    /// Returns the last lines, for the message of a failed test.
+    pub(crate) fn last_lines(&self) -> String {
         let last = self.frames.iter().rev().take(8).rev();
         let lines = last.map(|frame| format!("{:?}: {}", frame.side, frame.line));
         lines.collect::<Vec<_>>().join("\n")
     }
 }
 
-fn listen(output: ChildStdout) -> Receiver<String> {
-    let (sender, receiver) = sync_channel(LINES);
+fn read_lines(output: ChildStdout) -> Receiver<String> {
+    let (sender, receiver) = sync_channel(QUEUE_LENGTH);
     std::thread::spawn(move || {
         let lines = BufReader::new(output).lines().map_while(Result::ok);
-        // Ends when the agent does, or when nobody listens any more.
+        // Ends with the agent or the receiver.
         let _ = lines.map(|line| sender.send(line)).find(Result::is_err);
     });
     receiver

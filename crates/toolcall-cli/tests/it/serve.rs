@@ -1,5 +1,5 @@
-//! `toolcall mcp serve` as another agent starts it: lines in, lines out, and nothing left behind.
-//! It must not need a person, a network or a setting of whoever runs the tests.
+//! `toolcall mcp serve`, as another agent starts it: requests, answers, and no processes left behind.
+//! The tests need no user, no network and no settings.
 
 #![cfg(target_os = "linux")]
 
@@ -8,21 +8,21 @@ use toolcall_testkit::client::request;
 use toolcall_testkit::process::Process;
 use toolcall_testkit::wait_for;
 
-use crate::place::Place;
-use crate::recorder::{PATIENCE, Recorder};
+use crate::home::CliHome;
+use crate::recorder::{Recorder, TIMEOUT};
 
-/// A server, and the lines to and from it.
-struct Served {
+/// A running server, and the lines to and from it.
+struct TestServer {
     recorder: Recorder,
-    place: Place,
+    home: CliHome,
 }
 
-impl Served {
-    fn begin(arguments: &[&str]) -> Self {
-        let place = Place::new();
-        let server = place.toolcall(&[&["mcp", "serve"], arguments].concat());
+impl TestServer {
+    fn start(arguments: &[&str]) -> Self {
+        let home = CliHome::new();
+        let server = home.toolcall(&[&["mcp", "serve"], arguments].concat());
         let recorder = Recorder::start(server);
-        let mut served = Self { recorder, place };
+        let mut served = Self { recorder, home };
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"}});
         let answer = served.ask(1, "initialize", hello);
@@ -35,7 +35,7 @@ impl Served {
 
     fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
         self.recorder.send(&request(id, method, params));
-        let answer = self.recorder.hear();
+        let answer = self.recorder.receive();
         assert_eq!(answer["id"], id, "{answer}");
         answer["result"].clone()
     }
@@ -44,16 +44,16 @@ impl Served {
         self.ask(id, "tools/call", json!({"name": tool, "arguments": input}))
     }
 
-    /// Hangs up and waits for the end.
-    fn end(self) -> Place {
+    /// Closes the input and waits for the end.
+    fn end(self) -> CliHome {
         assert_eq!(self.recorder.end().code, Some(0));
-        self.place
+        self.home
     }
 }
 
 #[test]
-fn tools_are_listed_and_called_and_nobody_is_passed_over() {
-    let mut served = Served::begin(&[]);
+fn tools_are_listed_and_called_and_questions_are_not_skipped() {
+    let mut served = TestServer::start(&[]);
     let listed = served.ask(2, "tools/list", json!({}));
     let names: Vec<&str> = listed["tools"]
         .as_array()
@@ -75,24 +75,24 @@ fn tools_are_listed_and_called_and_nobody_is_passed_over() {
         why.contains("shows no forms") && why.contains("toolcall policy"),
         "{why}"
     );
-    let place = served.end();
-    assert_eq!(place.read("project/a.txt").as_deref(), Some("one\n"));
+    let home = served.end();
+    assert_eq!(home.read("project/a.txt").as_deref(), Some("one\n"));
 }
 
 #[test]
 fn the_end_of_the_input_leaves_no_process() {
-    let mut served = Served::begin(&["--mode", "allow-all"]);
+    let mut served = TestServer::start(&["--mode", "allow-all"]);
     let sleeping = format!("8{}", std::process::id());
     let command = format!("touch began && sleep {sleeping}");
     let params = json!({"name": "run_command", "arguments": {"command": command}});
     served.recorder.send(&request(2, "tools/call", params));
-    wait_for(PATIENCE, || served.place.has("began").then_some(()));
-    wait_for(PATIENCE, || sleeps(&sleeping).then_some(()));
-    let _place = served.end();
+    wait_for(TIMEOUT, || served.home.has("began").then_some(()));
+    wait_for(TIMEOUT, || sleeps(&sleeping).then_some(()));
+    let _home = served.end();
     assert!(!sleeps(&sleeping), "the command still runs");
 }
 
-/// Whether a `sleep` with this argument runs.
+/// Returns whether a `sleep` with this argument runs.
 fn sleeps(argument: &str) -> bool {
     Process::all().any(|process| match process.words().as_slice() {
         [program, words @ ..] => program.ends_with("sleep") && words.contains(&argument.to_owned()),

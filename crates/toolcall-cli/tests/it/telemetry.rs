@@ -1,5 +1,5 @@
-//! Runs the program with a collector in its environment, and looks at what that collector gets.
-//! The collector is a socket on this machine; no network is reached.
+//! Runs the program with a collector in its environment, and checks what the collector receives.
+//! The collector is a local socket; no network is used.
 
 #![cfg(all(unix, feature = "telemetry"))]
 
@@ -7,26 +7,26 @@ use std::net::TcpListener;
 
 use toolcall_testkit::http::{Request, Server, answer};
 
-use crate::place::Place;
+use crate::home::CliHome;
 
-const ABOVE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const TRACE: u128 = 0x0af7651916cd43dd8448eb211c80319c;
 
 fn contains(body: &[u8], part: &[u8]) -> bool {
     body.windows(part.len()).any(|there| there == part)
 }
 
-async fn check_that_it_is_told(args: &[&str], spans: &[&str]) {
+async fn check_spans(args: &[&str], spans: &[&str]) {
     let collector = Server::start(|_| answer("200 OK", "connection: close\r\n", "")).await;
     let address = format!("http://{}", collector.address);
-    let output = Place::new()
+    let output = CliHome::new()
         .toolcall(args)
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", address)
         .env("OTEL_EXPORTER_OTLP_HEADERS", "x-key=hidden")
         .env("OTEL_SERVICE_NAME", "a-service")
         // Everything at the end, in one request, however slow the machine is.
         .env("OTEL_BSP_SCHEDULE_DELAY", "3600000")
-        .env("TRACEPARENT", ABOVE)
+        .env("TRACEPARENT", PARENT)
         .output()
         .unwrap();
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
@@ -48,8 +48,8 @@ async fn check_that_it_is_told(args: &[&str], spans: &[&str]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_is_told() {
-    check_that_it_is_told(
+async fn a_call_is_sent() {
+    check_spans(
         &["call", "list_directory", "path=."],
         &["execute_tool list_directory", "run"],
     )
@@ -57,8 +57,8 @@ async fn a_call_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_over_the_wire_is_told() {
-    check_that_it_is_told(
+async fn a_call_over_the_wire_is_sent() {
+    check_spans(
         &["call", "--wire", "list_directory", "path=."],
         &["execute_tool list_directory", "run"],
     )
@@ -66,8 +66,8 @@ async fn a_call_over_the_wire_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_demo_is_told() {
-    check_that_it_is_told(
+async fn the_demo_is_sent() {
+    check_spans(
         &["demo", "--yes"],
         &["execute_tool count_words", "wait_for_person"],
     )
@@ -76,55 +76,55 @@ async fn the_demo_is_told() {
 
 #[test]
 fn nothing_is_connected_unless_it_is_configured() {
-    let place = Place::new();
+    let home = CliHome::new();
     let collector = TcpListener::bind("127.0.0.1:0").unwrap();
     collector.set_nonblocking(true).unwrap();
     let address = format!("http://{}", collector.local_addr().unwrap());
     let settings: [&[(&str, &str)]; 3] = [
         &[],
-        &[("OTEL_SERVICE_NAME", "a-service"), ("TRACEPARENT", ABOVE)],
+        &[("OTEL_SERVICE_NAME", "a-service"), ("TRACEPARENT", PARENT)],
         &[
             ("OTEL_EXPORTER_OTLP_ENDPOINT", &address),
             ("OTEL_SDK_DISABLED", "true"),
         ],
     ];
     for variables in settings {
-        let mut command = place.toolcall(&["call", "list_directory", "path=."]);
+        let mut command = home.toolcall(&["call", "list_directory", "path=."]);
         let output = command.envs(variables.iter().copied()).output().unwrap();
         assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
         assert_eq!(output.status.code(), Some(0));
-        let nobody = collector.accept().unwrap_err().kind();
-        assert_eq!(nobody, std::io::ErrorKind::WouldBlock, "{variables:?}");
+        let error = collector.accept().unwrap_err().kind();
+        assert_eq!(error, std::io::ErrorKind::WouldBlock, "{variables:?}");
     }
 }
 
 #[test]
-fn a_collector_that_is_gone_is_told_once_and_changes_nothing() {
-    let place = Place::new();
+fn an_unreachable_collector_is_reported_once_and_changes_nothing() {
+    let home = CliHome::new();
     let gone = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1/traces", gone.local_addr().unwrap());
     drop(gone);
-    let mut command = place.toolcall(&["call", "list_directory", "path=."]);
+    let mut command = home.toolcall(&["call", "list_directory", "path=."]);
     command.env(
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
         format!("{address}?key=hidden"),
     );
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let warning = String::from_utf8(output.stderr).unwrap();
     let expected = format!(" spans did not reach `{address}`: the collector cannot be reached: ");
     assert!(
-        said.starts_with("warning: ") && said.contains(&expected),
-        "{said}"
+        warning.starts_with("warning: ") && warning.contains(&expected),
+        "{warning}"
     );
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(!said.contains("hidden"), "{said}");
+    assert_eq!(warning.lines().count(), 1, "{warning}");
+    assert!(!warning.contains("hidden"), "{warning}");
 }
 
 #[test]
-fn settings_that_cannot_be_used_are_a_warning() {
-    let place = Place::new();
-    let mut command = place.toolcall(&["call", "list_directory", "path=."]);
+fn unusable_settings_are_a_warning() {
+    let home = CliHome::new();
+    let mut command = home.toolcall(&["call", "list_directory", "path=."]);
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost");
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0));

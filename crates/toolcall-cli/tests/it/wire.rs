@@ -1,5 +1,5 @@
-//! An agent in this process that makes the calls it is told to, and a client that prompts it once.
-//! It decides nothing: who is asked and what is answered is up to the test.
+//! An agent in this process that makes the given calls, and a client that prompts it once.
+//! It decides nothing: the test supplies policy and answers.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ pub(crate) const SESSION: &str = "session-1";
 pub(crate) struct Wire(pub(crate) Vec<(Side, Value)>);
 
 impl Wire {
-    /// Makes the calls one after the other in one prompt, to a client that replies like this.
+    /// Makes the calls one after the other in one prompt. `replies` returns the client's messages.
     pub(crate) async fn record(
         engine: EngineBuilder,
         calls: impl IntoIterator<Item = ToolRequest>,
@@ -49,14 +49,14 @@ impl Wire {
         self.0.iter().map(|(_, message)| message)
     }
 
-    /// What was said of one call, counted from 1.
+    /// Returns the updates of one call, counted from 1.
     pub(crate) fn of_call(&self, number: usize) -> Vec<Value> {
         let id = format!("call-{number}");
         let updates = updates(self.messages()).filter(|update| update["toolCallId"] == *id);
         updates.cloned().collect()
     }
 
-    /// Every status that was told, in order.
+    /// Returns every status, in order.
     pub(crate) fn statuses(&self) -> Vec<&str> {
         let statuses = updates(self.messages()).filter_map(|update| update["status"].as_str());
         statuses.collect()
@@ -68,7 +68,7 @@ impl Wire {
         reason.expect("an answer to the prompt")
     }
 
-    /// The question.
+    /// Returns the permission request.
     pub(crate) fn question(&self) -> &Value {
         let question = self.messages().find(|message| asks_permission(message));
         question.expect("a question")

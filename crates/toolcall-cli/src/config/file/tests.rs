@@ -1,5 +1,5 @@
-//! Config as people write them, right and wrong.
-//! No file is read: a text is all there is.
+//! Valid and invalid settings.
+//! No file is read: the parser gets text.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,11 +10,11 @@ use toolcall::Limits;
 use toolcall_history::{Durability, KeepContent, OnFailure};
 
 use super::*;
-use crate::config::settings::{HistoryWishes, ModelChoice, SearchChoice};
-use crate::config::written::document;
-use crate::context::Walls;
+use crate::config::init::document;
+use crate::config::settings::{HistoryOptions, ModelChoice, SearchChoice};
+use crate::context::CommandIsolation;
 
-fn parsed(text: &str) -> Result<Parsed, ConfigError> {
+fn parsed(text: &str) -> Result<ParsedConfig, ConfigError> {
     parse("config.toml", text, Some(Path::new("/home/ada")))
 }
 
@@ -45,8 +45,8 @@ file = "/var/log/toolcall"
 "#;
     let expected = Config {
         model: ModelChoice::Script("/home/ada/turn.yaml".into()),
-        walls: Walls::Sandbox,
-        history: HistoryWishes {
+        isolation: CommandIsolation::Sandbox,
+        history: HistoryOptions {
             is_enabled: false,
             durability: Durability::Power,
             contents: KeepContent::NoContents,
@@ -69,10 +69,10 @@ file = "/var/log/toolcall"
 
 #[test]
 fn nothing_written_is_every_default() {
-    let expected = Parsed {
+    let expected = ParsedConfig {
         settings: Config::default(),
         lines: BTreeMap::new(),
-        presence: Presence::There,
+        presence: FilePresence::Present,
     };
     assert_eq!(parsed("").unwrap(), expected);
     assert_eq!(parsed(&document()).unwrap(), expected);
@@ -91,7 +91,7 @@ fn what_init_writes_is_what_holds_anyway() {
     let read = parsed(&uncommented.join("\n")).unwrap();
     assert_eq!(read.settings, Config::default());
     let paths: Vec<String> = read.lines.into_keys().collect();
-    let mut all: Vec<String> = KEYS.iter().map(Key::path).collect();
+    let mut all: Vec<String> = KEYS.iter().map(ConfigKey::path).collect();
     all.sort();
     assert_eq!(paths, all);
 }
@@ -106,7 +106,7 @@ fn every_example_is_taken_and_changes_something() {
         let read = parsed(&text).unwrap_or_else(|error| panic!("{error}"));
         assert_ne!(read.settings, Config::default(), "{text}");
         // What is shown can be written again.
-        let given = (key.give)(&read.settings).json();
+        let given = (key.get)(&read.settings).json();
         let again = parsed(&format!("{table}\n{} = {given}\n", key.name)).unwrap();
         assert_eq!(again, read);
     }
@@ -121,11 +121,11 @@ fn every_key_says_what_it_takes_when_it_gets_something_else() {
         for wrong in ["[]", "{}", "1.5", "-1", "\"\"", "\"yes\""] {
             let error = parsed(&format!("{table}\n{} = {wrong}\n", key.name)).unwrap_err();
             let column = key.name.len() + 4;
-            let (name, takes, example) = (key.name, key.takes, key.example);
+            let (name, accepts, example) = (key.name, key.accepts, key.example);
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "config.toml:2:{column}: `{name}` takes {takes}, and this is something else; write for example `{name} = {example}`"
+                    "config.toml:2:{column}: `{name}` takes {accepts}, and this is something else; write for example `{name} = {example}`"
                 )
             );
         }
@@ -133,7 +133,7 @@ fn every_key_says_what_it_takes_when_it_gets_something_else() {
 }
 
 #[test]
-fn unknown_keys_are_told_the_nearest_name() {
+fn unknown_keys_get_the_nearest_name_as_advice() {
     check(
         "# ä\nsandbx = true\n",
         expect!["config.toml:2:1: there is no key `sandbx`; write `sandbox`"],
@@ -161,7 +161,7 @@ fn unknown_keys_are_told_the_nearest_name() {
 }
 
 #[test]
-fn a_key_in_the_wrong_place_is_told_the_right_one() {
+fn a_key_in_the_wrong_place_gets_the_right_one_as_advice() {
     check(
         "undo_days = 3\n",
         expect!["config.toml:1:1: there is no key `undo_days`; write it below `[history]`"],
@@ -189,7 +189,7 @@ fn a_key_in_the_wrong_place_is_told_the_right_one() {
 }
 
 #[test]
-fn values_out_of_bounds_are_told_the_bounds() {
+fn values_out_of_bounds_get_the_bounds_as_advice() {
     check(
         "[limits]\nrunning = 0\n",
         expect![
@@ -217,17 +217,17 @@ fn values_out_of_bounds_are_told_the_bounds() {
 }
 
 #[test]
-fn what_is_no_toml_is_told_its_place() {
+fn invalid_toml_is_reported_with_its_position() {
     check(
         "sandbox = \n",
         expect![
-            "config.toml:1:11: not TOML: string values must be quoted, expected literal string; mend the syntax; settings are lines such as `sandbox = true`"
+            "config.toml:1:11: not TOML: string values must be quoted, expected literal string; fix the syntax; settings are lines such as `sandbox = true`"
         ],
     );
     check(
         "sandbox = true\nsandbox = false\n",
         expect![
-            "config.toml:2:1: not TOML: duplicate key; mend the syntax; settings are lines such as `sandbox = true`"
+            "config.toml:2:1: not TOML: duplicate key; fix the syntax; settings are lines such as `sandbox = true`"
         ],
     );
 }

@@ -1,5 +1,5 @@
-//! The cases that are recorded: what a model asks for, what the client offers and answers, and what must come of it.
-//! A case is a value; playing it is done elsewhere.
+//! The recorded cases: the model's calls, the client's features and answers, and the expected result.
+//! A case is a value; `wire.rs` runs it.
 
 mod changing;
 mod commands;
@@ -7,66 +7,66 @@ mod failing;
 mod looking;
 mod stopping;
 
-use crate::agent::client::{Answer, Cancel, Manner, Offer};
+use crate::agent::client::{CancelTrigger, ClientBehavior, ClientFeatures, QuestionAnswer};
 
 pub(crate) const DONE: &str = "pending in_progress completed";
 pub(crate) const FAILED: &str = "pending in_progress failed";
-/// It never ran: it was refused, or there was nothing to run.
+/// The call never ran: it was refused or invalid.
 pub(crate) const REFUSED: &str = "pending failed";
 
-/// One case.
+/// A case.
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// What the model says and calls, one turn for every prompt.
+    /// The script of the model, one turn for every prompt.
     pub(crate) script: &'static str,
-    pub(crate) offer: Offer,
-    pub(crate) manner: Manner,
+    pub(crate) features: ClientFeatures,
+    pub(crate) behavior: ClientBehavior,
     pub(crate) mode: &'static str,
-    /// What the person's policy says.
+    /// The user's policy.
     pub(crate) policy: &'static str,
-    /// What every call did, in any order: calls of one answer are announced as their tools are ready.
-    pub(crate) lives: &'static [(&'static str, &'static str)],
-    /// How many questions were asked.
+    /// The statuses of every call, in any order: parallel calls are announced as their tools are ready.
+    pub(crate) call_statuses: &'static [(&'static str, &'static str)],
+    /// The number of permission questions.
     pub(crate) questions: usize,
     pub(crate) stop: &'static str,
-    /// A file of the project, and what it says in the end; nothing if it must not be there.
+    /// A file of the project and its final text; `None` if it must not exist.
     pub(crate) file: Option<(&'static str, Option<&'static str>)>,
 }
 
-/// A client that offers nothing and says yes.
+/// A client without features that always answers yes.
 pub(crate) const PLAIN: Case = Case {
     name: "",
     script: "",
-    offer: Offer::Nothing,
-    manner: YES,
+    features: ClientFeatures::Nothing,
+    behavior: YES,
     mode: "ask",
     policy: "",
-    lives: &[],
+    call_statuses: &[],
     questions: 0,
     stop: "end_turn",
     file: None,
 };
 
-pub(crate) const YES: Manner = answering("allow_once");
-pub(crate) const ALWAYS: Manner = answering("allow_always");
-pub(crate) const NO: Manner = answering("reject_once");
+pub(crate) const YES: ClientBehavior = answering("allow_once");
+pub(crate) const ALWAYS: ClientBehavior = answering("allow_always");
+pub(crate) const NO: ClientBehavior = answering("reject_once");
 
-pub(crate) const fn answering(kind: &'static str) -> Manner {
-    Manner {
-        answer: Answer::Choose(kind),
-        cancel: Cancel::Never,
+pub(crate) const fn answering(kind: &'static str) -> ClientBehavior {
+    ClientBehavior {
+        answer: QuestionAnswer::Choose(kind),
+        cancel: CancelTrigger::Never,
     }
 }
 
-pub(crate) const fn cancelling(cancel: Cancel) -> Manner {
-    Manner {
-        answer: Answer::Choose("allow_once"),
+pub(crate) const fn cancelling(cancel: CancelTrigger) -> ClientBehavior {
+    ClientBehavior {
+        answer: QuestionAnswer::Choose("allow_once"),
         cancel,
     }
 }
 
-/// All of them.
+/// Returns all cases.
 pub(crate) fn all() -> Vec<Case> {
     [
         looking::CASES,

@@ -1,5 +1,5 @@
-//! A client that opens sessions, prompts, answers as it was told and does what agents may ask of it.
-//! It offers what it was told to offer and nothing else, and judges nothing.
+//! A client that opens sessions, sends prompts, answers questions and serves files and terminals.
+//! It has exactly the given features and behavior, and checks nothing.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -10,24 +10,24 @@ use toolcall_testkit::client::{
 };
 
 use crate::agent::terminals::Terminals;
-use crate::recorder::PATIENCE;
 use crate::recorder::Recorder;
+use crate::recorder::TIMEOUT;
 
-/// How often commands in terminals are looked at.
-const GLANCE: Duration = Duration::from_millis(10);
+/// How often terminals are polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What a client offers.
+/// The capabilities of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Offer {
+pub(crate) enum ClientFeatures {
     Nothing,
     Files,
     Terminal,
-    /// Terminals that the agent fills itself, an extension.
+    /// Terminal output in `_meta`, an extension.
     Output,
     Everything,
 }
 
-impl Offer {
+impl ClientFeatures {
     fn capabilities(self) -> Value {
         let files = json!({"readTextFile": true, "writeTextFile": true});
         match self {
@@ -42,22 +42,22 @@ impl Offer {
 
 /// How a client answers a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// By the option of this kind; once where it is not offered for always.
+pub(crate) enum QuestionAnswer {
+    /// Chooses the option of this kind; the "once" option if there is no "always" one.
     Choose(&'static str),
-    /// Not at all.
+    /// Does not answer.
     Silence,
 }
 
 /// When a client cancels the turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cancel {
+pub(crate) enum CancelTrigger {
     Never,
     /// When it is asked for permission.
     Asked,
-    /// When so many calls run.
+    /// When this many calls run.
     Running(usize),
-    /// When the model speaks.
+    /// When the model sends a message.
     Speaking,
     /// When a call is announced.
     Announced,
@@ -65,32 +65,36 @@ pub(crate) enum Cancel {
 
 /// How a client behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Manner {
-    pub(crate) answer: Answer,
-    pub(crate) cancel: Cancel,
+pub(crate) struct ClientBehavior {
+    pub(crate) answer: QuestionAnswer,
+    pub(crate) cancel: CancelTrigger,
 }
 
 /// A client of a recorded agent.
-pub(crate) struct Client {
+pub(crate) struct TestClient {
     pub(crate) recorder: Recorder,
     pub(crate) session: Value,
-    manner: Manner,
+    behavior: ClientBehavior,
     terminals: Terminals,
     requests: u64,
-    /// Questions that are not answered.
+    /// Unanswered questions.
     open: Vec<Value>,
     cancelled: bool,
-    /// Calls that began to run.
+    /// Calls that have started.
     running: BTreeSet<String>,
 }
 
-impl Client {
-    /// Greets the agent.
-    pub(crate) fn greet(recorder: Recorder, offer: Offer, manner: Manner) -> Self {
+impl TestClient {
+    /// Initializes the connection.
+    pub(crate) fn initialize(
+        recorder: Recorder,
+        features: ClientFeatures,
+        behavior: ClientBehavior,
+    ) -> Self {
         let mut client = Self {
             recorder,
             session: Value::Null,
-            manner,
+            behavior,
             terminals: Terminals::default(),
             requests: 0,
             open: Vec::new(),
@@ -98,19 +102,19 @@ impl Client {
             running: BTreeSet::new(),
         };
         let info = json!({"name": "recorder", "version": "1"});
-        let greeting = json!({"protocolVersion": 1, "clientCapabilities": offer.capabilities(), "clientInfo": info});
-        client.ask("initialize", greeting);
+        let params = json!({"protocolVersion": 1, "clientCapabilities": features.capabilities(), "clientInfo": info});
+        client.ask("initialize", params);
         client
     }
 
-    /// Opens a session in that folder.
+    /// Opens a session in a directory.
     pub(crate) fn open(&mut self, cwd: &std::path::Path, servers: Value) -> Value {
         let answer = self.ask("session/new", json!({"cwd": cwd, "mcpServers": servers}));
         self.session = answer["result"]["sessionId"].clone();
         answer
     }
 
-    /// Prompts the session; why it stopped.
+    /// Prompts the session and returns the stop reason.
     pub(crate) fn prompt(&mut self, text: &str) -> Value {
         self.cancelled = false;
         let answer = self.ask("session/prompt", prompt(&self.session, text));
@@ -119,13 +123,13 @@ impl Client {
         reason
     }
 
-    /// Sends a request, and does what is asked until it is answered.
+    /// Sends a request and handles messages until it is answered.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.request(method, params);
         self.answer_of(id)
     }
 
-    /// Sends a request and says its id.
+    /// Sends a request and returns its id.
     pub(crate) fn request(&mut self, method: &str, params: Value) -> u64 {
         self.requests += 1;
         let message = request(self.requests, method, params);
@@ -133,42 +137,42 @@ impl Client {
         self.requests
     }
 
-    /// Does what is asked until that request is answered.
+    /// Handles messages until the request is answered.
     pub(crate) fn answer_of(&mut self, id: u64) -> Value {
         self.until(|message| message["id"] == id && message.get("method").is_none())
     }
 
-    /// Does what is asked until a question comes, which it answers like any other.
+    /// Handles messages until a permission request comes, and answers that, too.
     pub(crate) fn question(&mut self) -> Value {
         self.until(asks_permission)
     }
 
-    /// Does what is asked until such a message comes, and that, too.
-    pub(crate) fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+    /// Handles messages until one matches, and that, too.
+    pub(crate) fn until(&mut self, matches: impl Fn(&Value) -> bool) -> Value {
         let began = Instant::now();
         loop {
-            let message = self.recorder.hear_within(GLANCE);
-            for answer in self.terminals.glance() {
+            let message = self.recorder.receive_within(POLL_INTERVAL);
+            for answer in self.terminals.finished_waits() {
                 self.recorder.send(&answer);
             }
             let Some(message) = message else {
                 assert!(
-                    began.elapsed() < PATIENCE,
-                    "it never comes; {}",
-                    self.recorder.story()
+                    began.elapsed() < TIMEOUT,
+                    "the message never comes; {}",
+                    self.recorder.last_lines()
                 );
                 continue;
             };
-            self.take(&message);
-            if is_it(&message) {
+            self.handle(&message);
+            if matches(&message) {
                 return message;
             }
         }
     }
 
-    fn take(&mut self, message: &Value) {
+    fn handle(&mut self, message: &Value) {
         match message["method"].as_str() {
-            Some("session/update") => self.look(&message["params"]["update"]),
+            Some("session/update") => self.handle_update(&message["params"]["update"]),
             Some("session/request_permission") => self.answer(message),
             Some("fs/read_text_file") => self.read(message),
             Some("fs/write_text_file") => self.write(message),
@@ -182,15 +186,15 @@ impl Client {
         }
     }
 
-    fn look(&mut self, update: &Value) {
+    fn handle_update(&mut self, update: &Value) {
         if update["status"] == "in_progress" {
             self.running.insert(update["toolCallId"].to_string());
         }
-        let is_due = match self.manner.cancel {
-            Cancel::Running(many) => self.running.len() >= many,
-            Cancel::Speaking => update["sessionUpdate"] == "agent_message_chunk",
-            Cancel::Announced => update["sessionUpdate"] == "tool_call",
-            Cancel::Never | Cancel::Asked => false,
+        let is_due = match self.behavior.cancel {
+            CancelTrigger::Running(many) => self.running.len() >= many,
+            CancelTrigger::Speaking => update["sessionUpdate"] == "agent_message_chunk",
+            CancelTrigger::Announced => update["sessionUpdate"] == "tool_call",
+            CancelTrigger::Never | CancelTrigger::Asked => false,
         };
         if is_due {
             self.cancel();
@@ -199,10 +203,10 @@ impl Client {
 
     fn answer(&mut self, question: &Value) {
         self.open.push(question.clone());
-        match (self.manner.cancel, self.manner.answer) {
-            (Cancel::Asked, _) => self.cancel(),
-            (_, Answer::Silence) => {}
-            (_, Answer::Choose(kind)) => self.choose(question, kind),
+        match (self.behavior.cancel, self.behavior.answer) {
+            (CancelTrigger::Asked, _) => self.cancel(),
+            (_, QuestionAnswer::Silence) => {}
+            (_, QuestionAnswer::Choose(kind)) => self.choose(question, kind),
         }
     }
 
@@ -214,7 +218,7 @@ impl Client {
         self.recorder.send(&select(question, option));
     }
 
-    /// Cancels the turn, once, and every question that is open.
+    /// Cancels the turn, once, and every open question.
     pub(crate) fn cancel(&mut self) {
         if std::mem::replace(&mut self.cancelled, true) {
             return;
@@ -236,7 +240,7 @@ impl Client {
     fn write(&mut self, message: &Value) {
         let params = &message["params"];
         let path = std::path::Path::new(params["path"].as_str().unwrap());
-        // As editors do.
+        // As editors do, it creates missing directories.
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         let written = std::fs::write(path, params["content"].as_str().unwrap());
         self.reply(message, written.map(|()| json!({})));

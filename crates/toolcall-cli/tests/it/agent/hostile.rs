@@ -1,12 +1,12 @@
-//! The hostile cases of the protocol and of permission that concern an agent, each shown over the real program.
-//! A case that cannot be shown so is listed with the reason, and with the test that shows it elsewhere.
+//! The hostile protocol and permission cases that concern an agent, each run against the real program.
+//! A case that cannot be run here is listed with the reason and the test that covers it.
 
 mod answers;
 mod history;
 mod lines;
 mod pressure;
 mod rules;
-mod scene;
+mod scripted_session;
 mod sessions;
 
 use std::collections::BTreeSet;
@@ -16,11 +16,11 @@ use serde_json::Value;
 
 const CASES: &str = include_str!("hostile/cases.jsonl");
 
-/// How a case is shown.
-enum Shown {
-    /// Over the real program; what does not hold panics.
+/// Where a case is tested.
+enum Coverage {
+    /// Here, against the real program; panics on failure.
     Here(fn(&Value)),
-    /// By another test, for a reason.
+    /// By another test.
     Elsewhere {
         why: &'static str,
         file: &'static str,
@@ -28,10 +28,10 @@ enum Shown {
     },
 }
 
-type Row = (&'static str, Shown);
+type HostileCase = (&'static str, Coverage);
 
-const fn here(id: &'static str, show: fn(&Value)) -> Row {
-    (id, Shown::Here(show))
+const fn here(id: &'static str, show: fn(&Value)) -> HostileCase {
+    (id, Coverage::Here(show))
 }
 
 const fn elsewhere(
@@ -39,11 +39,11 @@ const fn elsewhere(
     why: &'static str,
     file: &'static str,
     test: &'static str,
-) -> Row {
-    (id, Shown::Elsewhere { why, file, test })
+) -> HostileCase {
+    (id, Coverage::Elsewhere { why, file, test })
 }
 
-const TABLE: &[Row] = &[
+const TABLE: &[HostileCase] = &[
     here(
         "permission-003-last-match-trap",
         rules::the_order_of_rules_changes_nothing,
@@ -56,7 +56,10 @@ const TABLE: &[Row] = &[
         "permission-005-workspace-changed",
         rules::trust_ends_with_a_change,
     ),
-    here("permission-007-headless", answers::nobody_can_be_asked),
+    here(
+        "permission-007-headless",
+        answers::a_client_without_permission_requests_allows_nothing,
+    ),
     here(
         "permission-009-sandbox-keeps-deny",
         rules::a_sandbox_keeps_denials,
@@ -97,7 +100,7 @@ const TABLE: &[Row] = &[
     ),
     here(
         "permission-030-never-answered",
-        answers::a_question_that_waits_holds_up_nobody,
+        answers::an_open_question_blocks_no_other_session,
     ),
     here(
         "permission-039-args-hidden",
@@ -117,7 +120,7 @@ const TABLE: &[Row] = &[
     ),
     elsewhere(
         "permission-049-grant-expiry",
-        "no answer is kept for a time, so there is no clock to set back; one is kept until it is forgotten",
+        "no answer expires, so there is no clock to set back; answers are remembered until the user forgets them",
         "crates/toolcall-policy/tests/it/book/keeping.rs",
         "what_is_kept_is_read_back",
     ),
@@ -139,7 +142,7 @@ const TABLE: &[Row] = &[
     ),
     elsewhere(
         "permission-055-fetch-trailing-dot",
-        "what is allowed would reach the network",
+        "an allowed call would use the network",
         "crates/toolcall-policy/tests/it/hostile.rs",
         "hostile_cases",
     ),
@@ -153,7 +156,7 @@ const TABLE: &[Row] = &[
     ),
     elsewhere(
         "permission-062-fetch-rebind",
-        "it needs a name server that changes its mind",
+        "it needs a name server whose answers change",
         "crates/toolcall-tools/tests/it/web/fetch.rs",
         "a_name_that_leads_to_a_private_address_is_refused",
     ),
@@ -183,7 +186,7 @@ const TABLE: &[Row] = &[
     ),
     here(
         "protocol-019-pre-init",
-        lines::nothing_goes_before_the_greeting,
+        lines::nothing_is_accepted_before_initialize,
     ),
     here(
         "protocol-021-version-weird",
@@ -192,7 +195,7 @@ const TABLE: &[Row] = &[
     here("protocol-023-session-id-path", sessions::an_id_is_no_path),
     here(
         "protocol-025-load-wrong-cwd",
-        sessions::a_session_stays_in_its_folder,
+        sessions::a_session_stays_in_its_directory,
     ),
     here(
         "protocol-026-toolcall-reuse",
@@ -200,7 +203,7 @@ const TABLE: &[Row] = &[
     ),
     here(
         "protocol-030-update-after-response",
-        sessions::nothing_is_told_after_the_answer,
+        sessions::no_update_follows_the_answer,
     ),
     here(
         "protocol-033-cancel-storm",
@@ -263,26 +266,26 @@ fn hostile_cases_over_the_agent() {
     let case = |id: &str| cases.iter().find(|case| case["id"] == id).unwrap();
     let rows = TABLE
         .iter()
-        .filter(|(id, shown)| !holds(id, shown, case(id)));
+        .filter(|(id, shown)| !passes(id, shown, case(id)));
     let broken: Vec<&str> = rows.map(|(id, _)| *id).collect();
-    assert!(broken.is_empty(), "these do not hold: {broken:?}");
+    assert!(broken.is_empty(), "these fail: {broken:?}");
 }
 
-/// Shows a case; what does not hold has told why by then, and the others are shown all the same.
-fn holds(id: &str, shown: &Shown, case: &Value) -> bool {
+/// Runs a case and returns whether it passes. A failure is printed, and the other cases still run.
+fn passes(id: &str, shown: &Coverage, case: &Value) -> bool {
     match shown {
-        Shown::Here(show) => {
+        Coverage::Here(show) => {
             println!("{id}");
             std::panic::catch_unwind(|| show(case)).is_ok()
         }
-        Shown::Elsewhere { why, file, test } => {
+        Coverage::Elsewhere { why, file, test } => {
             println!("{id}: elsewhere, for {why}: {test}");
-            is_there(file, test)
+            has_test(file, test)
         }
     }
 }
 
-fn is_there(file: &str, test: &str) -> bool {
+fn has_test(file: &str, test: &str) -> bool {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = std::fs::read_to_string(root.join(file)).unwrap_or_default();
     text.contains(&format!("fn {test}("))

@@ -1,5 +1,5 @@
-//! Judges a recording of an agent by what version 1 of the protocol wants, and by what people need to see.
-//! It works on the raw JSON alone and shares no code with what made it.
+//! Checks a recording of an agent against ACP v1, and that users see what they need.
+//! It works on raw JSON and shares no code with the agent.
 
 mod call;
 #[cfg(test)]
@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use toolcall_testkit::client::Side;
 
-use crate::recorder::Frame;
-use call::{Call, Over, Question};
+use crate::recorder::RecordedLine;
+use call::{EndedScope, LintedCall, QuestionState};
 
-/// Updates that belong to a turn, and have no place outside of one.
-const OF_A_TURN: [&str; 5] = [
+/// Updates that may come only during a turn.
+const TURN_UPDATES: [&str; 5] = [
     "tool_call",
     "tool_call_update",
     "agent_message_chunk",
@@ -22,57 +22,57 @@ const OF_A_TURN: [&str; 5] = [
     "plan",
 ];
 
-/// Everything that is wrong with a recording.
-pub(crate) fn judge(frames: &[Frame]) -> Vec<String> {
+/// Returns everything that is wrong with a recording.
+pub(crate) fn lint_recording(frames: &[RecordedLine]) -> Vec<String> {
     let mut linter = Linter::default();
     for frame in frames {
-        linter.see(frame);
+        linter.check(frame);
     }
     linter.end();
     linter.findings
 }
 
-/// What every call did, in the order in which they were announced: its name and its statuses.
-pub(crate) fn lives(frames: &[Frame]) -> Vec<(String, String)> {
+/// Returns the name and statuses of every call, in the order of announcements.
+pub(crate) fn call_statuses(frames: &[RecordedLine]) -> Vec<(String, String)> {
     let mut linter = Linter::default();
     for frame in frames {
-        linter.see(frame);
+        linter.check(frame);
     }
-    let mut calls: Vec<&Call> = linter.calls.values().collect();
-    calls.sort_by_key(|call| call.place());
-    calls.into_iter().map(Call::life).collect()
+    let mut calls: Vec<&LintedCall> = linter.calls.values().collect();
+    calls.sort_by_key(|call| call.index());
+    calls.into_iter().map(LintedCall::statuses).collect()
 }
 
 #[derive(Default)]
 struct Linter {
     findings: Vec<String>,
-    calls: BTreeMap<String, Call>,
-    /// What the client said that it can do.
+    calls: BTreeMap<String, LintedCall>,
+    /// The client's capabilities.
     capabilities: Value,
-    /// Requests of the client that are not answered: what they ask for, and of which session.
+    /// Unanswered requests of the client: method and session.
     asked: BTreeMap<String, (String, String)>,
-    /// Questions of the agent that are not answered, with their call.
+    /// Unanswered permission requests, with their call.
     questions: BTreeMap<String, String>,
-    /// Terminals that were asked for, by request, and those that are there.
+    /// Requests that create terminals, and the open terminals.
     wanted_terminals: BTreeSet<String>,
     terminals: BTreeSet<String>,
-    /// Every terminal there ever was.
+    /// Every terminal that was created.
     all_terminals: BTreeSet<String>,
     /// Sessions whose turn was cancelled.
     cancelled: BTreeSet<String>,
 }
 
 impl Linter {
-    fn see(&mut self, frame: &Frame) {
+    fn check(&mut self, frame: &RecordedLine) {
         let message = frame.message();
         match frame.side {
-            Side::Client => self.see_client(&message),
-            Side::Agent if message["jsonrpc"] == "2.0" => self.see_agent(&message),
+            Side::Client => self.check_client(&message),
+            Side::Agent if message["jsonrpc"] == "2.0" => self.check_agent(&message),
             Side::Agent => self.find(format!("not JSON-RPC: {}", frame.line)),
         }
     }
 
-    fn see_client(&mut self, message: &Value) {
+    fn check_client(&mut self, message: &Value) {
         let (id, params) = (message["id"].to_string(), &message["params"]);
         let session = text(&params["sessionId"]);
         match message["method"].as_str() {
@@ -99,13 +99,13 @@ impl Linter {
         }
     }
 
-    fn see_agent(&mut self, message: &Value) {
+    fn check_agent(&mut self, message: &Value) {
         let params = &message["params"];
         match message["method"].as_str() {
             Some("session/update") => self.updated(params),
             Some("session/request_permission") => self.permission(message),
             Some(method) if method.starts_with("fs/") || method.starts_with("terminal/") => {
-                self.used(method, message);
+                self.capability_used(method, message);
             }
             Some(_) => {}
             None => self.answered(message),
@@ -114,44 +114,45 @@ impl Linter {
 
     fn updated(&mut self, params: &Value) {
         let (session, update) = (text(&params["sessionId"]), &params["update"]);
-        let sort = text(&update["sessionUpdate"]);
+        let update_type = text(&update["sessionUpdate"]);
         let is_open = self.asked.values().any(|(method, of)| {
             *of == session && ["session/prompt", "session/load"].contains(&method.as_str())
         });
-        if OF_A_TURN.contains(&sort.as_str()) && !is_open {
-            self.find(format!("`{sort}` comes when no turn runs"));
+        if TURN_UPDATES.contains(&update_type.as_str()) && !is_open {
+            self.find(format!("`{update_type}` comes when no turn runs"));
         }
-        if sort.starts_with("tool_call") {
-            self.told(&session, &sort, update);
+        if update_type.starts_with("tool_call") {
+            self.call_updated(&session, &update_type, update);
         }
     }
 
-    fn told(&mut self, session: &str, sort: &str, update: &Value) {
+    fn call_updated(&mut self, session: &str, update_type: &str, update: &Value) {
         let key = format!("{session} {}", text(&update["toolCallId"]));
-        let question = match self.questions.values().any(|call| *call == key) {
-            true => Question::Open,
-            false => Question::None,
+        let question = if self.questions.values().any(|call| *call == key) {
+            QuestionState::Open
+        } else {
+            QuestionState::None
         };
-        let place = self.calls.len();
-        let (is_new, is_known) = (sort == "tool_call", self.calls.contains_key(&key));
+        let index = self.calls.len();
+        let (is_new, is_known) = (update_type == "tool_call", self.calls.contains_key(&key));
         let name = text(&update["toolCallId"]);
-        match (is_new, is_known) {
-            (true, true) => self.find(format!("`{name}` is announced twice")),
-            (false, false) => self.find(format!("`{name}` is told of before it is announced")),
-            (true, false) | (false, true) => {}
+        if is_new && is_known {
+            self.find(format!("`{name}` is announced twice"));
+        } else if !is_new && !is_known {
+            self.find(format!("`{name}` is updated before it is announced"));
         }
         let call = self
             .calls
             .entry(key)
-            .or_insert_with(|| Call::new(place, name));
-        call.tell(update, question, &mut self.findings);
+            .or_insert_with(|| LintedCall::new(index, name));
+        call.update(update, question, &mut self.findings);
         let shown = terminals_of(update);
         let is_extended = self.capabilities["_meta"]["terminal_output"] == true;
         if let Some(lost) = shown
             .iter()
             .find(|id| !self.all_terminals.contains(*id) && !is_extended)
         {
-            self.find(format!("terminal `{lost}` was never made"));
+            self.find(format!("terminal `{lost}` was never created"));
         }
     }
 
@@ -166,8 +167,8 @@ impl Linter {
         self.questions.insert(message["id"].to_string(), key);
     }
 
-    /// Files and terminals, only where the client said so.
-    fn used(&mut self, method: &str, message: &Value) {
+    /// Checks that files and terminals are used only if the client supports them.
+    fn capability_used(&mut self, method: &str, message: &Value) {
         let capability = match method {
             "fs/read_text_file" => "/fs/readTextFile",
             "fs/write_text_file" => "/fs/writeTextFile",
@@ -206,12 +207,12 @@ impl Linter {
             self.find(format!("a cancelled turn is answered with {message}"));
         }
         if !is_cancelled && reason == "cancelled" {
-            self.find("a turn is answered as cancelled that nobody cancelled".into());
+            self.find("a turn that was not cancelled is answered as cancelled".into());
         }
-        self.turn_ended(&session, Over::Turn);
+        self.turn_ended(&session, EndedScope::Turn);
     }
 
-    fn turn_ended(&mut self, session: &str, over: Over) {
+    fn turn_ended(&mut self, session: &str, over: EndedScope) {
         let of_session = self.calls.iter_mut();
         let of_session = of_session.filter(|(key, _)| key.starts_with(&format!("{session} ")));
         for (_, call) in of_session {
@@ -227,7 +228,7 @@ impl Linter {
 
     fn end(&mut self) {
         for call in self.calls.values_mut() {
-            call.end(Over::Recording, &mut self.findings);
+            call.end(EndedScope::Recording, &mut self.findings);
         }
         let unanswered = std::mem::take(&mut self.asked);
         for (method, _) in unanswered.into_values() {

@@ -1,5 +1,5 @@
 //! Two hundred sessions at once on one connection, each of which runs calls.
-//! Nothing is timed: what is running is known from gates that keep commands waiting.
+//! Nothing is timed: named pipes keep the commands running until all of them have started.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -10,14 +10,14 @@ use std::thread::JoinHandle;
 use serde_json::{Value, json};
 
 use crate::agent::cases::YES;
-use crate::agent::client::{Client, Offer};
-use crate::agent::linter::{judge, lives};
-use crate::agent::stage::Stage;
+use crate::agent::client::{ClientFeatures, TestClient};
+use crate::agent::home::AgentHome;
+use crate::agent::linter::{call_statuses, lint_recording};
 use crate::recorder::Recorder;
 
 const SESSIONS: usize = 200;
 
-/// A command that runs until its gate is opened, beside a file that is written and one that is read.
+/// A command that runs until its pipe is opened, a file that is written and one that is read.
 const TURN: &str = "
 - - calls:
       - {tool: run_command, input: {command: cat gate}}
@@ -27,29 +27,29 @@ const TURN: &str = "
 
 #[test]
 fn two_hundred_sessions_run_calls_at_once() {
-    let stage = Stage::new();
-    let script = stage.write("script.yaml", TURN);
+    let home = AgentHome::new();
+    let script = home.write("script.yaml", TURN);
     let model = format!("script:{}", script.display());
-    let agent = stage.agent(&["--mode", "allow-all", "--model", &model]);
-    let mut client = Client::greet(Recorder::start(agent), Offer::Nothing, YES);
-    let prompts = (0..SESSIONS).map(|number| begin(&mut client, &stage, number));
+    let agent = home.agent(&["--mode", "allow-all", "--model", &model]);
+    let mut client = TestClient::initialize(Recorder::start(agent), ClientFeatures::Nothing, YES);
+    let prompts = (0..SESSIONS).map(|number| begin(&mut client, &home, number));
     let mut open: BTreeSet<u64> = prompts.collect();
-    let gates = open_gates(&stage);
+    let gates = open_gates(&home);
     while !open.is_empty() {
         let answer = client.until(|message| message.get("result").is_some());
         assert_eq!(answer["result"]["stopReason"], "end_turn", "{answer}");
         open.retain(|id| answer["id"] != *id);
     }
     gates.join().unwrap();
-    stage.settle(Some(client.recorder.id()));
-    check(client, &stage);
+    home.wait_for_processes(Some(client.recorder.id()));
+    check(client, &home);
 }
 
-/// Whoever opens a gate for writing waits until the command reads from it, so all of them run before one ends.
-/// Meanwhile somebody has to listen to the agent.
-fn open_gates(stage: &Stage) -> JoinHandle<()> {
+/// Opens all pipes for writing. That blocks until the command reads, so all commands run before one ends.
+/// A thread does it, since the agent's output must be read meanwhile.
+fn open_gates(home: &AgentHome) -> JoinHandle<()> {
     let gates: Vec<_> = (0..SESSIONS)
-        .map(|number| project(stage, number).join("gate"))
+        .map(|number| project(home, number).join("gate"))
         .collect();
     std::thread::spawn(move || {
         let open = |gate| File::options().write(true).open(gate).unwrap();
@@ -58,40 +58,40 @@ fn open_gates(stage: &Stage) -> JoinHandle<()> {
     })
 }
 
-fn check(client: Client, stage: &Stage) {
+fn check(client: TestClient, home: &AgentHome) {
     let recording = client.recorder.end();
-    stage.settle(None);
-    assert_eq!(judge(&recording.frames), Vec::<String>::new());
-    let all = lives(&recording.frames);
+    home.wait_for_processes(None);
+    assert_eq!(lint_recording(&recording.frames), Vec::<String>::new());
+    let all = call_statuses(&recording.frames);
     assert_eq!(all.len(), 3 * SESSIONS);
-    for (name, life) in all {
-        assert_eq!(life, "pending in_progress completed", "{name}");
+    for (name, statuses) in all {
+        assert_eq!(statuses, "pending in_progress completed", "{name}");
     }
     for number in 0..SESSIONS {
-        let written = std::fs::read_to_string(project(stage, number).join("new.txt"));
+        let written = std::fs::read_to_string(project(home, number).join("new.txt"));
         assert_eq!(written.unwrap(), "one more");
     }
     assert_eq!((recording.code, &*recording.complaints), (Some(0), ""));
 }
 
-/// Opens a session in a folder of its own and prompts it.
-fn begin(client: &mut Client, stage: &Stage, number: usize) -> u64 {
-    let folder = project(stage, number);
-    furnish(&folder);
-    client.open(&folder, json!([]));
+/// Opens a session in its own directory and prompts it.
+fn begin(client: &mut TestClient, home: &AgentHome, number: usize) -> u64 {
+    let directory = project(home, number);
+    create_files(&directory);
+    client.open(&directory, json!([]));
     let prompt: Value = json!([{"type": "text", "text": "go"}]);
     let params = json!({"sessionId": client.session, "prompt": prompt});
     client.request("session/prompt", params)
 }
 
-/// A file to read, and a gate that keeps a command waiting.
-fn furnish(folder: &Path) {
-    std::fs::create_dir_all(folder).unwrap();
-    std::fs::write(folder.join("there.txt"), "one\n").unwrap();
-    let made = Command::new("mkfifo").arg(folder.join("gate")).status();
+/// Creates a file to read, and a pipe that blocks a command.
+fn create_files(directory: &Path) {
+    std::fs::create_dir_all(directory).unwrap();
+    std::fs::write(directory.join("there.txt"), "one\n").unwrap();
+    let made = Command::new("mkfifo").arg(directory.join("gate")).status();
     assert!(made.unwrap().success());
 }
 
-fn project(stage: &Stage, number: usize) -> std::path::PathBuf {
-    stage.path(&format!("projects/{number}"))
+fn project(home: &AgentHome, number: usize) -> std::path::PathBuf {
+    home.path(&format!("projects/{number}"))
 }

@@ -1,5 +1,5 @@
-//! The terminals of a client: commands that an agent asked for, what they print, and how they end.
-//! It holds no command back and keeps none longer than it is wanted.
+//! The terminals of a client: commands that the agent runs in them, their output and exit status.
+//! It runs every command at once, and ends it on release.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,26 +12,26 @@ use toolcall_testkit::client::{failure, response};
 /// All terminals of a client.
 #[derive(Default)]
 pub(crate) struct Terminals {
-    running: BTreeMap<String, Terminal>,
-    made: u32,
-    /// Requests that wait for a command's end, with its terminal.
+    running: BTreeMap<String, ClientTerminal>,
+    created: u32,
+    /// `terminal/wait_for_exit` requests, with their terminal.
     waiting: Vec<(Value, String)>,
 }
 
-struct Terminal {
+struct ClientTerminal {
     child: Child,
     printed: NamedTempFile,
 }
 
 impl Terminals {
-    /// The answer to a request; none yet if it waits for a command to end.
+    /// Returns the answer to a request; `None` while it waits for a command to end.
     pub(crate) fn answer(&mut self, request: &Value) -> Option<Value> {
         let params = &request["params"];
         let id = params["terminalId"].as_str().unwrap_or_default().to_owned();
         let result = match request["method"].as_str() {
             Some("terminal/create") => self.create(params),
-            Some("terminal/output") => self.running.get_mut(&id).map(Terminal::output),
-            Some("terminal/kill") => self.running.get_mut(&id).map(Terminal::kill),
+            Some("terminal/output") => self.running.get_mut(&id).map(ClientTerminal::output),
+            Some("terminal/kill") => self.running.get_mut(&id).map(ClientTerminal::kill),
             Some("terminal/release") => self.running.remove(&id).map(|mut gone| gone.kill()),
             Some("terminal/wait_for_exit") if self.running.contains_key(&id) => {
                 self.waiting.push((request.clone(), id));
@@ -45,13 +45,13 @@ impl Terminals {
         })
     }
 
-    /// The answers to those who waited for commands that ended by now.
-    pub(crate) fn glance(&mut self) -> Vec<Value> {
+    /// Returns the answers to requests that waited for commands that have ended.
+    pub(crate) fn finished_waits(&mut self) -> Vec<Value> {
         let running = &mut self.running;
         let mut answers = Vec::new();
         self.waiting.retain(|(request, id)| {
-            let ended = running.get_mut(id).map(Terminal::ended);
-            // Whoever waits for a terminal that was released hears no more of it.
+            let ended = running.get_mut(id).map(ClientTerminal::ended);
+            // A released terminal has no exit status any more.
             let status = ended.unwrap_or(Some(json!({})));
             let answer = status.map(|status| response(request, status));
             let is_open = answer.is_none();
@@ -78,14 +78,15 @@ impl Terminals {
             command.current_dir(cwd);
         }
         let child = command.spawn().ok()?;
-        self.made += 1;
-        let id = format!("terminal-{}", self.made);
-        self.running.insert(id.clone(), Terminal { child, printed });
+        self.created += 1;
+        let id = format!("terminal-{}", self.created);
+        self.running
+            .insert(id.clone(), ClientTerminal { child, printed });
         Some(json!({"terminalId": id}))
     }
 }
 
-impl Terminal {
+impl ClientTerminal {
     fn output(&mut self) -> Value {
         let text = std::fs::read_to_string(self.printed.path()).unwrap();
         let status = self.ended();
@@ -93,18 +94,18 @@ impl Terminal {
     }
 
     fn ended(&mut self) -> Option<Value> {
-        self.child.try_wait().unwrap().map(told)
+        self.child.try_wait().unwrap().map(exit_status)
     }
 
     fn kill(&mut self) -> Value {
-        // What has ended already cannot be killed, which is as good.
+        // Killing a command that has ended fails, which is fine.
         let _ = self.child.kill();
         self.child.wait().unwrap();
         json!({})
     }
 }
 
-fn told(status: ExitStatus) -> Value {
+fn exit_status(status: ExitStatus) -> Value {
     let signal = status.code().is_none().then_some("SIGKILL");
     json!({"exitCode": status.code(), "signal": signal})
 }

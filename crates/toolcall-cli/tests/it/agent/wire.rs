@@ -1,5 +1,5 @@
-//! Every case played and judged: by a linter of its own, by the one of `toolcall-acp`, and by what it must come to.
-//! What a case is stands elsewhere.
+//! Runs every case, and checks it with two linters and its expected result.
+//! `cases.rs` defines the cases.
 
 use serde_json::{Value, json};
 use toolcall_acp::lint;
@@ -7,52 +7,55 @@ use toolcall_testkit::client::Side;
 
 use crate::PROGRAM;
 use crate::agent::cases::{self, Case};
-use crate::agent::client::Client;
-use crate::agent::linter::{judge, lives};
-use crate::agent::stage::Stage;
-use crate::recorder::{Frame, Recorder, Recording};
+use crate::agent::client::TestClient;
+use crate::agent::home::AgentHome;
+use crate::agent::linter::{call_statuses, lint_recording};
+use crate::recorder::{RecordedLine, Recorder, Recording};
 
 const POLICY: &str = "home/config/toolcall/policy.toml";
 
 #[test]
-fn every_recorded_case_is_whole() {
+fn every_recorded_case_is_correct() {
     let cases = cases::all();
     assert!(cases.len() >= 25, "only {} cases", cases.len());
-    let faults: Vec<String> = cases.iter().flat_map(faults).collect();
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let problems: Vec<String> = cases.iter().flat_map(problems).collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Everything that was said and done is told again, in order, before the answer; then it goes on.
+/// Loading a session sends all its messages and calls again, in order, before the answer; then it goes on.
 #[test]
-fn a_loaded_session_is_told_again_before_the_answer() {
-    let stage = Stage::new();
+fn a_loaded_session_is_replayed_before_the_answer() {
+    let home = AgentHome::new();
     let case = cases::all().into_iter().find(|case| case.name == "multi");
-    let case = case.expect("it is there");
-    let played = play(&case, &stage);
+    let case = case.expect("the case");
+    let played = play(&case, &home);
     let session = session_of(&played.recording);
-    let mut client = Client::greet(recorder(&case, &stage), case.offer, case.manner);
+    let mut client = TestClient::initialize(recorder(&case, &home), case.features, case.behavior);
     client.session = session.clone();
-    let params = json!({"sessionId": session, "cwd": stage.project(), "mcpServers": []});
+    let params = json!({"sessionId": session, "cwd": home.project(), "mcpServers": []});
     let answer = client.ask("session/load", params);
     assert!(answer["result"].is_object(), "{answer}");
-    let told = lives(client.recorder.frames());
-    assert_eq!(told.len(), case.lives.len());
+    let replayed = call_statuses(client.recorder.frames());
+    assert_eq!(replayed.len(), case.call_statuses.len());
     client.prompt("and now?");
     let recording = client.recorder.end();
-    assert_eq!(judged(&recording), Vec::<String>::new());
-    let last = |(name, life): &(String, String)| {
-        let last = life.rsplit(' ').next().unwrap_or_default().to_owned();
+    assert_eq!(lint_all(&recording), Vec::<String>::new());
+    let last = |(name, statuses): &(String, String)| {
+        let last = statuses.rsplit(' ').next().unwrap_or_default().to_owned();
         (name.clone(), last)
     };
-    let lived: Vec<_> = lives(&played.recording.frames).iter().map(last).collect();
-    assert_eq!(told.iter().map(last).collect::<Vec<_>>(), lived);
-    stage.settle(None);
+    let original: Vec<_> = call_statuses(&played.recording.frames)
+        .iter()
+        .map(last)
+        .collect();
+    assert_eq!(replayed.iter().map(last).collect::<Vec<_>>(), original);
+    home.wait_for_processes(None);
 }
 
-/// The tools of a server that the client names are called like all others.
+/// The tools of a server that the client names are called like the built-in ones.
 #[test]
 fn the_tools_of_a_server_are_called() {
-    let stage = Stage::new();
+    let home = AgentHome::new();
     let case = Case {
         name: "mcp",
         script: "
@@ -61,49 +64,49 @@ fn the_tools_of_a_server_are_called() {
 ",
         ..cases::PLAIN
     };
-    let mut client = Client::greet(recorder(&case, &stage), case.offer, case.manner);
+    let mut client = TestClient::initialize(recorder(&case, &home), case.features, case.behavior);
     let args = ["mcp", "serve", "--mode", "allow-all"];
     let server = json!({"name": "self", "command": PROGRAM, "args": args, "env": []});
-    client.open(&stage.project(), json!([server]));
+    client.open(&home.project(), json!([server]));
     client.prompt("go");
     let recording = client.recorder.end();
-    assert_eq!(judged(&recording), Vec::<String>::new());
+    assert_eq!(lint_all(&recording), Vec::<String>::new());
     assert_eq!(questions(&recording.frames), 1);
-    // It is told by its own name; its title says whose it is.
+    // The call has the tool's own name; its title names the server.
     let wanted = ("read_file".to_owned(), cases::DONE.to_owned());
-    assert_eq!(lives(&recording.frames), [wanted]);
-    stage.settle(None);
+    assert_eq!(call_statuses(&recording.frames), [wanted]);
+    home.wait_for_processes(None);
 }
 
 fn session_of(recording: &Recording) -> Value {
-    let messages = recording.frames.iter().map(Frame::message);
+    let messages = recording.frames.iter().map(RecordedLine::message);
     let mut ids = messages.map(|message| message["result"]["sessionId"].clone());
     ids.find(Value::is_string).expect("a session")
 }
 
-/// Plays a case, and says everything that is wrong.
-fn faults(case: &Case) -> Vec<String> {
-    let stage = Stage::new();
-    let Played {
+/// Runs a case, and returns everything that is wrong.
+fn problems(case: &Case) -> Vec<String> {
+    let home = AgentHome::new();
+    let CaseRun {
         stop,
         recording,
         left,
-    } = play(case, &stage);
+    } = play(case, &home);
     let frames = &recording.frames;
-    let mut faults = judged(&recording);
-    faults.extend(
+    let mut problems = lint_all(&recording);
+    problems.extend(
         left.iter()
-            .map(|words| format!("it left `{words}` running")),
+            .map(|words| format!("`{words}` is still running")),
     );
     let mut differ = |what: &str, found: String, wanted: String| {
         if found != wanted {
-            faults.push(format!("{what}: {found}, not {wanted}"));
+            problems.push(format!("{what}: {found}, not {wanted}"));
         }
     };
-    let (mut wanted, mut found) = (case.lives.to_vec(), lives(frames));
+    let (mut wanted, mut found) = (case.call_statuses.to_vec(), call_statuses(frames));
     wanted.sort_unstable();
     found.sort_unstable();
-    differ("lives", format!("{found:?}"), format!("{wanted:?}"));
+    differ("call_statuses", format!("{found:?}"), format!("{wanted:?}"));
     differ(
         "questions",
         questions(frames).to_string(),
@@ -117,49 +120,49 @@ fn faults(case: &Case) -> Vec<String> {
     );
     if let Some((file, text)) = case.file {
         let text = text.map(str::to_owned);
-        differ(file, format!("{:?}", stage.text(file)), format!("{text:?}"));
+        differ(file, format!("{:?}", home.text(file)), format!("{text:?}"));
     }
-    faults
+    problems
         .into_iter()
-        .map(|fault| format!("{}: {fault}", case.name))
+        .map(|problem| format!("{}: {problem}", case.name))
         .collect()
 }
 
-/// A case that was played.
-struct Played {
+/// The result of running a case.
+struct CaseRun {
     stop: String,
     recording: Recording,
-    /// What it left running.
+    /// Processes that are still running.
     left: Vec<String>,
 }
 
-/// The agent that a case wants.
-fn recorder(case: &Case, stage: &Stage) -> Recorder {
-    stage.write(POLICY, case.policy);
-    let script = stage.write("script.yaml", case.script);
+/// Starts the agent of a case.
+fn recorder(case: &Case, home: &AgentHome) -> Recorder {
+    home.write(POLICY, case.policy);
+    let script = home.write("script.yaml", case.script);
     let model = format!("script:{}", script.display());
-    Recorder::start(stage.agent(&["--model", &model, "--mode", case.mode]))
+    Recorder::start(home.agent(&["--model", &model, "--mode", case.mode]))
 }
 
-fn play(case: &Case, stage: &Stage) -> Played {
-    let mut client = Client::greet(recorder(case, stage), case.offer, case.manner);
-    client.open(&stage.project(), json!([]));
+fn play(case: &Case, home: &AgentHome) -> CaseRun {
+    let mut client = TestClient::initialize(recorder(case, home), case.features, case.behavior);
+    client.open(&home.project(), json!([]));
     let stop = client.prompt("go");
     let mut left = Vec::new();
     if case.stop == "cancelled" {
-        left.extend(stage.left_behind(Some(client.recorder.id())));
+        left.extend(home.left_behind(Some(client.recorder.id())));
     }
     let recording = client.recorder.end();
-    left.extend(stage.left_behind(None));
-    Played {
+    left.extend(home.left_behind(None));
+    CaseRun {
         stop: stop.as_str().unwrap_or_default().to_owned(),
         recording,
         left,
     }
 }
 
-/// What both linters say, and what was complained about aloud.
-fn judged(recording: &Recording) -> Vec<String> {
+/// Returns the findings of both linters, and the standard error.
+fn lint_all(recording: &Recording) -> Vec<String> {
     let messages: Vec<(Side, Value)> = recording
         .frames
         .iter()
@@ -174,14 +177,14 @@ fn judged(recording: &Recording) -> Vec<String> {
     });
     let ours = lint::lint(seen).into_iter();
     let mut findings: Vec<String> = ours.map(|finding| format!("lint: {finding:?}")).collect();
-    findings.extend(judge(&recording.frames));
+    findings.extend(lint_recording(&recording.frames));
     if !recording.complaints.is_empty() {
-        findings.push(format!("it complained: {}", recording.complaints));
+        findings.push(format!("standard error: {}", recording.complaints));
     }
     findings
 }
 
-fn questions(frames: &[Frame]) -> usize {
+fn questions(frames: &[RecordedLine]) -> usize {
     let messages = frames.iter().filter(|frame| frame.side == Side::Agent);
     let methods = messages.map(|frame| frame.message()["method"].clone());
     methods

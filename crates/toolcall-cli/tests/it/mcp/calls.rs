@@ -1,15 +1,15 @@
-//! The calls of every tool, with a piece of what the wire shows in the end.
-//! `ROOT` in an input is the folder of the session.
+//! Calls of every tool, each with a part of the expected content.
+//! `ROOT` in an input is the directory of the session.
 
-/// One call.
-pub(crate) struct Call {
+/// A call and its expected outcome.
+pub(crate) struct McpCall {
     pub(crate) tool: &'static str,
     /// JSON.
     pub(crate) input: &'static str,
     pub(crate) expected: Expected,
 }
 
-/// How a call ends, and a piece of what it shows.
+/// How a call ends, and a part of its content.
 #[derive(Clone, Copy)]
 pub(crate) enum Expected {
     Done(&'static str),
@@ -18,23 +18,23 @@ pub(crate) enum Expected {
 
 use Expected::{Done, Failed};
 
-const fn call(tool: &'static str, input: &'static str, expected: Expected) -> Call {
-    Call {
+const fn call(tool: &'static str, input: &'static str, expected: Expected) -> McpCall {
+    McpCall {
         tool,
         input,
         expected,
     }
 }
 
-pub(crate) const ENDLESS: Call = call(
+pub(crate) const ENDLESS: McpCall = call(
     "trigger-long-running-operation",
     r#"{"duration": 600, "steps": 6000}"#,
     Failed(""),
 );
 
-pub(crate) const ECHO: Call = call("echo", r#"{"message": "tea"}"#, Done("Echo: tea"));
+pub(crate) const ECHO: McpCall = call("echo", r#"{"message": "tea"}"#, Done("Echo: tea"));
 
-pub(crate) const CALLS: &[Call] = &[
+pub(crate) const CALLS: &[McpCall] = &[
     ECHO,
     call("echo", "{}", Failed("`/message` is missing")),
     call(

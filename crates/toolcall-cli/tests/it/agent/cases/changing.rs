@@ -1,8 +1,8 @@
 //! Cases in which the model changes files: it edits, writes, deletes and moves.
-//! Each says what is on the disk afterwards.
+//! Each names the file that must exist afterwards.
 
 use super::{ALWAYS, Case, DONE, NO, PLAIN, REFUSED};
-use crate::agent::client::Offer;
+use crate::agent::client::ClientFeatures;
 
 const EDIT: &str = "
 - - call: {tool: read_file, input: {path: src/main.py}}
@@ -24,7 +24,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "edit",
         script: EDIT,
-        lives: &[("read_file", DONE), ("edit_file", DONE)],
+        call_statuses: &[("read_file", DONE), ("edit_file", DONE)],
         questions: 1,
         file: Some(("src/main.py", Some(EDITED))),
         ..PLAIN
@@ -32,8 +32,8 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "edit-fs",
         script: EDIT,
-        offer: Offer::Files,
-        lives: &[("read_file", DONE), ("edit_file", DONE)],
+        features: ClientFeatures::Files,
+        call_statuses: &[("read_file", DONE), ("edit_file", DONE)],
         questions: 1,
         file: Some(("src/main.py", Some(EDITED))),
         ..PLAIN
@@ -41,8 +41,8 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "edit-reject",
         script: EDIT,
-        manner: NO,
-        lives: &[("read_file", DONE), ("edit_file", REFUSED)],
+        behavior: NO,
+        call_statuses: &[("read_file", DONE), ("edit_file", REFUSED)],
         questions: 1,
         file: Some(("src/main.py", Some(UNTOUCHED))),
         ..PLAIN
@@ -58,8 +58,8 @@ pub(super) const CASES: &[Case] = &[
       input: {path: src/main.py, edits: [{type: replace, oldText: '2, 3', newText: '4, 5'}]}
   - say: Two edits.
 ",
-        manner: ALWAYS,
-        lives: &[("edit_file", DONE), ("edit_file", DONE)],
+        behavior: ALWAYS,
+        call_statuses: &[("edit_file", DONE), ("edit_file", DONE)],
         questions: 1,
         file: Some((
             "src/main.py",
@@ -77,7 +77,7 @@ pub(super) const CASES: &[Case] = &[
         input: {path: src/main.py, edits: [{type: replace, oldText: a * b, newText: a + b}]}
   - say: Two edits.
 ",
-        lives: &[("edit_file", DONE), ("edit_file", DONE)],
+        call_statuses: &[("edit_file", DONE), ("edit_file", DONE)],
         questions: 2,
         file: Some(("src/main.py", Some(EDITED))),
         ..PLAIN
@@ -86,7 +86,7 @@ pub(super) const CASES: &[Case] = &[
         name: "edit-accepted",
         script: EDIT,
         mode: "accept-edits",
-        lives: &[("read_file", DONE), ("edit_file", DONE)],
+        call_statuses: &[("read_file", DONE), ("edit_file", DONE)],
         file: Some(("src/main.py", Some(EDITED))),
         ..PLAIN
     },
@@ -94,14 +94,14 @@ pub(super) const CASES: &[Case] = &[
         name: "edit-read-only",
         script: EDIT,
         mode: "read-only",
-        lives: &[("read_file", DONE), ("edit_file", REFUSED)],
+        call_statuses: &[("read_file", DONE), ("edit_file", REFUSED)],
         file: Some(("src/main.py", Some(UNTOUCHED))),
         ..PLAIN
     },
     Case {
         name: "write",
         script: WRITE,
-        lives: &[("write_file", DONE)],
+        call_statuses: &[("write_file", DONE)],
         questions: 1,
         file: Some(("new/notes.md", Some(NOTES))),
         ..PLAIN
@@ -109,8 +109,8 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "write-fs",
         script: WRITE,
-        offer: Offer::Files,
-        lives: &[("write_file", DONE)],
+        features: ClientFeatures::Files,
+        call_statuses: &[("write_file", DONE)],
         questions: 1,
         file: Some(("new/notes.md", Some(NOTES))),
         ..PLAIN
@@ -118,8 +118,8 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "write-reject",
         script: WRITE,
-        manner: NO,
-        lives: &[("write_file", REFUSED)],
+        behavior: NO,
+        call_statuses: &[("write_file", REFUSED)],
         questions: 1,
         file: Some(("new/notes.md", None)),
         ..PLAIN
@@ -130,7 +130,7 @@ pub(super) const CASES: &[Case] = &[
 - - call: {tool: delete_file, input: {path: hello.txt}}
   - say: Gone.
 ",
-        lives: &[("delete_file", DONE)],
+        call_statuses: &[("delete_file", DONE)],
         questions: 1,
         file: Some(("hello.txt", None)),
         ..PLAIN
@@ -141,7 +141,7 @@ pub(super) const CASES: &[Case] = &[
 - - call: {tool: move_file, input: {from: hello.txt, to: hallo.txt}}
   - say: Moved.
 ",
-        lives: &[("move_file", DONE)],
+        call_statuses: &[("move_file", DONE)],
         questions: 1,
         file: Some(("hallo.txt", Some("Hello, world!\n"))),
         ..PLAIN

@@ -2,7 +2,7 @@
 //! No command runs longer than its case.
 
 use super::{ALWAYS, Case, DONE, FAILED, NO, PLAIN, REFUSED};
-use crate::agent::client::Offer;
+use crate::agent::client::ClientFeatures;
 
 const RUN: &str = "
 - - say: Running.
@@ -33,20 +33,20 @@ const SLOW: &str = "
 const RAN: Option<(&str, Option<&str>)> = Some(("ran.txt", Some("")));
 
 pub(super) const CASES: &[Case] = &[
-    run("run", RUN, Offer::Nothing, RAN),
-    run("run-fs", RUN, Offer::Files, RAN),
-    run("run-terminal", ONE, Offer::Terminal, RAN),
-    run("run-terminal-chain", RUN, Offer::Terminal, RAN),
-    run("run-output", RUN, Offer::Output, RAN),
-    run("run-everything", ONE, Offer::Everything, RAN),
-    run("run-big", BIG, Offer::Nothing, None),
-    run("run-big-output", BIG, Offer::Output, None),
-    run("run-big-terminal", BIG, Offer::Terminal, None),
-    run("run-slow", SLOW, Offer::Nothing, None),
-    run("run-slow-output", SLOW, Offer::Output, None),
-    failing("run-fail", Offer::Nothing),
-    failing("run-fail-output", Offer::Output),
-    failing("run-fail-terminal", Offer::Terminal),
+    run("run", RUN, ClientFeatures::Nothing, RAN),
+    run("run-fs", RUN, ClientFeatures::Files, RAN),
+    run("run-terminal", ONE, ClientFeatures::Terminal, RAN),
+    run("run-terminal-chain", RUN, ClientFeatures::Terminal, RAN),
+    run("run-output", RUN, ClientFeatures::Output, RAN),
+    run("run-everything", ONE, ClientFeatures::Everything, RAN),
+    run("run-big", BIG, ClientFeatures::Nothing, None),
+    run("run-big-output", BIG, ClientFeatures::Output, None),
+    run("run-big-terminal", BIG, ClientFeatures::Terminal, None),
+    run("run-slow", SLOW, ClientFeatures::Nothing, None),
+    run("run-slow-output", SLOW, ClientFeatures::Output, None),
+    failing("run-fail", ClientFeatures::Nothing),
+    failing("run-fail-output", ClientFeatures::Output),
+    failing("run-fail-terminal", ClientFeatures::Terminal),
     Case {
         name: "run-always",
         script: "
@@ -54,8 +54,8 @@ pub(super) const CASES: &[Case] = &[
   - call: {tool: run_command, input: {command: touch ran.txt}}
   - say: Ran twice.
 ",
-        manner: ALWAYS,
-        lives: &[("run_command", DONE), ("run_command", DONE)],
+        behavior: ALWAYS,
+        call_statuses: &[("run_command", DONE), ("run_command", DONE)],
         questions: 1,
         file: RAN,
         ..PLAIN
@@ -63,8 +63,8 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "run-reject",
         script: RUN,
-        manner: NO,
-        lives: &[("run_command", REFUSED)],
+        behavior: NO,
+        call_statuses: &[("run_command", REFUSED)],
         questions: 1,
         file: Some(("ran.txt", None)),
         ..PLAIN
@@ -73,7 +73,7 @@ pub(super) const CASES: &[Case] = &[
         name: "run-denied-by-rule",
         script: ONE,
         policy: "[[deny]]\nrun = 'touch'\n",
-        lives: &[("run_command", REFUSED)],
+        call_statuses: &[("run_command", REFUSED)],
         file: Some(("ran.txt", None)),
         ..PLAIN
     },
@@ -81,7 +81,7 @@ pub(super) const CASES: &[Case] = &[
         name: "run-allowed-by-rule",
         script: ONE,
         policy: "[[allow]]\nrun = 'touch'\nwrite = '*'\n",
-        lives: &[("run_command", DONE)],
+        call_statuses: &[("run_command", DONE)],
         file: RAN,
         ..PLAIN
     },
@@ -96,7 +96,7 @@ pub(super) const CASES: &[Case] = &[
   - call: {tool: run_command, input: {command: touch ran.txt}}
   - say: All done.
 ",
-        lives: &[
+        call_statuses: &[
             ("read_file", DONE),
             ("edit_file", DONE),
             ("run_command", DONE),
@@ -115,7 +115,7 @@ pub(super) const CASES: &[Case] = &[
       - {tool: write_file, input: {path: new.txt, content: x}}
   - say: Mixed.
 ",
-        lives: &[
+        call_statuses: &[
             ("read_file", DONE),
             ("run_command", DONE),
             ("read_file", FAILED),
@@ -131,7 +131,7 @@ pub(super) const CASES: &[Case] = &[
 - - call: {tool: run_command, input: {command: sleep 600, background: true}}
   - say: It runs.
 ",
-        lives: &[("run_command", DONE)],
+        call_statuses: &[("run_command", DONE)],
         questions: 1,
         ..PLAIN
     },
@@ -140,26 +140,26 @@ pub(super) const CASES: &[Case] = &[
 const fn run(
     name: &'static str,
     script: &'static str,
-    offer: Offer,
+    features: ClientFeatures,
     file: Option<(&'static str, Option<&'static str>)>,
 ) -> Case {
     Case {
         name,
         script,
-        offer,
-        lives: &[("run_command", DONE)],
+        features,
+        call_statuses: &[("run_command", DONE)],
         questions: 1,
         file,
         ..PLAIN
     }
 }
 
-const fn failing(name: &'static str, offer: Offer) -> Case {
+const fn failing(name: &'static str, features: ClientFeatures) -> Case {
     Case {
         name,
         script: FAIL,
-        offer,
-        lives: &[("run_command", FAILED)],
+        features,
+        call_statuses: &[("run_command", FAILED)],
         questions: 1,
         ..PLAIN
     }

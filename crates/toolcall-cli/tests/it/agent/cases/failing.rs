@@ -1,4 +1,4 @@
-//! Cases in which a call cannot be made: what it names is not there, not allowed or not understood.
+//! Cases in which a call fails: its target does not exist, is not allowed, or its input is invalid.
 //! The turn goes on after each of them.
 
 use super::{Case, DONE, FAILED, NO, PLAIN, REFUSED};
@@ -11,7 +11,7 @@ pub(super) const CASES: &[Case] = &[
   - call: {tool: read_file, input: {path: hello.txt}}
   - say: The other one is there.
 ",
-        lives: &[("read_file", FAILED), ("read_file", DONE)],
+        call_statuses: &[("read_file", FAILED), ("read_file", DONE)],
         ..PLAIN
     },
     Case {
@@ -22,7 +22,7 @@ pub(super) const CASES: &[Case] = &[
       input: {path: src/main.py, edits: [{type: replace, oldText: not there, newText: x}]}
   - say: It was not there.
 ",
-        lives: &[("edit_file", REFUSED)],
+        call_statuses: &[("edit_file", REFUSED)],
         ..PLAIN
     },
     Case {
@@ -32,7 +32,7 @@ pub(super) const CASES: &[Case] = &[
   - call: {tool: read_file, input: {}}
   - say: That was wrong.
 ",
-        lives: &[("read_file", REFUSED), ("read_file", REFUSED)],
+        call_statuses: &[("read_file", REFUSED), ("read_file", REFUSED)],
         ..PLAIN
     },
     Case {
@@ -41,7 +41,7 @@ pub(super) const CASES: &[Case] = &[
 - - call: {tool: read_file, text: '{\"path\": '}
   - say: That was no JSON.
 ",
-        lives: &[("read_file", REFUSED)],
+        call_statuses: &[("read_file", REFUSED)],
         ..PLAIN
     },
     Case {
@@ -50,7 +50,7 @@ pub(super) const CASES: &[Case] = &[
 - - call: {tool: raed_file, input: {path: hello.txt}}
   - say: There is no such tool.
 ",
-        lives: &[("raed_file", REFUSED)],
+        call_statuses: &[("raed_file", REFUSED)],
         ..PLAIN
     },
     Case {
@@ -60,8 +60,8 @@ pub(super) const CASES: &[Case] = &[
   - call: {tool: write_file, input: {path: ../outside/new.txt, content: x}}
   - say: Outside.
 ",
-        manner: NO,
-        lives: &[("read_file", REFUSED), ("write_file", REFUSED)],
+        behavior: NO,
+        call_statuses: &[("read_file", REFUSED), ("write_file", REFUSED)],
         ..PLAIN
     },
     Case {
@@ -71,8 +71,8 @@ pub(super) const CASES: &[Case] = &[
   - call: {tool: fetch, input: {url: 'https://example.invalid/'}}
   - say: Nothing there.
 ",
-        manner: NO,
-        lives: &[("fetch", REFUSED), ("fetch", REFUSED)],
+        behavior: NO,
+        call_statuses: &[("fetch", REFUSED), ("fetch", REFUSED)],
         questions: 1,
         ..PLAIN
     },
@@ -84,7 +84,7 @@ pub(super) const CASES: &[Case] = &[
   - say: Nothing is allowed.
 ",
         mode: "deny-all",
-        lives: &[("run_command", REFUSED), ("write_file", REFUSED)],
+        call_statuses: &[("run_command", REFUSED), ("write_file", REFUSED)],
         file: Some(("ran.txt", None)),
         ..PLAIN
     },

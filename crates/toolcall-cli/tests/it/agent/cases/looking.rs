@@ -1,8 +1,8 @@
-//! Cases in which the model only looks: it reads, searches, plans and thinks.
+//! Cases in which the model reads, searches, plans and thinks.
 //! Nothing is changed.
 
 use super::{Case, DONE, PLAIN};
-use crate::agent::client::Offer;
+use crate::agent::client::ClientFeatures;
 
 const READ: &str = "
 - - say: I will read it.
@@ -14,21 +14,21 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "read",
         script: READ,
-        lives: &[("read_file", DONE)],
+        call_statuses: &[("read_file", DONE)],
         ..PLAIN
     },
     Case {
         name: "read-fs",
         script: READ,
-        offer: Offer::Files,
-        lives: &[("read_file", DONE)],
+        features: ClientFeatures::Files,
+        call_statuses: &[("read_file", DONE)],
         ..PLAIN
     },
     Case {
         name: "read-everything",
         script: READ,
-        offer: Offer::Everything,
-        lives: &[("read_file", DONE)],
+        features: ClientFeatures::Everything,
+        call_statuses: &[("read_file", DONE)],
         ..PLAIN
     },
     Case {
@@ -39,7 +39,7 @@ pub(super) const CASES: &[Case] = &[
   - call: {tool: list_directory, input: {path: src}}
   - say: One thing is left to do.
 ",
-        lives: &[
+        call_statuses: &[
             ("search_files", DONE),
             ("find_path", DONE),
             ("list_directory", DONE),
@@ -55,7 +55,7 @@ pub(super) const CASES: &[Case] = &[
       - {tool: read_file, input: {path: src/other.py}}
   - say: Read.
 ",
-        lives: &[
+        call_statuses: &[
             ("read_file", DONE),
             ("read_file", DONE),
             ("read_file", DONE),
@@ -73,7 +73,7 @@ pub(super) const CASES: &[Case] = &[
       input: {todos: [{content: Look, status: completed}, {content: Change, status: in_progress}]}
   - say: Planned.
 ",
-        lives: &[("todo_write", DONE), ("todo_write", DONE)],
+        call_statuses: &[("todo_write", DONE), ("todo_write", DONE)],
         ..PLAIN
     },
     Case {
@@ -83,7 +83,7 @@ pub(super) const CASES: &[Case] = &[
   - call: {tool: thinking, input: {thought: It is not that hard.}}
   - say: Done thinking.
 ",
-        lives: &[("thinking", DONE)],
+        call_statuses: &[("thinking", DONE)],
         ..PLAIN
     },
     Case {
@@ -97,7 +97,7 @@ pub(super) const CASES: &[Case] = &[
     stream: {pieces: 10, delay_ms: 1}
   - say: Done.
 ",
-        lives: &[("read_file", DONE)],
+        call_statuses: &[("read_file", DONE)],
         ..PLAIN
     },
 ];

@@ -1,8 +1,8 @@
-//! Cases in which the person cancels: a question, a command, a model that speaks, and several calls at once.
-//! Nothing goes on after any of them.
+//! Cases in which the user cancels: a question, a command, a streaming model, and several calls at once.
+//! Nothing runs after any of them.
 
 use super::{Case, FAILED, PLAIN, REFUSED, cancelling};
-use crate::agent::client::{Cancel, Offer};
+use crate::agent::client::{CancelTrigger, ClientFeatures};
 
 const SLEEP: &str = "
 - - call: {tool: run_command, input: {command: sleep 600}}
@@ -16,24 +16,24 @@ pub(super) const CASES: &[Case] = &[
 - - call: {tool: write_file, input: {path: new.txt, content: x}}
   - say: Never said.
 ",
-        manner: cancelling(Cancel::Asked),
-        lives: &[("write_file", REFUSED)],
+        behavior: cancelling(CancelTrigger::Asked),
+        call_statuses: &[("write_file", REFUSED)],
         questions: 1,
         stop: "cancelled",
         file: Some(("new.txt", None)),
         ..PLAIN
     },
-    sleeping("cancel-run", Offer::Nothing),
-    sleeping("cancel-run-output", Offer::Output),
-    sleeping("cancel-run-terminal", Offer::Terminal),
+    sleeping("cancel-run", ClientFeatures::Nothing),
+    sleeping("cancel-run-output", ClientFeatures::Output),
+    sleeping("cancel-run-terminal", ClientFeatures::Terminal),
     Case {
         name: "cancel-run-children",
         script: "
 - - call: {tool: run_command, input: {command: \"sh -c 'sleep 601 & setsid sleep 602 & sleep 603'\"}}
   - say: Never said.
 ",
-        manner: cancelling(Cancel::Running(1)),
-        lives: &[("run_command", FAILED)],
+        behavior: cancelling(CancelTrigger::Running(1)),
+        call_statuses: &[("run_command", FAILED)],
         questions: 1,
         stop: "cancelled",
         ..PLAIN
@@ -45,8 +45,8 @@ pub(super) const CASES: &[Case] = &[
     stream: {pieces: 20, delay_ms: 100000}
   - call: {tool: read_file, input: {path: hello.txt}}
 ",
-        manner: cancelling(Cancel::Speaking),
-        lives: &[],
+        behavior: cancelling(CancelTrigger::Speaking),
+        call_statuses: &[],
         stop: "cancelled",
         ..PLAIN
     },
@@ -56,8 +56,8 @@ pub(super) const CASES: &[Case] = &[
 - - call: {tool: write_file, input: {path: new.txt, content: text that nobody waits for}}
     stream: {pieces: 60, delay_ms: 500}
 ",
-        manner: cancelling(Cancel::Announced),
-        lives: &[("write_file", REFUSED)],
+        behavior: cancelling(CancelTrigger::Announced),
+        call_statuses: &[("write_file", REFUSED)],
         stop: "cancelled",
         file: Some(("new.txt", None)),
         ..PLAIN
@@ -71,20 +71,20 @@ pub(super) const CASES: &[Case] = &[
   - say: Never said.
 ",
         policy: "[[allow]]\nrun = 'sleep'\n",
-        manner: cancelling(Cancel::Running(2)),
-        lives: &[("run_command", FAILED), ("run_command", FAILED)],
+        behavior: cancelling(CancelTrigger::Running(2)),
+        call_statuses: &[("run_command", FAILED), ("run_command", FAILED)],
         stop: "cancelled",
         ..PLAIN
     },
 ];
 
-const fn sleeping(name: &'static str, offer: Offer) -> Case {
+const fn sleeping(name: &'static str, features: ClientFeatures) -> Case {
     Case {
         name,
         script: SLEEP,
-        offer,
-        manner: cancelling(Cancel::Running(1)),
-        lives: &[("run_command", FAILED)],
+        features,
+        behavior: cancelling(CancelTrigger::Running(1)),
+        call_statuses: &[("run_command", FAILED)],
         questions: 1,
         stop: "cancelled",
         ..PLAIN

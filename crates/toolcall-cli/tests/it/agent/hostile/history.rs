@@ -1,5 +1,5 @@
-//! Cases about the history: what somebody writes into it grants nothing, and what it is kept with.
-//! The file is edited as anybody could who has it.
+//! Cases about the history: edits to it grant nothing, and its SQLite is new enough.
+//! The database is edited as anybody with access could.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::scene::{Fate, fate, running};
-use crate::agent::stage::Stage;
+use super::scripted_session::{TurnOutcome, outcome, running};
+use crate::agent::home::AgentHome;
 
 pub(super) fn an_edited_history_grants_nothing(_: &Value) {
     let command = running("touch x");
-    let (before, stage) = fate(Stage::new(), command.clone());
-    assert_eq!(before, Fate::Asked);
-    let file = database(&stage.path("home")).expect("a history");
+    let (before, home) = outcome(AgentHome::new(), command.clone());
+    assert_eq!(before, TurnOutcome::Asked);
+    let file = database(&home.path("home")).expect("a history");
     let changed = Connection::open(file)
         .unwrap()
         .execute(
@@ -23,17 +23,17 @@ pub(super) fn an_edited_history_grants_nothing(_: &Value) {
         )
         .unwrap();
     assert!(changed > 0);
-    let verified = stage.program(&["history", "verify"]).output().unwrap();
+    let verified = home.program(&["history", "verify"]).output().unwrap();
     assert!(
         !verified.status.success(),
-        "the edit goes unseen: {verified:?}"
+        "the edit is not detected: {verified:?}"
     );
-    let (after, stage) = fate(stage, command);
-    assert_eq!(after, Fate::Asked);
-    assert_eq!(stage.text("x"), None);
+    let (after, home) = outcome(home, command);
+    assert_eq!(after, TurnOutcome::Asked);
+    assert_eq!(home.text("x"), None);
 }
 
-/// Versions before this one could lose what was written.
+/// Earlier versions could lose written data.
 const NEW_ENOUGH: i32 = 3_051_003;
 
 pub(super) fn sqlite_is_new_enough(_: &Value) {
@@ -41,14 +41,14 @@ pub(super) fn sqlite_is_new_enough(_: &Value) {
     assert!(version >= NEW_ENOUGH, "{version}");
 }
 
-/// The database below this folder.
-fn database(folder: &Path) -> Option<PathBuf> {
-    let entries = fs::read_dir(folder).ok()?.flatten();
+/// Finds the database in this directory.
+fn database(directory: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(directory).ok()?.flatten();
     entries.map(|entry| entry.path()).find_map(|path| {
         let head = fs::read(&path).unwrap_or_default();
-        match path.is_dir() {
-            true => database(&path),
-            false => head.starts_with(b"SQLite format 3").then_some(path),
+        if path.is_dir() {
+            return database(&path);
         }
+        head.starts_with(b"SQLite format 3").then_some(path)
     })
 }

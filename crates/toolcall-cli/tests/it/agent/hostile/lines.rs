@@ -1,26 +1,30 @@
-//! Cases about single lines: ids, envelopes and text that are not what they should be.
-//! After each the connection goes on.
+//! Cases about single lines: invalid ids, envelopes and text.
+//! The connection works after each of them.
 
 use serde_json::{Value, json};
 
-use super::scene::{SILENT, Scene, running};
+use super::scripted_session::{SILENT, ScriptedSession, running};
 use crate::agent::cases::YES;
-use crate::agent::client::{Client, Offer};
-use crate::agent::stage::Stage;
+use crate::agent::client::{ClientFeatures, TestClient};
+use crate::agent::home::AgentHome;
 use crate::recorder::Recorder;
 
-/// A greeted agent; its calls and turns do not matter.
-fn greeted(stage: &Stage) -> Client {
-    Client::greet(Recorder::start(stage.agent(&[])), Offer::Nothing, SILENT)
+/// Returns a client of an initialized agent.
+fn initialized(home: &AgentHome) -> TestClient {
+    TestClient::initialize(
+        Recorder::start(home.agent(&[])),
+        ClientFeatures::Nothing,
+        SILENT,
+    )
 }
 
-/// Says a line and hears the answer; then a session is opened, as if nothing had been.
+/// Sends a line and returns the answer; then checks that a session can be opened.
 fn answered(line: &str) -> Value {
-    let stage = Stage::new();
-    let mut client = greeted(&stage);
+    let home = AgentHome::new();
+    let mut client = initialized(&home);
     client.recorder.send_line(line);
-    let answer = client.recorder.hear();
-    let opened = client.open(&stage.project(), json!([]));
+    let answer = client.recorder.receive();
+    let opened = client.open(&home.project(), json!([]));
     assert!(opened["result"]["sessionId"].is_string(), "{opened}");
     let recording = client.recorder.end();
     assert_eq!((recording.code, &*recording.complaints), (Some(0), ""));
@@ -55,7 +59,7 @@ pub(super) fn a_request_that_is_an_answer_is_refused(case: &Value) {
     assert_eq!(answer["error"]["code"], -32600, "{answer}");
 }
 
-/// The message of a case, as it would be sent.
+/// Returns the message of a case as a line.
 fn as_line(case: &Value) -> String {
     let mut message = case["input"]["acp"][0].clone();
     message["jsonrpc"] = json!("2.0");
@@ -63,47 +67,49 @@ fn as_line(case: &Value) -> String {
 }
 
 pub(super) fn an_id_in_flight_is_not_used_twice(_: &Value) {
-    let mut scene = Scene::open(YES, &[running("sleep 600")]);
-    let first = scene.begin();
-    scene
+    let mut session = ScriptedSession::open(YES, &[running("sleep 600")]);
+    let first = session.begin();
+    session
         .client
         .until(|message| message["params"]["update"]["status"] == "in_progress");
     let prompt = json!([{"type": "text", "text": "go"}]);
-    let params = json!({"sessionId": scene.client.session, "prompt": prompt});
+    let params = json!({"sessionId": session.client.session, "prompt": prompt});
     let second =
         json!({"jsonrpc": "2.0", "id": first, "method": "session/prompt", "params": params});
-    scene.client.recorder.send(&second);
-    let refused = scene.client.until(|message| message.get("error").is_some());
+    session.client.recorder.send(&second);
+    let refused = session
+        .client
+        .until(|message| message.get("error").is_some());
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
-    scene.client.cancel();
-    let answer = scene
+    session.client.cancel();
+    let answer = session
         .client
         .until(|message| message.get("result").is_some());
     assert_eq!(answer["id"], first);
     assert_eq!(answer["result"]["stopReason"], "cancelled");
-    let recording = scene.client.recorder.end();
+    let recording = session.client.recorder.end();
     assert_eq!((recording.code, &*recording.complaints), (Some(0), ""));
-    scene.stage.settle(None);
+    session.home.wait_for_processes(None);
 }
 
-pub(super) fn nothing_goes_before_the_greeting(case: &Value) {
-    let stage = Stage::new();
-    let mut recorder = Recorder::start(stage.agent(&[]));
+pub(super) fn nothing_is_accepted_before_initialize(case: &Value) {
+    let home = AgentHome::new();
+    let mut recorder = Recorder::start(home.agent(&[]));
     let mut message = case["input"]["acp"][0].clone();
     message["jsonrpc"] = json!("2.0");
-    message["params"] = json!({"cwd": stage.project(), "mcpServers": []});
+    message["params"] = json!({"cwd": home.project(), "mcpServers": []});
     recorder.send(&message);
-    let answer = recorder.hear();
+    let answer = recorder.receive();
     assert!(answer["error"]["code"].is_i64(), "{answer}");
     recorder.end();
 }
 
 pub(super) fn a_version_of_the_future_is_answered_with_ours(case: &Value) {
-    let stage = Stage::new();
-    let mut recorder = Recorder::start(stage.agent(&[]));
+    let home = AgentHome::new();
+    let mut recorder = Recorder::start(home.agent(&[]));
     let params = &case["input"]["acp"][0]["params"];
     recorder.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
-    let answer = recorder.hear();
+    let answer = recorder.receive();
     assert_eq!(answer["result"]["protocolVersion"], 1, "{answer}");
     recorder.end();
 }

@@ -1,19 +1,19 @@
-//! Cases about sessions, turns and their calls: what ids are, what is cancelled, and what comes after what.
-//! Each session is one of the real program.
+//! Cases about sessions, turns and calls: ids, cancellation and order.
+//! Each runs against the real program.
 
 use serde_json::{Value, json};
 
-use super::scene::{SILENT, Scene, running, turn};
+use super::scripted_session::{SILENT, ScriptedSession, running, turn};
 use crate::agent::cases::YES;
-use crate::agent::client::{Client, Offer};
-use crate::agent::linter::lives;
-use crate::agent::stage::Stage;
-use crate::recorder::{Frame, Recorder};
+use crate::agent::client::{ClientFeatures, TestClient};
+use crate::agent::home::AgentHome;
+use crate::agent::linter::call_statuses;
+use crate::recorder::{RecordedLine, Recorder};
 
-/// Loads a session; the answer.
-fn loaded(stage: &Stage, session: &Value, cwd: &std::path::Path) -> Value {
-    let agent = Recorder::start(stage.agent(&[]));
-    let mut client = Client::greet(agent, Offer::Nothing, SILENT);
+/// Loads a session and returns the answer.
+fn loaded(home: &AgentHome, session: &Value, cwd: &std::path::Path) -> Value {
+    let agent = Recorder::start(home.agent(&[]));
+    let mut client = TestClient::initialize(agent, ClientFeatures::Nothing, SILENT);
     let params = json!({"sessionId": session, "cwd": cwd, "mcpServers": []});
     let answer = client.ask("session/load", params);
     let recording = client.recorder.end();
@@ -22,24 +22,24 @@ fn loaded(stage: &Stage, session: &Value, cwd: &std::path::Path) -> Value {
 }
 
 pub(super) fn an_id_is_no_path(case: &Value) {
-    let stage = Stage::new();
+    let home = AgentHome::new();
     let id = &case["input"]["acp"][0]["params"]["sessionId"];
-    let answer = loaded(&stage, id, &stage.project());
+    let answer = loaded(&home, id, &home.project());
     assert!(answer["error"]["code"].is_i64(), "{answer}");
-    for place in ["etc/x", "home/etc/x", "home/state/etc/x"] {
-        assert!(!stage.path(place).exists());
+    for path in ["etc/x", "home/etc/x", "home/state/etc/x"] {
+        assert!(!home.path(path).exists());
     }
 }
 
-pub(super) fn a_session_stays_in_its_folder(_: &Value) {
+pub(super) fn a_session_stays_in_its_directory(_: &Value) {
     let read = turn("read_file", json!({"path": "hello.txt"}));
-    let mut scene = Scene::open(YES, &[read]);
-    scene.client.prompt("go");
-    let session = scene.client.session.clone();
-    let (stage, _) = scene.end();
-    let answer = loaded(&stage, &session, &stage.path("outside"));
+    let mut session = ScriptedSession::open(YES, &[read]);
+    session.client.prompt("go");
+    let id = session.client.session.clone();
+    let (home, _) = session.end();
+    let answer = loaded(&home, &id, &home.path("outside"));
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
-    let answer = loaded(&stage, &session, &stage.project());
+    let answer = loaded(&home, &id, &home.project());
     assert!(answer["result"].is_object(), "{answer}");
 }
 
@@ -48,89 +48,97 @@ pub(super) fn ids_of_calls_are_never_used_twice(_: &Value) {
         {"call": {"id": "same", "tool": "read_file", "input": {"path": "hello.txt"}}},
         {"call": {"id": "same", "tool": "read_file", "input": {"path": "src/main.py"}}},
     ]);
-    let mut scene = Scene::open(YES, &[again.clone(), again]);
-    scene.client.prompt("go");
-    scene.client.prompt("go");
-    let (_, recording) = scene.end();
-    // The linter takes an id that is announced twice for a fault.
-    assert_eq!(lives(&recording.frames).len(), 4);
+    let mut session = ScriptedSession::open(YES, &[again.clone(), again]);
+    session.client.prompt("go");
+    session.client.prompt("go");
+    let (_, recording) = session.end();
+    // The linter reports an id that is announced twice.
+    assert_eq!(call_statuses(&recording.frames).len(), 4);
 }
 
-pub(super) fn nothing_is_told_after_the_answer(_: &Value) {
+pub(super) fn no_update_follows_the_answer(_: &Value) {
     let noisy = running("sh -c 'for i in 1 2 3 4 5; do seq 1 5000; done'");
-    let mut scene = Scene::open(YES, &[noisy.clone(), noisy]);
-    scene.client.prompt("go");
-    let first = scene.begin();
-    scene
+    let mut session = ScriptedSession::open(YES, &[noisy.clone(), noisy]);
+    session.client.prompt("go");
+    let first = session.begin();
+    session
         .client
         .until(|message| message["params"]["update"]["status"] == "in_progress");
-    scene.client.cancel();
-    scene.client.answer_of(first);
-    // The linter hears everything to the end of the agent.
-    scene.end();
+    session.client.cancel();
+    session.client.answer_of(first);
+    // The linter checks everything until the agent ends.
+    session.end();
 }
 
 pub(super) fn ten_thousand_cancels_are_one(_: &Value) {
-    let mut scene = Scene::open(YES, &[running("sleep 600"), running("touch after.txt")]);
-    let id = scene.begin();
-    scene
+    let mut session =
+        ScriptedSession::open(YES, &[running("sleep 600"), running("touch after.txt")]);
+    let id = session.begin();
+    session
         .client
         .until(|message| message["params"]["update"]["status"] == "in_progress");
-    let params = json!({"sessionId": scene.client.session});
+    let params = json!({"sessionId": session.client.session});
     let cancel = json!({"jsonrpc": "2.0", "method": "session/cancel", "params": params});
     for _ in 0..10_000 {
-        scene.client.recorder.send(&cancel);
+        session.client.recorder.send(&cancel);
     }
-    let answer = scene.client.answer_of(id);
+    let answer = session.client.answer_of(id);
     assert_eq!(answer["result"]["stopReason"], "cancelled");
-    // Cancels that came late must not end the next turn: it is asked for after an answer to something else.
-    let session = json!({"cwd": scene.stage.project(), "mcpServers": []});
-    scene.client.ask("session/new", session);
-    assert_eq!(scene.client.prompt("go"), "end_turn");
-    let (stage, _) = scene.end();
-    assert_eq!(stage.text("after.txt").as_deref(), Some(""));
+    // Late cancellations must not end the next turn, so another request is answered first.
+    let params = json!({"cwd": session.home.project(), "mcpServers": []});
+    session.client.ask("session/new", params);
+    assert_eq!(session.client.prompt("go"), "end_turn");
+    let (home, _) = session.end();
+    assert_eq!(home.text("after.txt").as_deref(), Some(""));
 }
 
 pub(super) fn cancelling_nothing_is_nothing(_: &Value) {
-    let mut scene = Scene::open(YES, &[running("touch after.txt")]);
+    let mut session = ScriptedSession::open(YES, &[running("touch after.txt")]);
     let params = json!({"sessionId": "nobody"});
     let cancel = json!({"jsonrpc": "2.0", "method": "session/cancel", "params": params});
-    scene.client.recorder.send(&cancel);
-    assert_eq!(scene.client.prompt("go"), "end_turn");
-    scene.end();
+    session.client.recorder.send(&cancel);
+    assert_eq!(session.client.prompt("go"), "end_turn");
+    session.end();
 }
 
 pub(super) fn turns_never_interleave(_: &Value) {
-    let mut scene = Scene::open(YES, &[running("sleep 600"), running("touch after.txt")]);
-    let first = scene.begin();
-    scene
+    let mut session =
+        ScriptedSession::open(YES, &[running("sleep 600"), running("touch after.txt")]);
+    let first = session.begin();
+    session
         .client
         .until(|message| message["params"]["update"]["status"] == "in_progress");
-    scene.client.cancel();
-    let second = scene.begin();
-    let answer = scene.client.answer_of(first);
+    session.client.cancel();
+    let second = session.begin();
+    let answer = session.client.answer_of(first);
     assert_eq!(answer["result"]["stopReason"], "cancelled", "{answer}");
-    let answer = scene.client.answer_of(second);
+    let answer = session.client.answer_of(second);
     let is_refused = answer["error"]["code"].is_i64();
     assert!(
         is_refused || answer["result"]["stopReason"] == "end_turn",
         "{answer}"
     );
-    let recording = scene.client.recorder.end();
-    scene.stage.settle(None);
-    // Every call of the first turn has ended before the first of the second is told of.
-    let lives = lives(&recording.frames);
-    let has_ended = |life: &String| life.ends_with("completed") || life.ends_with("failed");
-    assert!(lives.iter().all(|(_, life)| has_ended(life)), "{lives:?}");
-    let messages: Vec<Value> = recording.frames.iter().map(Frame::message).collect();
+    let recording = session.client.recorder.end();
+    session.home.wait_for_processes(None);
+    // Every call of the first turn ends before the first call of the second is announced.
+    let call_statuses = call_statuses(&recording.frames);
+    let has_ended =
+        |statuses: &String| statuses.ends_with("completed") || statuses.ends_with("failed");
+    assert!(
+        call_statuses
+            .iter()
+            .all(|(_, statuses)| has_ended(statuses)),
+        "{call_statuses:?}"
+    );
+    let messages: Vec<Value> = recording.frames.iter().map(RecordedLine::message).collect();
     let answered = messages
         .iter()
         .position(|message| message["id"] == first && message.get("result").is_some());
-    let told = messages
+    let announced = messages
         .iter()
         .rposition(|message| message["params"]["update"]["sessionUpdate"] == "tool_call");
     assert!(
-        is_refused || told > answered,
+        is_refused || announced > answered,
         "the turns interleave: {messages:#?}"
     );
 }

@@ -1,4 +1,4 @@
-//! One call, as the client was told of it, and what is wrong with that.
+//! One call, as its updates describe it, and what is wrong with them.
 //! It knows nothing of other calls, turns or sessions.
 
 use serde_json::{Map, Value};
@@ -18,67 +18,72 @@ const KINDS: [&str; 10] = [
     "other",
 ];
 
-/// Kinds of calls that are about files.
-const OF_FILES: [&str; 4] = ["read", "edit", "delete", "move"];
+/// Kinds of calls on files.
+const FILE_KINDS: [&str; 4] = ["read", "edit", "delete", "move"];
 
-/// Nobody needs to see more of a command in a title.
-const ENOUGH: usize = 40;
+/// How much of a command a title must show.
+const TITLE_LENGTH: usize = 40;
 
 /// Whether a question about a call is open.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Question {
+pub(super) enum QuestionState {
     Open,
     None,
 }
 
-/// How what a call belongs to ended.
+/// What ended around a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Over {
+pub(super) enum EndedScope {
     /// The turn.
     Turn,
     /// The whole recording.
     Recording,
 }
 
-pub(super) struct Call {
-    place: usize,
+pub(super) struct LintedCall {
+    index: usize,
     id: String,
-    /// The latest of everything that was told.
-    told: Map<String, Value>,
+    /// The latest value of every field.
+    fields: Map<String, Value>,
     statuses: Vec<String>,
     questions: usize,
-    is_judged: bool,
+    is_checked: bool,
 }
 
-impl Call {
-    pub(super) fn new(place: usize, id: String) -> Self {
+impl LintedCall {
+    pub(super) fn new(index: usize, id: String) -> Self {
         Self {
-            place,
+            index,
             id,
-            told: Map::new(),
+            fields: Map::new(),
             statuses: Vec::new(),
             questions: 0,
-            is_judged: false,
+            is_checked: false,
         }
     }
 
-    pub(super) fn place(&self) -> usize {
-        self.place
+    pub(super) fn index(&self) -> usize {
+        self.index
     }
 
-    /// Its name, and its statuses in order.
-    pub(super) fn life(&self) -> (String, String) {
+    /// Returns its name, and its statuses in order.
+    pub(super) fn statuses(&self) -> (String, String) {
         (self.text("name"), self.statuses.join(" "))
     }
 
-    /// Takes an update; what was not told stays as it is.
-    pub(super) fn tell(&mut self, update: &Value, question: Question, findings: &mut Vec<String>) {
+    /// Applies an update; other fields keep their values.
+    pub(super) fn update(
+        &mut self,
+        update: &Value,
+        question: QuestionState,
+        findings: &mut Vec<String>,
+    ) {
         if self.has_ended() {
-            findings.push(format!("{self} is told of after its end: {update}"));
+            findings.push(format!("{self} is updated after its end: {update}"));
         }
         let fields = update.as_object().into_iter().flatten();
         let fields = fields.filter(|(_, value)| !value.is_null());
-        self.told
+        self.fields
             .extend(fields.map(|(key, value)| (key.clone(), value.clone())));
         let is_first = update["sessionUpdate"] == "tool_call";
         let status = match update["status"].as_str() {
@@ -89,12 +94,12 @@ impl Call {
             findings.push(format!("{self} is announced without a title"));
         }
         if let Some(status) = status {
-            self.turn(status, question, findings);
+            self.change_status(status, question, findings);
         }
-        self.paths(update, findings);
+        self.check_paths(update, findings);
     }
 
-    fn turn(&mut self, status: &str, question: Question, findings: &mut Vec<String>) {
+    fn change_status(&mut self, status: &str, question: QuestionState, findings: &mut Vec<String>) {
         let before = self.statuses.last().map(String::as_str);
         if before == Some(status) {
             return;
@@ -108,28 +113,28 @@ impl Call {
             let before = before.unwrap_or("nothing");
             findings.push(format!("{self} goes from {before} to {status}"));
         }
-        if status == "in_progress" && question == Question::Open {
+        if status == "in_progress" && question == QuestionState::Open {
             findings.push(format!("{self} starts before its question is answered"));
         }
         self.statuses.push(status.to_owned());
     }
 
-    /// Every path is absolute, and every line counts from one.
-    fn paths(&self, update: &Value, findings: &mut Vec<String>) {
+    /// Checks that paths are absolute and lines count from 1.
+    fn check_paths(&self, update: &Value, findings: &mut Vec<String>) {
         let items = |key: &str| update[key].as_array().into_iter().flatten();
         let places =
             items("locations").chain(items("content").filter(|item| item["type"] == "diff"));
-        for place in places {
-            if !text(&place["path"]).starts_with('/') {
-                findings.push(format!("{self} names a path that is not absolute: {place}"));
+        for item in places {
+            if !text(&item["path"]).starts_with('/') {
+                findings.push(format!("{self} names a path that is not absolute: {item}"));
             }
-            if place["line"] == 0 {
-                findings.push(format!("{self} names line 0: {place}"));
+            if item["line"] == 0 {
+                findings.push(format!("{self} names line 0: {item}"));
             }
         }
     }
 
-    /// It asks for permission.
+    /// Checks a permission request.
     pub(super) fn ask(&mut self, params: &Value, findings: &mut Vec<String>) {
         self.questions += 1;
         let shown = &params["toolCall"];
@@ -151,7 +156,7 @@ impl Call {
         if self.text("kind") == "edit" && !content.contains(r#""type":"diff""#) {
             findings.push(format!("{self} asks without its diff"));
         }
-        self.paths(shown, findings);
+        self.check_paths(shown, findings);
         let options = params["options"].as_array().into_iter().flatten();
         let kinds: Vec<String> = options.map(|option| text(&option["kind"])).collect();
         for kind in ["allow_once", "reject_once"] {
@@ -161,27 +166,27 @@ impl Call {
         }
     }
 
-    /// Whatever it belongs to is over.
-    pub(super) fn end(&mut self, over: Over, findings: &mut Vec<String>) {
-        if std::mem::replace(&mut self.is_judged, true) {
+    /// Checks the call when its turn or the recording ends.
+    pub(super) fn end(&mut self, over: EndedScope, findings: &mut Vec<String>) {
+        if std::mem::replace(&mut self.is_checked, true) {
             return;
         }
         if !self.has_ended() {
             let what = match over {
-                Over::Turn => "the turn",
-                Over::Recording => "the recording",
+                EndedScope::Turn => "the turn",
+                EndedScope::Recording => "the recording",
             };
             findings.push(format!("{self} has not ended, and {what} has"));
         }
-        // Also one that was cancelled while the model was writing it: as far as it was written.
-        if !self.told.contains_key("rawInput") {
+        // Also for a call that was cancelled while the model streamed it: the part that arrived.
+        if !self.fields.contains_key("rawInput") {
             findings.push(format!("{self} has no rawInput"));
         }
-        self.missing(findings);
+        self.check_missing(findings);
         if !KINDS.contains(&&*self.text("kind")) {
             findings.push(format!("{self} has no known kind"));
         }
-        let command: String = self.command().chars().take(ENOUGH).collect();
+        let command: String = self.command().chars().take(TITLE_LENGTH).collect();
         if !self
             .text("title")
             .contains(command.lines().next().unwrap_or_default())
@@ -190,7 +195,7 @@ impl Call {
         }
     }
 
-    fn missing(&self, findings: &mut Vec<String>) {
+    fn check_missing(&self, findings: &mut Vec<String>) {
         for key in ["name", "title"] {
             if self.text(key).is_empty() {
                 findings.push(format!("{self} has no {key}"));
@@ -199,17 +204,16 @@ impl Call {
         if self.is_empty("content") {
             findings.push(format!("{self} ends with no content"));
         }
-        let got_somewhere =
-            self.questions > 0 || self.statuses.iter().any(|it| it == "in_progress");
-        if OF_FILES.contains(&&*self.text("kind")) && got_somewhere && self.is_empty("locations") {
+        let was_prepared = self.questions > 0 || self.statuses.iter().any(|it| it == "in_progress");
+        if FILE_KINDS.contains(&&*self.text("kind")) && was_prepared && self.is_empty("locations") {
             findings.push(format!("{self} has no locations"));
         }
     }
 
-    /// The command that it runs, if it runs one.
+    /// Returns the command that it runs, if it runs one.
     fn command(&self) -> String {
         let command = self
-            .told
+            .fields
             .get("rawInput")
             .map(|input| text(&input["command"]));
         let is_command = self.text("kind") == "execute";
@@ -222,16 +226,16 @@ impl Call {
     }
 
     fn is_empty(&self, key: &str) -> bool {
-        let list = self.told.get(key).and_then(Value::as_array);
+        let list = self.fields.get(key).and_then(Value::as_array);
         list.is_none_or(Vec::is_empty)
     }
 
     fn text(&self, key: &str) -> String {
-        self.told.get(key).map(text).unwrap_or_default()
+        self.fields.get(key).map(text).unwrap_or_default()
     }
 }
 
-impl std::fmt::Display for Call {
+impl std::fmt::Display for LintedCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}` ({})", self.id, self.text("name"))
     }

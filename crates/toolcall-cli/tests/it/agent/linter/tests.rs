@@ -1,11 +1,11 @@
-//! Whether the linter sees what it should: a good recording, and every way to spoil it.
+//! Tests of the linter: a good recording, and every way to break it.
 //! No agent is started.
 
 use serde_json::{Value, json};
 use toolcall_testkit::client::Side;
 
-use super::judge;
-use crate::recorder::Frame;
+use super::lint_recording;
+use crate::recorder::RecordedLine;
 
 /// A turn with one edit that asks.
 fn good() -> Vec<(Side, Value)> {
@@ -54,35 +54,35 @@ fn good() -> Vec<(Side, Value)> {
     ]
 }
 
-fn judged(lines: Vec<(Side, Value)>) -> Vec<String> {
-    let frames = lines.into_iter().map(|(side, line)| Frame {
+fn findings_of(lines: Vec<(Side, Value)>) -> Vec<String> {
+    let frames = lines.into_iter().map(|(side, line)| RecordedLine {
         side,
         line: line.to_string(),
     });
-    judge(&frames.collect::<Vec<_>>())
+    lint_recording(&frames.collect::<Vec<_>>())
 }
 
-/// Spoils the good recording and sees that the finding is told.
-fn check(spoil: impl FnOnce(&mut Vec<(Side, Value)>), finding: &str) {
+/// Breaks the good recording and checks the finding.
+fn check(change: impl FnOnce(&mut Vec<(Side, Value)>), finding: &str) {
     let mut lines = good();
-    spoil(&mut lines);
-    let findings = judged(lines);
+    change(&mut lines);
+    let findings = findings_of(lines);
     let is_found = findings.iter().any(|found| found.contains(finding));
     assert!(is_found, "`{finding}` is not in {findings:?}");
 }
 
-/// Sets a member of an update.
+/// Sets a field of an update.
 fn set(line: &mut (Side, Value), key: &str, value: Value) {
     line.1["params"]["update"][key] = value;
 }
 
 #[test]
 fn nothing_is_wrong_with_a_good_recording() {
-    assert_eq!(judged(good()), Vec::<String>::new());
+    assert_eq!(findings_of(good()), Vec::<String>::new());
 }
 
 #[test]
-fn every_fault_of_a_life_is_found() {
+fn every_wrong_order_is_found() {
     check(|lines| drop(lines.remove(1)), "before it is announced");
     check(
         |lines| drop(lines.remove(4)),
@@ -95,7 +95,7 @@ fn every_fault_of_a_life_is_found() {
     check(|lines| lines.swap(5, 6), "comes when no turn runs");
     check(
         |lines| lines.insert(5, lines[5].clone()),
-        "is told of after its end",
+        "is updated after its end",
     );
     check(
         |lines| lines.insert(1, lines[1].clone()),
@@ -167,7 +167,7 @@ fn everything_that_is_missing_is_found() {
     let terminal = json!([{"type": "terminal", "terminalId": "t"}]);
     check(
         |lines| set(&mut lines[5], "content", terminal),
-        "`t` was never made",
+        "`t` was never created",
     );
 }
 
@@ -191,7 +191,7 @@ fn what_a_cancelled_turn_must_say_is_known() {
     );
     check(
         |lines| lines[6].1["result"]["stopReason"] = json!("cancelled"),
-        "that nobody cancelled",
+        "that was not cancelled",
     );
 }
 
