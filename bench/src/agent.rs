@@ -57,7 +57,7 @@ impl Agent {
     pub(crate) fn ask(&mut self, id: u32, method: &str, params: Value) -> Result<Value, String> {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
         loop {
-            let mut message = self.hear()?;
+            let mut message = self.receive()?;
             if message["id"] == id && message.get("method").is_none() {
                 return match message.get("error") {
                     Some(error) => Err(format!("`{method}` failed: {error}")),
@@ -73,7 +73,7 @@ impl Agent {
     }
 
     /// The next thing that it says; lines that are no JSON are passed over.
-    pub(crate) fn hear(&mut self) -> Result<Value, String> {
+    pub(crate) fn receive(&mut self) -> Result<Value, String> {
         loop {
             let line = self.lines.recv_timeout(PATIENCE);
             let line = line.map_err(|_| "it broke off or is silent".to_owned())?;
@@ -179,7 +179,7 @@ mod tests {
     fn what_was_said_is_heard_and_noise_is_not() {
         let mut agent = cat();
         agent.send(&json!("hello")).unwrap();
-        assert_eq!(agent.hear(), Ok(json!("hello")));
+        assert_eq!(agent.receive(), Ok(json!("hello")));
         agent.finish();
     }
 

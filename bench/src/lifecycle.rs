@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use toolcall::{
-    AllowAll, CustomTool, Definition, Engine, Event, Intent, Kind, Limits, MemoryStore, Registry,
-    RunContext, ToolCall, ToolError, ToolRequest,
+    AllowAll, CustomTool, Engine, Event, Intent, Kind, Limits, MemoryStore, Registry, RunContext,
+    ToolCall, ToolDefinition, ToolError, ToolRequest,
 };
 
 use crate::{Case, Options, Row, Target};
@@ -149,7 +149,7 @@ fn take_one(left: &AtomicU64) -> bool {
 fn engine(hold: Arc<Notify>) -> Engine {
     let mut registry = Registry::new();
     let nothing = CustomTool::new(
-        Definition::new("read_nothing", "Reads nothing", schema()),
+        ToolDefinition::new("read_nothing", "Reads nothing", schema()),
         |input, _scope: RunContext| do_nothing(input),
     );
     let nothing = nothing.preparing(|look| {
@@ -157,7 +157,7 @@ fn engine(hold: Arc<Notify>) -> Engine {
         Ok(Intent::new(Kind::Read, "Read nothing").reading(path))
     });
     let wait = CustomTool::new(
-        Definition::new("wait_forever", "Waits", json!({"type": "object"})),
+        ToolDefinition::new("wait_forever", "Waits", json!({"type": "object"})),
         move |_input, scope: RunContext| wait(hold.clone(), scope),
     );
     let wait = wait.preparing(|_look| Ok(Intent::new(Kind::Other, "Wait")));

@@ -14,7 +14,7 @@ use rmcp::transport::TokioChildProcess;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use toolcall::{AllowAll, Engine, Registry, SharedRegistry, ToolRequest};
-use toolcall_tools::mcp::{Program, ServerSettings, Servers, Surroundings};
+use toolcall_tools::mcp::{Program, ServerEnvironment, ServerSettings, Servers};
 
 use crate::{Case, Options, Row, Target};
 
@@ -56,7 +56,7 @@ impl Ours {
     async fn start() -> Self {
         let program = Program::new(this_program(), ["--sender", "mcp"], []);
         let registry = SharedRegistry::new(Registry::new());
-        let surroundings = Surroundings::new(vec![std::env::temp_dir()], std::env::vars_os());
+        let surroundings = ServerEnvironment::new(vec![std::env::temp_dir()], std::env::vars_os());
         let settings = vec![ServerSettings::new("bench", program)];
         let servers = Servers::new(settings, &surroundings, registry.clone()).expect("one server");
         servers.start();

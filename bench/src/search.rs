@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::json;
-use toolcall_tools::tools::{Cut, ListDirectory};
+use toolcall_tools::tools::{ListDirectory, ResultLimit};
 
 use self::ours::Ours;
 use self::peer::Ripgrep;
@@ -73,14 +73,14 @@ pub(crate) fn run(options: &Options) -> Vec<Row> {
 
 fn searched(options: &Options, tree: &Path, peer: &Ripgrep, search: &Search) -> Row {
     let input = json!({"query": search.query, "regex": search.is_regex});
-    let whole = Ours::new(tree, Cut::NONE);
+    let whole = Ours::new(tree, ResultLimit::NONE);
     require_same(
         tree,
         search.name,
         whole.matches(&input),
         peer.matches(tree, search),
     );
-    let ours = Ours::new(tree, Cut::default());
+    let ours = Ours::new(tree, ResultLimit::default());
     target(Case::new(format!("search_files, {}", search.name), options)).compare(
         || ours.call("search_files", &input),
         || peer.search(tree, search),
@@ -92,9 +92,9 @@ fn found(options: &Options, tree: &Path, peer: &Ripgrep) -> Row {
     // With `-g` ripgrep finds hidden and ignored files, too.
     let mut theirs = peer.files(tree);
     theirs.retain(|path| path.ends_with(".toml"));
-    let whole = Ours::new(tree, Cut::NONE);
+    let whole = Ours::new(tree, ResultLimit::NONE);
     require_same(tree, "find_path", whole.paths(&input), theirs);
-    let ours = Ours::new(tree, Cut::default());
+    let ours = Ours::new(tree, ResultLimit::default());
     target(Case::new("find_path, *.toml", options)).compare(
         || ours.call("find_path", &input),
         || peer.find(tree, "*.toml"),
@@ -106,7 +106,7 @@ fn found(options: &Options, tree: &Path, peer: &Ripgrep) -> Row {
 fn listed(options: &Options, tree: &Path, peer: &Ripgrep) -> [Row; 2] {
     let input = json!({"path": ".", "depth": 200});
     let shown = Ours::new(tree, ListDirectory::CUT);
-    let whole = Ours::new(tree, Cut::NONE);
+    let whole = Ours::new(tree, ResultLimit::NONE);
     let theirs = peer.files(tree);
     require_same(tree, "list_directory", whole.files(&input), theirs);
     let case = |name: &str| target(Case::new(name, options));
@@ -182,7 +182,7 @@ fn memory() -> u64 {
 
 /// Does one search and says how much memory that took.
 pub(crate) fn send() -> ExitCode {
-    let ours = Ours::new(&tree(), Cut::default());
+    let ours = Ours::new(&tree(), ResultLimit::default());
     ours.call("search_files", &json!({"query": SEARCHES[3].query}));
     eprintln!("{}", peak_memory("self"));
     ExitCode::SUCCESS

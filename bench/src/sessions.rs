@@ -162,7 +162,7 @@ impl Stage {
     fn hear_commands(&mut self) -> Result<(), String> {
         let (mut commands, mut running) = (BTreeSet::new(), BTreeSet::new());
         while running.len() < self.sessions.len() {
-            let message = self.agent.hear()?;
+            let message = self.agent.receive()?;
             let update = &message["params"]["update"];
             let call = format!(
                 "{} {}",
@@ -181,7 +181,7 @@ impl Stage {
     /// Until every prompt is answered.
     fn hear_answers(&mut self, mut open: BTreeSet<u32>) -> Result<(), String> {
         while !open.is_empty() {
-            let message = self.agent.hear()?;
+            let message = self.agent.receive()?;
             let id = message["id"].as_u64().and_then(|id| u32::try_from(id).ok());
             if !id.is_some_and(|id| open.remove(&id)) {
                 continue;

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::runtime::Runtime;
 use toolcall::{
-    AllowAll, Announced, CallId, CustomTool, Decision, Definition, Effect, Ending, Engine, Event,
-    Finish, Input, Intent, Journal, Judge, Kind, NoStore, Outline, Output, Prepared, Registry,
-    RuleName, RunContext, Store, Ticket, ToolError, ToolRequest, ToolResult,
+    AllowAll, Announced, CallId, CustomTool, Decision, Effect, Ending, Engine, Event, Finish,
+    Input, Intent, Journal, Judge, Kind, NoStore, Outline, Output, Prepared, Registry, RuleName,
+    RunContext, Store, Ticket, ToolDefinition, ToolError, ToolRequest, ToolResult,
 };
 use toolcall_history::{Durability, History, HistoryConfig, KeepUndo};
 
@@ -87,7 +87,8 @@ async fn make(engine: Arc<Engine>, calls: usize) {
 
 fn engine(store: impl Store) -> Engine {
     let mut registry = Registry::new();
-    let definition = Definition::new("read_nothing", "Reads nothing", json!({"type": "object"}));
+    let definition =
+        ToolDefinition::new("read_nothing", "Reads nothing", json!({"type": "object"}));
     let tool = CustomTool::new(definition, |_input, _scope: RunContext| async {
         Ok::<_, ToolError>("nothing was read")
     });

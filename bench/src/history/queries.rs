@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 use toolcall::{CallId, Kind, SessionId};
-use toolcall_history::{Archive, Filter, Period};
+use toolcall_history::{Archive, CallFilter, StatsPeriod};
 
 use super::{file, folder, write};
 use crate::{Case, Options, Row};
@@ -41,15 +41,15 @@ type Ask = fn(&Shelf) -> usize;
 
 const QUESTIONS: [(&str, Ask); 6] = [
     ("the latest hundred", |shelf| {
-        calls(shelf, Filter::default())
+        calls(shelf, CallFilter::default())
     }),
     ("one tool", |shelf| {
         let tool = Some("fetch".into());
         calls(
             shelf,
-            Filter {
+            CallFilter {
                 tool,
-                ..Filter::default()
+                ..CallFilter::default()
             },
         )
     }),
@@ -58,10 +58,10 @@ const QUESTIONS: [(&str, Ask); 6] = [
         let kind = Some(Kind::Read);
         calls(
             shelf,
-            Filter {
+            CallFilter {
                 path,
                 kind,
-                ..Filter::default()
+                ..CallFilter::default()
             },
         )
     }),
@@ -69,9 +69,9 @@ const QUESTIONS: [(&str, Ask); 6] = [
         let text = Some("module_7 println".into());
         calls(
             shelf,
-            Filter {
+            CallFilter {
                 text,
-                ..Filter::default()
+                ..CallFilter::default()
             },
         )
     }),
@@ -80,12 +80,12 @@ const QUESTIONS: [(&str, Ask); 6] = [
         told.expect("a call").records.len()
     }),
     ("all statistics", |shelf| {
-        let stats = shelf.archive.stats(Period::ALL);
+        let stats = shelf.archive.stats(StatsPeriod::ALL);
         stats.expect("statistics").by_tool.len()
     }),
 ];
 
-fn calls(shelf: &Shelf, filter: Filter) -> usize {
+fn calls(shelf: &Shelf, filter: CallFilter) -> usize {
     shelf.archive.calls(&filter).expect("calls").len()
 }
 

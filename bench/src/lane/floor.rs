@@ -10,7 +10,7 @@ use agent_client_protocol::v1::schema::{
 use serde::Serialize;
 use serde_json::json;
 
-use toolcall_acp::v1::{Dialect, encode};
+use toolcall_acp::v1::{EncodeOptions, encode};
 
 use super::CALLS;
 use super::ours::{POOL, record};
@@ -37,7 +37,7 @@ pub(super) fn send() {
 
 /// What ours sends, read back.
 fn messages() -> Vec<Message> {
-    let dialect = Dialect::default();
+    let dialect = EncodeOptions::default();
     let told = record();
     let updates = told
         .iter()

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use tokio::io::{empty, stdout};
 use tokio::runtime::Runtime;
 use toolcall::{
-    AllowAll, CustomTool, Definition, Engine, Event, Registry, RunContext, SessionContext,
-    SessionId, ToolCall, ToolError, ToolRequest,
+    AllowAll, CustomTool, Engine, Event, Registry, RunContext, SessionContext, SessionId, ToolCall,
+    ToolDefinition, ToolError, ToolRequest,
 };
 use toolcall_acp::ClientConnection;
 use toolcall_acp::lane::{Lane, TrySendError};
-use toolcall_acp::transport::{Limits, connect};
-use toolcall_acp::v1::{Dialect, encode};
+use toolcall_acp::transport::{ConnectionLimits, connect};
+use toolcall_acp::v1::{EncodeOptions, encode};
 
 use super::CALLS;
 
@@ -47,13 +47,13 @@ pub(super) fn send_on_two_threads() {
 }
 
 pub(super) fn send_ready() {
-    let (lane, outlet) = Lane::new(Limits::default().lane);
+    let (lane, outlet) = Lane::new(ConnectionLimits::default().lane);
     let told = record();
     one_thread().block_on(async {
         let draining = tokio::spawn(outlet.drain(stdout()));
         for _ in 0..CALLS / POOL {
             for (call, event) in &told {
-                tell(&lane, call, event).await;
+                send(&lane, call, event).await;
             }
         }
         lane.close();
@@ -64,8 +64,8 @@ pub(super) fn send_ready() {
     });
 }
 
-async fn tell(lane: &Lane, call: &ToolCall, event: &Event) {
-    let dialect = Dialect::default();
+async fn send(lane: &Lane, call: &ToolCall, event: &Event) {
+    let dialect = EncodeOptions::default();
     for update in encode(call, event, &dialect) {
         while let Err(refused) = lane.try_send(|line| update.write_line(call.session(), line)) {
             assert_eq!(refused, TrySendError::Full, "the reader is gone");
@@ -96,8 +96,8 @@ pub(super) fn record() -> Vec<(ToolCall, Event)> {
 }
 
 async fn send_through_the_engine() {
-    let (peer, transport) = connect(empty(), stdout(), Limits::default());
-    let running = tokio::spawn(transport.run_alone());
+    let (peer, transport) = connect(empty(), stdout(), ConnectionLimits::default());
+    let running = tokio::spawn(transport.run_without_methods());
     let session = ClientConnection::new(peer.clone()).open(builder());
     let tasks: Vec<_> = (0..IN_FLIGHT)
         .map(|number| {
@@ -121,7 +121,7 @@ async fn send_through_the_engine() {
 
 fn builder() -> toolcall::EngineBuilder {
     let nothing = CustomTool::new(
-        Definition::new("read_nothing", "Reads nothing", schema()),
+        ToolDefinition::new("read_nothing", "Reads nothing", schema()),
         |_input, _scope: RunContext| async { Ok::<_, ToolError>("nothing was read") },
     );
     let nothing = nothing.preparing(|look| {

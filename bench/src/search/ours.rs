@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolcall::{AllowAll, Engine, OutputBudget, Registry, ToolRequest, ToolResult};
 use toolcall_tools::local::Files;
-use toolcall_tools::tools::{Cut, FindPath, ListDirectory, SearchFiles};
+use toolcall_tools::tools::{FindPath, ListDirectory, ResultLimit, SearchFiles};
 
 /// Enough for whatever is found, where nothing is cut.
 const BUDGET: usize = 1 << 30;
@@ -19,7 +19,7 @@ pub(super) struct Ours {
 }
 
 impl Ours {
-    pub(super) fn new(tree: &Path, cut: Cut) -> Self {
+    pub(super) fn new(tree: &Path, cut: ResultLimit) -> Self {
         let tree = tree.canonicalize().expect("the tree is there");
         let files = Files::open(std::slice::from_ref(&tree)).expect("the tree can be opened");
         let files = Arc::new(files);

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolcall::{AskDangerous, Content, CustomTool, Definition, Engine, FileEdit, Intent, Kind};
+use toolcall::{AskDangerous, Content, CustomTool, Engine, FileEdit, Intent, Kind, ToolDefinition};
 use toolcall::{Registry, SessionContext, ToolRequest};
 use toolcall_acp::{Prompt, SimpleAgent, StopReason, prompt_text, serve, stdio};
 
-fn definition(name: &str, description: &str) -> Definition {
+fn definition(name: &str, description: &str) -> ToolDefinition {
     let text = json!({"properties": {"text": {"type": "string"}}, "required": ["text"]});
-    Definition::new(name, description, text)
+    ToolDefinition::new(name, description, text)
 }
 
 fn count() -> CustomTool {

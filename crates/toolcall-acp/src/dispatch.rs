@@ -24,7 +24,7 @@ pub enum Handled {
     /// The responder will answer it later.
     Later,
     /// This reply is sent before the next line is read.
-    Now(Reply),
+    Now(ResponseLine),
 }
 
 /// A handler that refuses every request, for connections that only report.
@@ -37,7 +37,7 @@ impl Dispatch for NoMethods {
 }
 
 /// A response that is ready to be sent.
-pub struct Reply(pub(crate) Vec<u8>);
+pub struct ResponseLine(pub(crate) Vec<u8>);
 
 /// Answers one request of the peer. If it is dropped, it answers with an internal error.
 pub struct Responder {
@@ -77,18 +77,18 @@ impl Responder {
     }
 
     /// Builds the response, to be sent before the next line is read.
-    pub fn reply<R: Serialize + ?Sized>(mut self, result: &R) -> Reply {
+    pub fn reply<R: Serialize + ?Sized>(mut self, result: &R) -> ResponseLine {
         let line = self.id.take().map(|id| wire::response(&id, Ok(result)));
-        Reply(line.unwrap_or_default())
+        ResponseLine(line.unwrap_or_default())
     }
 
     /// Builds an error response, to be sent before the next line is read.
-    pub fn refuse(mut self, error: &RpcError) -> Reply {
+    pub fn refuse(mut self, error: &RpcError) -> ResponseLine {
         let line = self
             .id
             .take()
             .map(|id| wire::error_response(Some(&id), error));
-        Reply(line.unwrap_or_default())
+        ResponseLine(line.unwrap_or_default())
     }
 
     /// Sends the response, waiting for room in the lane. A peer that is gone receives none.

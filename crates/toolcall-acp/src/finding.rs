@@ -11,7 +11,7 @@ use toolcall::text::clean_line;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule that it breaks.
-    pub rule: Rule,
+    pub rule: LintRule,
     /// The call it is about, if that is known.
     pub call: Option<CallId>,
     /// The index of its message in the stream, if there is a stream.
@@ -22,7 +22,7 @@ pub struct Finding {
 
 impl Finding {
     /// Creates a finding without a place in a stream.
-    pub(crate) fn new(rule: Rule, call: Option<CallId>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(rule: LintRule, call: Option<CallId>, message: impl Into<String>) -> Self {
         Self {
             rule,
             call,
@@ -50,22 +50,22 @@ macro_rules! rules {
     ($($variant:ident $name:literal $explanation:literal)*) => {
         /// A rule for a stream of v1 tool calls.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Rule {
+        pub enum LintRule {
             $(#[doc = $explanation] $variant,)*
         }
 
-        impl Rule {
+        impl LintRule {
             /// Every rule: first those about one message, then those about the order of messages.
-            pub const ALL: &'static [Rule] = &[$(Rule::$variant),*];
+            pub const ALL: &'static [LintRule] = &[$(LintRule::$variant),*];
 
             /// Returns the name in kebab case.
             pub fn name(self) -> &'static str {
-                match self { $(Rule::$variant => $name,)* }
+                match self { $(LintRule::$variant => $name,)* }
             }
 
             /// Returns one line: what is wrong, its consequence, what to do instead.
             pub fn explain(self) -> &'static str {
-                match self { $(Rule::$variant => $explanation,)* }
+                match self { $(LintRule::$variant => $explanation,)* }
             }
         }
     };
@@ -118,7 +118,7 @@ rules! {
         "the call completed with nothing in `content`, and people see no result; say there what came of it, if only that there was no output"
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for LintRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -145,7 +145,7 @@ impl Findings {
     }
 
     /// Adds a finding. The message is built only if the finding is kept.
-    pub(crate) fn note<M: Into<String>>(&mut self, rule: Rule, message: impl FnOnce() -> M) {
+    pub(crate) fn note<M: Into<String>>(&mut self, rule: LintRule, message: impl FnOnce() -> M) {
         if self.found.len() == MAX_FINDINGS {
             self.omitted += 1;
             return;
@@ -155,13 +155,13 @@ impl Findings {
     }
 
     /// Whether a finding of this rule was kept.
-    pub(crate) fn has(&self, rule: Rule) -> bool {
+    pub(crate) fn has(&self, rule: LintRule) -> bool {
         self.found.iter().any(|finding| finding.rule == rule)
     }
 
     /// Adds a finding about a member of the wrong type.
     pub(crate) fn bad_field(&mut self, member: &str, value: &Value, wanted: &str) {
-        self.note(Rule::BadField, || {
+        self.note(LintRule::BadField, || {
             format!("{} is {}, not {wanted}", quoted(member), type_of(value))
         });
     }
@@ -176,7 +176,7 @@ impl Findings {
             };
             let message = format!("{} more {noun} on this message", self.omitted);
             self.found
-                .push(Finding::new(Rule::TooMany, self.call, message));
+                .push(Finding::new(LintRule::TooMany, self.call, message));
         }
         self.found
     }
@@ -209,9 +209,9 @@ mod tests {
 
     #[test]
     fn rules_have_unique_names_and_one_line_explanations() {
-        let names: HashSet<_> = Rule::ALL.iter().map(|rule| rule.name()).collect();
-        assert_eq!(names.len(), Rule::ALL.len());
-        for rule in Rule::ALL {
+        let names: HashSet<_> = LintRule::ALL.iter().map(|rule| rule.name()).collect();
+        assert_eq!(names.len(), LintRule::ALL.len());
+        for rule in LintRule::ALL {
             let is_kebab = |c: char| c.is_ascii_lowercase() || c == '-';
             assert!(rule.name().chars().all(is_kebab), "{rule}");
             assert!(!rule.explain().is_empty() && !rule.explain().contains("\n"));
@@ -235,7 +235,7 @@ mod tests {
     fn many_findings_are_counted() {
         let mut findings = Findings::default();
         for _ in 0..MAX_FINDINGS + 3 {
-            findings.note(Rule::ContentShape, || "again");
+            findings.note(LintRule::ContentShape, || "again");
         }
         let all = findings.into_vec();
         assert_eq!(all.len(), MAX_FINDINGS + 1);

@@ -23,10 +23,10 @@ use self::line_error::{LineError, LineKind, excerpt_start};
 pub(crate) use self::lines::Source;
 use self::lines::{LineRead, Lines};
 use self::message::{RawRequestId, RpcMessage};
-use crate::dispatch::{Dispatch, Handled, Reply, Responder};
+use crate::dispatch::{Dispatch, Handled, Responder, ResponseLine};
 use crate::peer::{Peer, PeerError};
 use crate::requests::OwnRequestId;
-use crate::transport::Limits;
+use crate::transport::ConnectionLimits;
 use crate::wire::{self, RpcError};
 
 /// The deepest nesting that the JSON parser accepts.
@@ -42,7 +42,7 @@ pub(crate) struct Inbound {
 /// What to do after a line was handled.
 enum LineOutcome {
     /// Send this line to the peer.
-    Reply(Vec<u8>),
+    ResponseLine(Vec<u8>),
     /// Nothing.
     Done,
 }
@@ -55,7 +55,7 @@ struct CancelRequest {
 }
 
 impl Inbound {
-    pub(crate) fn new(source: Source, limits: &Limits, peer: Peer) -> Self {
+    pub(crate) fn new(source: Source, limits: &ConnectionLimits, peer: Peer) -> Self {
         Self {
             lines: Lines::new(source, limits.line),
             deepest: limits.depth.min(DEEPEST),
@@ -89,7 +89,7 @@ impl Inbound {
                 }
             };
             // Waiting for room stops the reading, so a flood of bad lines cannot fill memory.
-            if let LineOutcome::Reply(line) = step
+            if let LineOutcome::ResponseLine(line) = step
                 && self.peer.lane().send(&line).await.is_err()
             {
                 return;
@@ -123,7 +123,7 @@ impl Inbound {
     /// Answers a bad line with an error, unless the line is a response.
     fn refuse(&self, error: &LineError<'_>) -> LineOutcome {
         if error.kind == LineKind::Call {
-            return LineOutcome::Reply(error.answer());
+            return LineOutcome::ResponseLine(error.answer());
         }
         tracing::warn!(reason = error.reason, "a malformed response was skipped");
         let id = error.id.and_then(|id| serde_json::from_str(id.get()).ok());
@@ -151,13 +151,13 @@ impl Inbound {
     ) -> LineOutcome {
         let cancelled = match self.peer.incoming().add(id.clone()) {
             Ok(cancelled) => cancelled,
-            Err(why) => return LineOutcome::Reply(self.reject(why, raw)),
+            Err(why) => return LineOutcome::ResponseLine(self.reject(why, raw)),
         };
         let to = Responder::new(raw.to_owned(), id, self.peer.clone(), cancelled);
         // A panic drops the responder, which sends an error; the connection continues.
         let handled = catch_unwind(AssertUnwindSafe(|| dispatch.request(method, params, to)));
         match handled {
-            Ok(Handled::Now(Reply(line))) => LineOutcome::Reply(line),
+            Ok(Handled::Now(ResponseLine(line))) => LineOutcome::ResponseLine(line),
             Ok(Handled::Later) | Err(_) => LineOutcome::Done,
         }
     }

@@ -9,7 +9,7 @@ use toolcall::{CallId, Effect};
 
 pub use crate::decode::Direction;
 use crate::decode::{Body, CallReport, Decoder, Message, ProtocolVersion};
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, LintRule};
 
 mod observed_call;
 #[cfg(test)]
@@ -244,7 +244,7 @@ impl RecordedSession {
         open.sort_by_key(|(_, call)| call.place());
         let finding = |(id, call): (&CallId, &mut ObservedCall)| {
             call.abandon();
-            Finding::new(Rule::OneEnding, Some(id.clone()), why)
+            Finding::new(LintRule::OneEnding, Some(id.clone()), why)
         };
         open.into_iter().map(finding).collect()
     }

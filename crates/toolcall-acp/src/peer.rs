@@ -123,11 +123,11 @@ impl Peer {
 
     /// Stops reading from the peer. The connection ends as if the peer's input had ended; what was sent
     /// before is still written.
-    pub fn hang_up(&self) {
+    pub fn stop_reading(&self) {
         self.0.hung_up.send_replace(true);
     }
 
-    /// Resolves when [`hang_up`](Self::hang_up) was called.
+    /// Resolves when [`stop_reading`](Self::stop_reading) was called.
     pub(crate) async fn hung_up(&self) {
         let mut hung_up = self.0.hung_up.subscribe();
         // `self` holds the sender, so the channel stays open.

@@ -120,7 +120,7 @@ impl Server {
 
     fn session(&self, id: &SessionId) -> Result<Arc<Session>, ServiceError> {
         let session = self.client.session(id.as_str());
-        session.ok_or_else(|| ServiceError::NoSession(id.as_str().to_owned()))
+        session.ok_or_else(|| ServiceError::SessionNotFound(id.as_str().to_owned()))
     }
 
     async fn respond(self, codec: Arc<dyn Codec>, request: ClientRequest, to: Responder) {
@@ -149,7 +149,7 @@ impl Server {
             ClientRequest::Close(id) => {
                 let session = self.client.close(id.as_str());
                 let session =
-                    session.ok_or_else(|| ServiceError::NoSession(id.as_str().to_owned()))?;
+                    session.ok_or_else(|| ServiceError::SessionNotFound(id.as_str().to_owned()))?;
                 self.end(session).await?;
                 Response::Closed
             }
@@ -189,12 +189,12 @@ impl Server {
             .replace_config_options(opened.choices.clone());
         Ok(match which {
             SessionSelector::New => Response::New(opened),
-            SessionSelector::Kept {
-                replay: Replay::Whole,
+            SessionSelector::Stored {
+                replay: Replay::Full,
                 ..
             } => Response::Loaded(opened),
-            SessionSelector::Kept {
-                replay: Replay::Nothing,
+            SessionSelector::Stored {
+                replay: Replay::None,
                 ..
             } => Response::Resumed(opened),
         })
@@ -226,8 +226,8 @@ impl Server {
 impl From<ServiceError> for RpcError {
     fn from(error: ServiceError) -> Self {
         match error {
-            ServiceError::Wrong(why) => RpcError::invalid_params(why),
-            ServiceError::NoSession(id) => {
+            ServiceError::InvalidParams(why) => RpcError::invalid_params(why),
+            ServiceError::SessionNotFound(id) => {
                 let id = clean_line(&id, 80);
                 let hint = format!("there is no session `{id}`; session/new opens one");
                 RpcError::new(NOT_FOUND, "Resource not found").data(hint)

@@ -69,7 +69,7 @@ pub trait Service: Send + Sync + 'static {
         method: String,
     ) -> BoxFuture<'static, Result<(), ServiceError>> {
         Box::pin(async move {
-            Err(ServiceError::Wrong(format!(
+            Err(ServiceError::InvalidParams(format!(
                 "there is no authentication method `{method}`"
             )))
         })
@@ -115,7 +115,7 @@ pub struct AgentCapabilities {
     /// It handles `close`.
     pub closes_sessions: bool,
     /// It stores sessions: they can be listed, opened again, replayed and deleted.
-    pub keeps_sessions: bool,
+    pub stores_sessions: bool,
     /// A session may work in several directories.
     pub several_roots: bool,
     /// Prompts may contain images.
@@ -145,7 +145,7 @@ pub enum SessionSelector {
     /// A new session.
     New,
     /// A stored session.
-    Kept {
+    Stored {
         /// Its id.
         id: SessionId,
         /// How much of it is replayed.
@@ -157,9 +157,9 @@ pub enum SessionSelector {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replay {
     /// All messages and calls.
-    Whole,
+    Full,
     /// Nothing, because the client has it already.
-    Nothing,
+    None,
 }
 
 /// An MCP server that a client wants a session to use.
@@ -210,7 +210,7 @@ pub enum CommandPlacement {
     #[default]
     InClient,
     /// In the agent, because the client's terminal is outside the sandbox.
-    Here,
+    InAgent,
 }
 
 /// An option of a session that the user may set.
@@ -328,9 +328,9 @@ impl StopReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceError {
     /// The parameters are invalid. The text says why, and what would be valid.
-    Wrong(String),
+    InvalidParams(String),
     /// There is no session with this id.
-    NoSession(String),
+    SessionNotFound(String),
     /// This agent does not support the request.
     Unsupported,
     /// The agent failed. The text says how.

@@ -198,7 +198,7 @@ impl Session {
     }
 
     /// Runs `work` while no prompt is being answered. Prompts that arrive meanwhile wait.
-    pub async fn undisturbed<T>(&self, work: impl Future<Output = T>) -> T {
+    pub async fn run_between_prompts<T>(&self, work: impl Future<Output = T>) -> T {
         let _turn = self.turn_lock.lock().await;
         work.await
     }

@@ -20,7 +20,7 @@ use crate::requests::Requests;
 
 /// The limits of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ConnectionLimits {
     /// The longest line that is read, in bytes.
     pub line: usize,
     /// How many bytes may wait to be written.
@@ -32,7 +32,7 @@ pub struct Limits {
     pub requests: usize,
 }
 
-impl Default for Limits {
+impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
             line: 64 * 1024 * 1024,
@@ -68,7 +68,7 @@ impl Drop for EndOnDrop {
 pub fn connect(
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin + 'static,
-    limits: Limits,
+    limits: ConnectionLimits,
 ) -> (Peer, Transport) {
     let (lane, lane_reader) = Lane::new(limits.lane);
     let (ours, theirs) = (limits.requests, limits.requests);
@@ -85,7 +85,7 @@ pub fn connect(
 /// Connects to the process that started this one, over standard input and output.
 pub fn stdio() -> (Peer, Transport) {
     let stdin = ThreadedReader::new(io::stdin());
-    connect(stdin, tokio::io::stdout(), Limits::default())
+    connect(stdin, tokio::io::stdout(), ConnectionLimits::default())
 }
 
 impl Transport {
@@ -116,7 +116,7 @@ impl Transport {
 
     /// Runs a connection that only reports: the peer's requests are refused. Ends when the lane is closed
     /// and empty, or writing fails; the end of input alone does not end it.
-    pub async fn run_alone(self) -> io::Result<()> {
+    pub async fn run_without_methods(self) -> io::Result<()> {
         let Self {
             mut inbound,
             lane_reader,

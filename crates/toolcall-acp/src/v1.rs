@@ -103,7 +103,7 @@ impl Codec for V1 {
             updates: 0,
             output_end: report.output_start,
         };
-        let dialect = encode::DialectRef {
+        let dialect = encode::EncodeOptionsRef {
             printing: self.printing(),
             trace: report.trace,
         };
@@ -126,7 +126,7 @@ impl Codec for V1 {
     }
 
     fn replay(&self, session: &SessionId, call: &ToolCall, lines: &mut Group<'_>) {
-        let dialect = Dialect {
+        let dialect = EncodeOptions {
             printing: self.printing(),
             trace: TraceContext::default(),
         };
@@ -170,7 +170,7 @@ impl Codec for V1 {
 
 /// How updates are encoded for one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dialect {
+pub struct EncodeOptions {
     /// How the client shows the output of commands.
     pub printing: OutputFormat,
     /// The trace context of the turn.

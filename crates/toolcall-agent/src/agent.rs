@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use tokio::sync::{Mutex as Door, MutexGuard as Inside};
+use tokio::sync::{Mutex, MutexGuard};
 use toolcall::{AnyTool, BoxFuture, Content, Engine, EngineBuilder, Limits, SessionId};
 use toolcall_acp::service::{
     AgentCapabilities, AgentInfo, AuthMethod, ConfigOption, Implementation, ListSessionsRequest,
@@ -28,7 +28,7 @@ use crate::session_history::{SessionHistory, unkept};
 const NAME: &str = "toolcall agent";
 
 /// How many sessions can be reopened, closed or deleted at the same time.
-const DOORS: usize = 16;
+const LOCKS: usize = 16;
 
 /// The configuration of an agent.
 pub struct AgentConfig {
@@ -73,7 +73,7 @@ pub struct Agent {
     settings: AgentConfig,
     sessions: Arc<AgentSessions>,
     /// Locks by session id: one task at a time reopens, closes or deletes a recorded session.
-    doors: [Door<()>; DOORS],
+    locks: [Mutex<()>; LOCKS],
     /// Opened with the first session, so that `initialize` does not wait for it.
     history: OnceLock<Result<SessionHistory, HistoryError>>,
 }
@@ -85,7 +85,7 @@ impl Agent {
             client,
             settings,
             sessions: Arc::default(),
-            doors: Default::default(),
+            locks: Default::default(),
             history: OnceLock::new(),
         })
     }
@@ -129,16 +129,16 @@ impl Agent {
     }
 
     /// Waits until no other task opens, closes or deletes the session of this id.
-    async fn enter(&self, id: &SessionId) -> Inside<'_, ()> {
+    async fn lock_session(&self, id: &SessionId) -> MutexGuard<'_, ()> {
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);
-        let door = hasher.finish() as usize % DOORS;
-        self.doors[door].lock().await
+        let lock = hasher.finish() as usize % LOCKS;
+        self.locks[lock].lock().await
     }
 
     fn session(&self, session: &Session) -> Result<Arc<AgentSession>, ServiceError> {
         let open = self.sessions.get(session.id());
-        open.ok_or_else(|| ServiceError::NoSession(session.id().as_str().to_owned()))
+        open.ok_or_else(|| ServiceError::SessionNotFound(session.id().as_str().to_owned()))
     }
 }
 
@@ -158,7 +158,7 @@ impl Service for Agent {
             }],
             skills: AgentCapabilities {
                 closes_sessions: true,
-                keeps_sessions: self.settings.history.is_some(),
+                stores_sessions: self.settings.history.is_some(),
                 several_roots: true,
                 images: true,
                 resources: true,
@@ -197,7 +197,7 @@ impl Service for Agent {
         session: Arc<Session>,
     ) -> BoxFuture<'static, Result<(), ServiceError>> {
         Box::pin(async move {
-            let _inside = self.enter(session.id()).await;
+            let _guard = self.lock_session(session.id()).await;
             if let Some(session) = self.sessions.remove_this(&session) {
                 session.resources.close().await;
             }
@@ -207,7 +207,7 @@ impl Service for Agent {
 
     fn delete(self: Arc<Self>, session: SessionId) -> BoxFuture<'static, Result<(), ServiceError>> {
         Box::pin(async move {
-            let _inside = self.enter(&session).await;
+            let _guard = self.lock_session(&session).await;
             self.history()?.forget(NAME, session).await
         })
     }
@@ -231,7 +231,7 @@ impl Service for Agent {
             if known {
                 Ok(())
             } else {
-                Err(ServiceError::Wrong(format!(
+                Err(ServiceError::InvalidParams(format!(
                     "there is no way to sign in `{way}`"
                 )))
             }

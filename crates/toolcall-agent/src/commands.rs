@@ -6,7 +6,7 @@ mod undo;
 
 use toolcall::{Content, ToolRequest};
 use toolcall_acp::service::{ServiceError, SlashCommand, StopReason};
-use toolcall_history::{Filter, Period};
+use toolcall_history::{CallFilter, StatsPeriod};
 
 use crate::markdown::line;
 use crate::model::ModelError;
@@ -96,7 +96,9 @@ pub(crate) async fn run(typed: &Typed, session: &AgentSession) -> Result<StopRea
         "history" => history(session).await,
         "undo" => undo::run(session, &typed.rest).await,
         "stats" => {
-            let stats = session.history.read(|archive| archive.stats(Period::ALL));
+            let stats = session
+                .history
+                .read(|archive| archive.stats(StatsPeriod::ALL));
             stats.await.map(|stats| show::stats(&stats))
         }
         "model" => model(session, &typed.rest).await,
@@ -113,10 +115,7 @@ async fn policy(session: &AgentSession, command: &str) -> String {
     }
     let input = serde_json::json!({"command": command});
     let engine = session.client_session.engine();
-    match engine
-        .rehearse(ToolRequest::new("run_command", input))
-        .await
-    {
+    match engine.dry_run(ToolRequest::new("run_command", input)).await {
         Ok(prepared) => {
             let setting = session.resources.setting();
             let rules = session.resources.policy().rules();
@@ -127,9 +126,9 @@ async fn policy(session: &AgentSession, command: &str) -> String {
 }
 
 async fn history(session: &AgentSession) -> Result<String, ServiceError> {
-    let filter = Filter {
+    let filter = CallFilter {
         session: Some(session.id().clone()),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     let calls = session
         .history
@@ -149,8 +148,8 @@ async fn model(session: &AgentSession, name: &str) -> Result<String, ServiceErro
 
 fn words(refusal: ServiceError) -> String {
     match refusal {
-        ServiceError::Wrong(why) | ServiceError::Failed(why) => why,
-        ServiceError::NoSession(id) => format!("there is no session `{id}`"),
+        ServiceError::InvalidParams(why) | ServiceError::Failed(why) => why,
+        ServiceError::SessionNotFound(id) => format!("there is no session `{id}`"),
         ServiceError::Unsupported => "that is not done here".to_owned(),
     }
 }

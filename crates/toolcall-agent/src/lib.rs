@@ -34,6 +34,6 @@ mod switch_mode;
 mod turn;
 
 pub use agent::{Agent, AgentConfig, Observer};
-pub use servers::{ConfiguredServer, ConfiguredServers, ServerTrust, own_file};
+pub use servers::{ConfiguredServer, ConfiguredServers, ServerTrust, user_servers_file};
 pub use session_resources::{SessionResources, SessionResourcesOptions, new_session};
 pub use switch_mode::{SwitchInput, SwitchMode};

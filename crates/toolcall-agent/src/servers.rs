@@ -44,7 +44,7 @@ impl ConfiguredServers {
     /// Reads the user's and the project's configuration.
     pub fn read(places: &UserDirs, cwd: &Path) -> Self {
         let mut found = Self::default();
-        found.read_own(&own_file(places));
+        found.read_own(&user_servers_file(places));
         found.read_project(places, cwd);
         found
     }
@@ -126,6 +126,6 @@ impl ConfiguredServers {
 }
 
 /// Returns the file that configures the user's own servers.
-pub fn own_file(places: &UserDirs) -> PathBuf {
+pub fn user_servers_file(places: &UserDirs) -> PathBuf {
     places.config.join("mcp.json")
 }

@@ -113,7 +113,7 @@ impl AgentSession {
 
     /// Records an event in the history.
     pub(crate) fn keep(&self, event: SessionEvent) {
-        self.history.tell(self.id(), event);
+        self.history.record(self.id(), event);
     }
 
     /// Sends a message of the agent and records it.
@@ -203,7 +203,7 @@ impl AgentSession {
             MODE => self.choose_mode(value)?,
             MODEL => self.choose_model(value)?,
             other => {
-                return Err(ServiceError::Wrong(format!(
+                return Err(ServiceError::InvalidParams(format!(
                     "there is no option `{other}`; there are `{MODE}` and `{MODEL}`"
                 )));
             }
@@ -232,7 +232,7 @@ impl AgentSession {
 
 fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> ServiceError {
     let known: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
-    ServiceError::Wrong(format!(
+    ServiceError::InvalidParams(format!(
         "there is no {what} `{name}`; there are {}",
         known.join(", ")
     ))

@@ -57,10 +57,10 @@ impl SessionHistory {
     }
 
     /// Records an event of a session.
-    pub(crate) fn tell(&self, session: &SessionId, event: SessionEvent) {
+    pub(crate) fn record(&self, session: &SessionId, event: SessionEvent) {
         if let Some(history) = &self.0 {
             // The history reports its own errors.
-            drop(history.tell(session, event));
+            drop(history.record(session, event));
         }
     }
 
@@ -79,13 +79,13 @@ impl SessionHistory {
     ) -> Result<T, ServiceError> {
         let Some(history) = self.0.clone() else {
             let why = "no history is kept, so there is nothing to tell; see `toolcall config show`";
-            return Err(ServiceError::Wrong(why.to_owned()));
+            return Err(ServiceError::InvalidParams(why.to_owned()));
         };
         let done = spawn_blocking(move || read(&history.archive()?)).await;
         match done {
             Ok(Ok(read)) => Ok(read),
             Ok(Err(missing @ HistoryError::Missing(_))) => {
-                Err(ServiceError::Wrong(missing.to_string()))
+                Err(ServiceError::InvalidParams(missing.to_string()))
             }
             Ok(Err(error)) => Err(ServiceError::Failed(format!(
                 "the history cannot be read: {error}"
@@ -105,7 +105,7 @@ impl SessionHistory {
         let session = id.clone();
         let recall = move |archive: &Archive| recall(archive, agent, &session);
         let recalled = self.read(recall).await?;
-        recalled.ok_or_else(|| ServiceError::NoSession(id.as_str().to_owned()))
+        recalled.ok_or_else(|| ServiceError::SessionNotFound(id.as_str().to_owned()))
     }
 
     /// Lists a page of the sessions of `agent`.
@@ -118,7 +118,7 @@ impl SessionHistory {
             None => 0,
             Some(Ok(from)) => from,
             Some(Err(_)) => {
-                return Err(ServiceError::Wrong(
+                return Err(ServiceError::InvalidParams(
                     "`cursor` is not one that was told".to_owned(),
                 ));
             }
@@ -218,7 +218,7 @@ fn list(
     for line in wanted.into_iter().skip(from).take(PAGE) {
         sessions.push(SessionInfo {
             title: archive
-                .first_words(&line.id, is_for_model)?
+                .first_user_message(&line.id, is_for_model)?
                 .map(|text| title(&text)),
             cwd: PathBuf::from(line.cwd),
             updated: line.latest.to_string(),

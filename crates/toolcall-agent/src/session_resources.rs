@@ -134,11 +134,11 @@ impl SessionResources {
         let mode = Mode::warning(self.policy.rules().mode()).map(str::to_owned);
         let untrusted = self.sources();
         let untrusted = untrusted.files().iter().filter_map(|file| match &file.state {
-            FileState::OnlyTightens(_) => Some(format!(
+            FileState::Untrusted(_) => Some(format!(
                 "`{}` is not trusted, so what it allows is left out; look at it with `toolcall trust`",
                 file.path.display()
             )),
-            FileState::Absent | FileState::Holds(_) | FileState::Broken(_) => None,
+            FileState::Absent | FileState::Active(_) | FileState::Broken(_) => None,
         });
         let problem = self.policy.problem();
         let problem = problem.map(|problem| format!("every call is denied: {problem}"));

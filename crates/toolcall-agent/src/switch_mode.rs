@@ -95,7 +95,7 @@ impl Tool for SwitchMode {
         self.check_way(wanted, scope)?;
         self.policy.set_mode(wanted);
         let holding = self.policy.rules().mode();
-        Ok(told(wanted, holding))
+        Ok(description(wanted, holding))
     }
 }
 
@@ -120,7 +120,7 @@ fn shown(wanted: Mode, way: Way) -> Content {
     Content::Text(lines.join("\n").into())
 }
 
-fn told(wanted: Mode, holding: Mode) -> String {
+fn description(wanted: Mode, holding: Mode) -> String {
     let (name, description) = (holding.as_str(), holding.description());
     if holding == wanted {
         format!("the mode is `{name}` now. {description}")

@@ -15,7 +15,7 @@ use toolcall_acp::serve;
 use toolcall_agent::model::Models;
 use toolcall_agent::model::script::{Script, ScriptModel};
 use toolcall_agent::{Agent, AgentConfig};
-use toolcall_history::{Archive, Period};
+use toolcall_history::{Archive, StatsPeriod};
 use toolcall_tools::command::Supervisor;
 
 use crate::approver::{AnswerMode, Commentary, ScreenApprover};
@@ -228,7 +228,7 @@ fn show_history(screen: &Screen, archive: &Archive) -> anyhow::Result<()> {
     }
     screen.line("");
     for line in stats::figures(
-        &archive.stats(Period::ALL)?,
+        &archive.stats(StatsPeriod::ALL)?,
         StatsGrouping::Tool,
         view::width(),
     ) {

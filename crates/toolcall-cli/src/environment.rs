@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use toolcall_policy::UserDirs;
-use toolcall_tools::command::is_inside_a_command;
+use toolcall_tools::command::is_inside_tool_call;
 
 /// The user's directories.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub(crate) fn history_file(dirs: &UserDirs) -> PathBuf {
 
 /// Fails if a tool call started this program: only the user may run such a command.
 pub(crate) fn refuse_inside_tool_call(task: &str) -> anyhow::Result<()> {
-    if is_inside_a_command() {
+    if is_inside_tool_call() {
         bail!("a tool call may not run `toolcall {task}`; run it yourself in a terminal");
     }
     Ok(())

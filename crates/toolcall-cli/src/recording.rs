@@ -37,7 +37,7 @@ impl SessionRecording {
         };
         let history = match (History::open(path, config), on_failure) {
             (Ok(history), _) => history,
-            (Err(error), OnFailure::GoOn) => {
+            (Err(error), OnFailure::RunUnrecorded) => {
                 report_health(Some(&error));
                 return Ok(Self::off());
             }
@@ -51,7 +51,7 @@ impl SessionRecording {
                 "warning: the history was damaged ({damage}); it was moved to `{place}`, and a new one was created"
             );
         }
-        drop(history.tell(session, SessionEvent::Opened(facts)));
+        drop(history.record(session, SessionEvent::Opened(facts)));
         Ok(Self(Some(Arc::new(history))))
     }
 

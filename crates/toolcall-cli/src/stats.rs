@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use toolcall::text::duration;
-use toolcall_history::{CallRow, Group, Period, Stats};
+use toolcall_history::{CallRow, Stats, StatsGroup, StatsPeriod};
 
 use crate::args::{StatsArgs, StatsGrouping};
 use crate::history::{call_json, open};
@@ -22,9 +22,9 @@ const MAX_LISTED: usize = 5;
 
 /// Shows the figures.
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
-    let period = Period {
-        from: args.since.unwrap_or(Period::ALL.from),
-        ..Period::ALL
+    let period = StatsPeriod {
+        from: args.since.unwrap_or(StatsPeriod::ALL.from),
+        ..StatsPeriod::ALL
     };
     let stats = open()?.stats(period)?;
     let lines = if args.json {
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn head(all: &Group) -> Vec<String> {
+fn head(all: &StatsGroup) -> Vec<String> {
     if all.calls == 0 {
         return vec!["no calls were made in that time".to_owned()];
     }
@@ -125,7 +125,7 @@ impl StatsRow {
     }
 }
 
-fn row(group: &Group, room: usize, most: u64) -> StatsRow {
+fn row(group: &StatsGroup, room: usize, most: u64) -> StatsRow {
     let name = if group.name.is_empty() {
         UNKNOWN
     } else {
@@ -153,7 +153,7 @@ fn bar(calls: u64, most: u64) -> String {
     format!("{}{}", "█".repeat(full), " ".repeat(BAR - full))
 }
 
-fn rate(group: &Group) -> String {
+fn rate(group: &StatsGroup) -> String {
     match group.success_rate() {
         Some(rate) => format!("{:.0} %", rate * 100.0),
         None => "-".to_owned(),
@@ -208,7 +208,7 @@ fn slow_call(call: &CallRow) -> String {
 }
 
 fn as_json(stats: &Stats) -> Value {
-    let groups = |groups: &[Group]| groups.iter().map(group_json).collect::<Value>();
+    let groups = |groups: &[StatsGroup]| groups.iter().map(group_json).collect::<Value>();
     let counts = |key: &str, counts: &[(String, u64)]| -> Value {
         let count = counts
             .iter()
@@ -227,8 +227,8 @@ fn as_json(stats: &Stats) -> Value {
     })
 }
 
-fn group_json(group: &Group) -> Value {
-    let Group {
+fn group_json(group: &StatsGroup) -> Value {
+    let StatsGroup {
         name,
         calls,
         completed,
@@ -280,10 +280,10 @@ mod tests {
 
     #[test]
     fn the_table_fits_where_there_is_little_room() {
-        let group = Group {
+        let group = StatsGroup {
             name: "a_tool_with_a_very_long_name_indeed".to_owned(),
             calls: 99_999,
-            ..Group::default()
+            ..StatsGroup::default()
         };
         let stats = Stats {
             all: group.clone(),

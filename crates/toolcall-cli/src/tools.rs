@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use serde_json::{Value, json};
-use toolcall::{Definition, Kind, Origin, Registry};
+use toolcall::{Kind, Origin, Registry, ToolDefinition};
 
 use crate::args::ToolsArgs;
 use crate::screen::{self, Screen};
@@ -24,7 +24,7 @@ pub(crate) fn list(args: &ToolsArgs, tools: &Registry) -> anyhow::Result<ExitCod
 }
 
 fn show(args: &ToolsArgs, tools: &Registry, screen: &Screen) -> anyhow::Result<ExitCode> {
-    let wanted: Vec<&Definition> = match &args.name {
+    let wanted: Vec<&ToolDefinition> = match &args.name {
         None => tools.definitions().collect(),
         Some(name) => vec![find(tools, name)?],
     };
@@ -45,14 +45,14 @@ fn show(args: &ToolsArgs, tools: &Registry, screen: &Screen) -> anyhow::Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-fn find<'t>(tools: &'t Registry, name: &str) -> anyhow::Result<&'t Definition> {
+fn find<'t>(tools: &'t Registry, name: &str) -> anyhow::Result<&'t ToolDefinition> {
     match tools.definition(name) {
         Some(tool) => Ok(tool),
         None => bail!("{}", tools.explain_unknown(name)),
     }
 }
 
-fn in_short(tool: &Definition, tools: &Registry) -> Vec<String> {
+fn in_short(tool: &ToolDefinition, tools: &Registry) -> Vec<String> {
     let head = format!(
         "{} {} {}",
         paint(BOLD, &format!("{:<16}", tool.name)),
@@ -64,7 +64,7 @@ fn in_short(tool: &Definition, tools: &Registry) -> Vec<String> {
         .collect()
 }
 
-fn in_full(tool: &Definition, tools: &Registry) -> Vec<String> {
+fn in_full(tool: &ToolDefinition, tools: &Registry) -> Vec<String> {
     let mut lines = in_short(tool, tools);
     if !tool.aliases.is_empty() {
         lines.extend(wrap(&format!("also: {}", tool.aliases.join(", ")), width()));
@@ -73,7 +73,7 @@ fn in_full(tool: &Definition, tools: &Registry) -> Vec<String> {
     lines
 }
 
-fn as_json(tool: &Definition, tools: &Registry) -> Value {
+fn as_json(tool: &ToolDefinition, tools: &Registry) -> Value {
     json!({
         "name": &*tool.name,
         "description": &*tool.description,
@@ -85,11 +85,11 @@ fn as_json(tool: &Definition, tools: &Registry) -> Value {
     })
 }
 
-fn kind(tool: &Definition, tools: &Registry) -> Kind {
+fn kind(tool: &ToolDefinition, tools: &Registry) -> Kind {
     tools.kind(&tool.name).unwrap_or_default()
 }
 
-fn origin(tool: &Definition) -> String {
+fn origin(tool: &ToolDefinition) -> String {
     match &tool.origin {
         Origin::Local => "built in".to_owned(),
         Origin::Mcp(server) => format!("mcp:{server}"),

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use serde_json::{Value, json};
 use toolcall::{Content, FileEdit};
-use toolcall_policy::{Change, Project, ProjectFile, TrustStore};
+use toolcall_policy::{Project, ProjectFile, TrustChange, TrustStore};
 
 use crate::args::TrustArgs;
 use crate::consent::{Consent, ask};
@@ -57,15 +57,15 @@ fn revoke(store: &TrustStore, directory: &Path, args: &TrustArgs) -> anyhow::Res
     Ok(ExitCode::SUCCESS)
 }
 
-fn is_trusted(change: &Change) -> bool {
+fn is_trusted(change: &TrustChange) -> bool {
     match change {
-        Change::Same(_) => true,
-        Change::New(_) | Change::Changed { .. } | Change::Gone(_) => false,
+        TrustChange::Same(_) => true,
+        TrustChange::New(_) | TrustChange::Changed { .. } | TrustChange::Gone(_) => false,
     }
 }
 
 /// Shows everything that would be trusted, in full.
-fn show(directory: &Path, changes: &[Change]) -> anyhow::Result<()> {
+fn show(directory: &Path, changes: &[TrustChange]) -> anyhow::Result<()> {
     let (screen, output) = screen::open()?;
     screen.line(&paint(BOLD, &one_line(&directory.to_string_lossy())));
     if changes.is_empty() {
@@ -77,23 +77,23 @@ fn show(directory: &Path, changes: &[Change]) -> anyhow::Result<()> {
     output.finish()
 }
 
-fn show_change(screen: &Screen, change: &Change) {
+fn show_change(screen: &Screen, change: &TrustChange) {
     let (file, note) = match change {
-        Change::Same(file) => (file, "trusted"),
-        Change::New(file) => (file, "not trusted yet"),
-        Change::Changed { is, .. } => (is, "changed since it was trusted"),
-        Change::Gone(file) => (file, "trusted, but no longer there"),
+        TrustChange::Same(file) => (file, "trusted"),
+        TrustChange::New(file) => (file, "not trusted yet"),
+        TrustChange::Changed { is, .. } => (is, "changed since it was trusted"),
+        TrustChange::Gone(file) => (file, "trusted, but no longer there"),
     };
     screen.line("");
     screen.line(&format!("  {}: {}", file.name, paint(ATTENTION, note)));
     match change {
-        Change::Same(_) | Change::Gone(_) => {}
-        Change::New(file) => {
+        TrustChange::Same(_) | TrustChange::Gone(_) => {}
+        TrustChange::New(file) => {
             for line in toolcall::text::clean_block(&file.text).lines() {
                 screen.line(&format!("{INDENT}{line}"));
             }
         }
-        Change::Changed { was, is } => {
+        TrustChange::Changed { was, is } => {
             let edit = FileEdit::modified(&is.name, was.text.as_str(), is.text.as_str());
             for line in preview(&[Content::Edit(edit)], width()) {
                 screen.line(&line);
@@ -115,7 +115,7 @@ fn consent(args: &TrustArgs) -> anyhow::Result<Consent> {
     )?)
 }
 
-fn report(args: &TrustArgs, changes: &[Change], consent: Consent) -> anyhow::Result<ExitCode> {
+fn report(args: &TrustArgs, changes: &[TrustChange], consent: Consent) -> anyhow::Result<ExitCode> {
     if args.json {
         let (screen, output) = screen::open()?;
         let files: Vec<Value> = changes.iter().map(as_json).collect();
@@ -139,7 +139,7 @@ fn report(args: &TrustArgs, changes: &[Change], consent: Consent) -> anyhow::Res
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_json(change: &Change) -> Value {
+fn as_json(change: &TrustChange) -> Value {
     let object = |state: &str, file: &ProjectFile, was: Option<&ProjectFile>| {
         json!({
             "file": file.name,
@@ -149,9 +149,9 @@ fn as_json(change: &Change) -> Value {
         })
     };
     match change {
-        Change::Same(file) => object("trusted", file, Some(file)),
-        Change::New(file) => object("new", file, None),
-        Change::Changed { was, is } => object("changed", is, Some(was)),
-        Change::Gone(file) => object("gone", file, Some(file)),
+        TrustChange::Same(file) => object("trusted", file, Some(file)),
+        TrustChange::New(file) => object("new", file, None),
+        TrustChange::Changed { was, is } => object("changed", is, Some(was)),
+        TrustChange::Gone(file) => object("gone", file, Some(file)),
     }
 }

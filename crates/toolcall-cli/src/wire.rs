@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tokio::io::{duplex, split};
 use toolcall::{EngineBuilder, SessionContext};
-use toolcall_acp::transport::{Limits, Transport, connect};
+use toolcall_acp::transport::{ConnectionLimits, Transport, connect};
 use toolcall_acp::{ClientConnection, Prompt, SimpleAgent, StopReason, serve};
 
 use crate::approver::{AnswerMode, Commentary, ScreenApprover};
@@ -49,7 +49,7 @@ impl Viewer for WireLines {
 pub(crate) fn pipe() -> (ClientConnection, Transport, tokio::io::DuplexStream) {
     let (near, far) = duplex(PIPE_BYTES);
     let (reader, writer) = split(near);
-    let (peer, transport) = connect(reader, writer, Limits::default());
+    let (peer, transport) = connect(reader, writer, ConnectionLimits::default());
     (ClientConnection::new(peer), transport, far)
 }
 

@@ -9,7 +9,7 @@ use toolcall::{CallId, Record, SessionId, Timestamp};
 
 use crate::error::HistoryError;
 use crate::file::{open_for_reading, with_suffix};
-use crate::query::{CALL_COLUMNS, CallRow, Filter, QuestionRow, SessionRow};
+use crate::query::{CALL_COLUMNS, CallFilter, CallRow, QuestionRow, SessionRow};
 use crate::rows::{self, DbBlobs, timestamp};
 use crate::stored::{self, SessionEvent, Speaker};
 use crate::undo::{self, UndoContent, UndoError};
@@ -106,7 +106,7 @@ impl Archive {
     }
 
     /// Returns the calls that match a filter, the newest first.
-    pub fn calls(&self, filter: &Filter) -> Result<Vec<CallRow>, HistoryError> {
+    pub fn calls(&self, filter: &CallFilter) -> Result<Vec<CallRow>, HistoryError> {
         let (sql, values) = filter.statement();
         let mut find = self.db.prepare_cached(&sql)?;
         let rows = find.query_map(params_from_iter(values), CallRow::read)?;
@@ -153,11 +153,7 @@ impl Archive {
     }
 
     /// Returns the file contents stored for undoing a call. [`UndoContent::restore`] writes them back.
-    pub fn kept_for_undo(
-        &self,
-        session: &SessionId,
-        id: &CallId,
-    ) -> Result<UndoContent, UndoError> {
+    pub fn undo_content(&self, session: &SessionId, id: &CallId) -> Result<UndoContent, UndoError> {
         let position = self.position(session, id)?;
         let file = self.undo_file(position.call)?.ok_or(UndoError::NotKept)?;
         undo::read_undo_file(&with_suffix(&self.path, ".undo").join(file))
@@ -222,7 +218,7 @@ impl Archive {
     }
 
     /// Returns the first message of the user in a session that satisfies a predicate.
-    pub fn first_words(
+    pub fn first_user_message(
         &self,
         session: &SessionId,
         is_wanted: impl Fn(&str) -> bool,

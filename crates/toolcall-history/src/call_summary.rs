@@ -298,12 +298,12 @@ fn json_size(value: &Value) -> usize {
 
 fn content_size(content: &Content) -> usize {
     let edit = content.as_edit().map_or(0, |edit| {
-        use toolcall::Change;
+        use toolcall::FileChange;
         match &edit.change {
-            Change::Added { after } => after.bytes(),
-            Change::Modified { before, after } => before.bytes() + after.bytes(),
-            Change::Deleted { before } => before.bytes(),
-            Change::Moved { .. } => 0,
+            FileChange::Added { after } => after.bytes(),
+            FileChange::Modified { before, after } => before.bytes() + after.bytes(),
+            FileChange::Deleted { before } => before.bytes(),
+            FileChange::Moved { .. } => 0,
         }
     });
     (content_bytes(content) + edit) as usize + 64

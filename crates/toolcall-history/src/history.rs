@@ -40,7 +40,7 @@ impl History {
     ///
     /// Ends calls orphaned by a dead process as interrupted. Renames a damaged file and begins a new
     /// one ([`History::set_aside`] returns the damaged one). If the file cannot be opened, calls run
-    /// unrecorded with [`OnFailure::GoOn`]; otherwise this is an error. A file of a newer version or
+    /// unrecorded with [`OnFailure::RunUnrecorded`]; otherwise this is an error. A file of a newer version or
     /// of another program is always an error.
     pub fn open(path: impl Into<PathBuf>, settings: HistoryConfig) -> Result<Self, HistoryError> {
         let path = path.into();
@@ -93,7 +93,7 @@ impl History {
     }
 
     /// Records an event of a session. It joins the hash chain of the session's calls.
-    pub fn tell(&self, session: &SessionId, event: SessionEvent) -> Receipt {
+    pub fn record(&self, session: &SessionId, event: SessionEvent) -> Receipt {
         let bytes = match &event {
             SessionEvent::Said { text, .. } => text.len() + 256,
             SessionEvent::Opened(_)
@@ -153,7 +153,7 @@ impl History {
         self.health.failed(1, error, &self.settings);
         match self.settings.on_failure {
             OnFailure::Refuse => Receipt::refused(error.to_string()),
-            OnFailure::GoOn => Receipt::safe(),
+            OnFailure::RunUnrecorded => Receipt::safe(),
         }
     }
 

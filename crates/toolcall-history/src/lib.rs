@@ -7,7 +7,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use toolcall::{Journal, SessionId};
-//! use toolcall_history::{Filter, History, HistoryConfig, SessionEvent};
+//! use toolcall_history::{CallFilter, History, HistoryConfig, SessionEvent};
 //!
 //! # fn main() -> Result<(), toolcall_history::HistoryError> {
 //! # let dir = toolcall_testkit::dir::TestDir::create();
@@ -16,11 +16,11 @@
 //! let session = SessionId::new("session-1");
 //! let journal = Journal::new(session.clone()).with_store(history.clone());
 //! // An engine now writes the events of its calls into the journal. Session events are recorded directly:
-//! drop(history.tell(&session, SessionEvent::TurnBegan));
+//! drop(history.record(&session, SessionEvent::TurnBegan));
 //!
 //! let archive = history.archive()?;
 //! assert_eq!(archive.sessions()?[0].id, session);
-//! assert!(archive.calls(&Filter::default())?.is_empty());
+//! assert!(archive.calls(&CallFilter::default())?.is_empty());
 //! # drop(journal);
 //! # Ok(())
 //! # }
@@ -36,11 +36,11 @@
 //!
 //! # Read
 //!
-//! - [`Archive`] lists sessions and calls ([`Filter`]) and returns the records of one call ([`CallHistory`]).
+//! - [`Archive`] lists sessions and calls ([`CallFilter`]) and returns the records of one call ([`CallHistory`]).
 //! - [`Archive::stats`] counts calls by tool, kind, agent and day ([`Stats`]).
 //! - [`Archive::export`] writes JSON lines; [`ExportLine`] reads them back.
 //! - [`Archive::verify`] checks the hash chain of every session ([`VerifyError`]).
-//! - [`Archive::kept_for_undo`] returns what a call overwrote; [`UndoContent::restore`] writes it back.
+//! - [`Archive::undo_content`] returns what a call overwrote; [`UndoContent::restore`] writes it back.
 
 mod archive;
 mod call_summary;
@@ -72,13 +72,13 @@ pub use file::DamagedFile;
 pub use history::History;
 pub use import::ExportLine;
 pub use prune::{Pruned, forget, prune};
-pub use query::{CallRow, Filter, QuestionRow, SessionRow};
+pub use query::{CallFilter, CallRow, QuestionRow, SessionRow};
 pub use redact::MASK;
 pub use schema::tables;
 pub use settings::{
     Durability, HistoryConfig, KeepContent, KeepUndo, OnFailure, OnStatusChange, QueueLimits,
 };
-pub use stats::{Group, Percentiles, Period, Stats};
+pub use stats::{Percentiles, Stats, StatsGroup, StatsPeriod};
 pub use stored::{DecodeError, SessionEvent, SessionFacts, Speaker};
 pub use undo::{UndoContent, UndoError, UndoPlan, UndoResult};
 pub use verify::{VerifyError, VerifyReport};

@@ -92,18 +92,18 @@ pub struct QuestionRow {
 /// Selects calls for [`Archive::calls`](crate::Archive::calls). Every field that is set narrows the list.
 ///
 /// ```
-/// use toolcall_history::Filter;
+/// use toolcall_history::CallFilter;
 ///
-/// let failed_edits = Filter {
+/// let failed_edits = CallFilter {
 ///     tool: Some("edit_file".into()),
 ///     status: Some("failed".into()),
 ///     path: Some("/work/src".into()),
-///     ..Filter::default()
+///     ..CallFilter::default()
 /// };
 /// assert_eq!(failed_edits.limit, None);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct CallFilter {
     /// Only calls of this session.
     pub session: Option<SessionId>,
     /// Only calls of this tool.
@@ -190,7 +190,7 @@ fn parse_effect(name: Option<String>) -> Option<Effect> {
     }
 }
 
-impl Filter {
+impl CallFilter {
     /// Returns the SELECT statement and its parameters.
     pub(crate) fn statement(&self) -> (String, Vec<Value>) {
         let mut conditions: Vec<String> = Vec::new();

@@ -109,7 +109,7 @@ impl RecordWriter {
         let mut encoder = Encoder::new(
             self.redactor,
             self.settings.keep,
-            self.settings.longest_text,
+            self.settings.max_text_bytes,
         );
         let (name, body) = match &entry.event {
             EntryEvent::Call(_, event) => (event.name(), event_to_json(event, &mut encoder)),
@@ -417,7 +417,7 @@ impl<'t> Batch<'t> {
         redactor: &Redactor,
         settings: &HistoryConfig,
     ) -> Result<(), HistoryError> {
-        let encoder = Encoder::new(redactor, settings.keep, settings.longest_text);
+        let encoder = Encoder::new(redactor, settings.keep, settings.max_text_bytes);
         let columns = rows::CallColumns::new(&open.summary, &encoder);
         if open.is_stored {
             columns.update(self.db, open.row)?;

@@ -16,11 +16,11 @@ use crate::error::HistoryError;
 /// use toolcall_history::{HistoryConfig, KeepContent, OnFailure};
 ///
 /// let config = HistoryConfig {
-///     on_failure: OnFailure::GoOn,
+///     on_failure: OnFailure::RunUnrecorded,
 ///     keep: KeepContent::NoContents,
 ///     ..HistoryConfig::default()
 /// };
-/// assert_eq!(config.longest_text, 1024 * 1024);
+/// assert_eq!(config.max_text_bytes, 1024 * 1024);
 /// ```
 #[derive(Clone)]
 pub struct HistoryConfig {
@@ -34,7 +34,7 @@ pub struct HistoryConfig {
     pub undo: KeepUndo,
     /// The longest stored text, in bytes. Longer texts and outputs lose their middle; an image or a file
     /// that is longer is replaced by its size.
-    pub longest_text: usize,
+    pub max_text_bytes: usize,
     /// The largest size of the file, in bytes. A file at this limit counts as a full disk.
     pub max_file_bytes: Option<u64>,
     /// How much may be queued for the writer thread.
@@ -69,7 +69,7 @@ pub enum OnFailure {
     #[default]
     Refuse,
     /// Calls run unrecorded, and the callback gets the error.
-    GoOn,
+    RunUnrecorded,
 }
 
 /// Whether inputs and outputs are stored.
@@ -124,7 +124,7 @@ impl Default for HistoryConfig {
             on_failure: OnFailure::default(),
             keep: KeepContent::default(),
             undo: KeepUndo::default(),
-            longest_text: 1024 * 1024,
+            max_text_bytes: 1024 * 1024,
             max_file_bytes: None,
             queue_limits: QueueLimits::default(),
             patience: Duration::from_secs(30),
@@ -141,7 +141,7 @@ impl fmt::Debug for HistoryConfig {
             on_failure,
             keep,
             undo,
-            longest_text,
+            max_text_bytes,
             max_file_bytes,
             queue_limits,
             patience,
@@ -153,7 +153,7 @@ impl fmt::Debug for HistoryConfig {
             .field("on_failure", on_failure)
             .field("keep", keep)
             .field("undo", undo)
-            .field("longest_text", longest_text)
+            .field("max_text_bytes", max_text_bytes)
             .field("max_file_bytes", max_file_bytes)
             .field("queue_limits", queue_limits)
             .field("patience", patience)

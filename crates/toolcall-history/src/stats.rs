@@ -17,16 +17,16 @@ const TOP_COUNT: usize = 10;
 
 /// The period in which the counted calls were announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Period {
+pub struct StatsPeriod {
     /// The start of the period, included.
     pub from: Timestamp,
     /// The end of the period, excluded.
     pub until: Timestamp,
 }
 
-impl Period {
+impl StatsPeriod {
     /// All calls.
-    pub const ALL: Period = Period {
+    pub const ALL: StatsPeriod = StatsPeriod {
         from: Timestamp::from_micros(0),
         until: Timestamp::from_micros(u64::MAX),
     };
@@ -36,15 +36,15 @@ impl Period {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
     /// All calls together.
-    pub all: Group,
+    pub all: StatsGroup,
     /// Calls by tool, the most frequent first.
-    pub by_tool: Vec<Group>,
+    pub by_tool: Vec<StatsGroup>,
     /// Calls by kind, the most frequent first.
-    pub by_kind: Vec<Group>,
+    pub by_kind: Vec<StatsGroup>,
     /// Calls by agent, the most frequent first.
-    pub by_agent: Vec<Group>,
+    pub by_agent: Vec<StatsGroup>,
     /// Calls by day (UTC, `2026-01-31`), in order.
-    pub by_day: Vec<Group>,
+    pub by_day: Vec<StatsGroup>,
     /// The rules that denied calls and how often, the most frequent first.
     pub denials: Vec<(String, u64)>,
     /// The ended calls that ran longest.
@@ -55,7 +55,7 @@ pub struct Stats {
 
 /// The statistics of a group of calls, such as those of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Group {
+pub struct StatsGroup {
     /// The name of the group: a tool, a kind, an agent or a day.
     pub name: String,
     /// The number of calls.
@@ -82,7 +82,7 @@ pub struct Group {
     pub bytes: u64,
 }
 
-impl Group {
+impl StatsGroup {
     /// Returns the completed part of the ended calls, from 0 to 1; `None` if none ended.
     pub fn success_rate(&self) -> Option<f64> {
         let ended = self.calls - self.open;
@@ -107,7 +107,7 @@ pub struct Percentiles {
 
 impl Archive {
     /// Returns the statistics of a period, in one pass over its calls and one over the touched files.
-    pub fn stats(&self, period: Period) -> Result<Stats, HistoryError> {
+    pub fn stats(&self, period: StatsPeriod) -> Result<Stats, HistoryError> {
         let snapshot = self.db.unchecked_transaction()?;
         let mut builder = StatsBuilder::default();
         self.count_calls(period, &mut builder)?;
@@ -126,10 +126,14 @@ impl Archive {
         })
     }
 
-    fn count_calls(&self, period: Period, builder: &mut StatsBuilder) -> Result<(), HistoryError> {
+    fn count_calls(
+        &self,
+        period: StatsPeriod,
+        builder: &mut StatsBuilder,
+    ) -> Result<(), HistoryError> {
         let agents = self.agents()?;
         // A full scan is fastest in row order.
-        let order = if period == Period::ALL {
+        let order = if period == StatsPeriod::ALL {
             "NOT INDEXED"
         } else {
             ""
@@ -251,7 +255,7 @@ struct CountedCall<'a> {
 
 #[derive(Default)]
 struct GroupBuilder {
-    group: Group,
+    group: StatsGroup,
     times: Vec<i64>,
 }
 
@@ -276,10 +280,10 @@ impl GroupsByName {
     }
 
     /// Returns the groups, the largest first.
-    fn groups(mut self) -> Vec<Group> {
+    fn groups(mut self) -> Vec<StatsGroup> {
         let group =
             |(name, index): (String, usize)| std::mem::take(&mut self.builders[index]).group(name);
-        let mut groups: Vec<Group> = self.indices.into_iter().map(group).collect();
+        let mut groups: Vec<StatsGroup> = self.indices.into_iter().map(group).collect();
         groups.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(&b.name)));
         groups
     }
@@ -303,7 +307,7 @@ impl GroupBuilder {
         self.times.extend(call.ran);
     }
 
-    fn group(mut self, name: String) -> Group {
+    fn group(mut self, name: String) -> StatsGroup {
         self.times.sort_unstable();
         self.group.ran = percentiles(&self.times);
         self.group.name = name;
@@ -327,7 +331,7 @@ fn percentiles(sorted: &[i64]) -> Percentiles {
     }
 }
 
-fn by_day(builders: HashMap<i64, GroupBuilder>) -> Vec<Group> {
+fn by_day(builders: HashMap<i64, GroupBuilder>) -> Vec<StatsGroup> {
     let mut days: Vec<(i64, GroupBuilder)> = builders.into_iter().collect();
     days.sort_by_key(|(day, _)| *day);
     let named = |(day, tally): (i64, GroupBuilder)| tally.group(date(day));

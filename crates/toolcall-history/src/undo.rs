@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toolcall::serde_forms::path;
-use toolcall::{Change, FileBody, FileEdit, Host, HostError, Timestamp};
+use toolcall::{FileBody, FileChange, FileEdit, Host, HostError, Timestamp};
 
 use crate::call_summary::CallSummary;
 use crate::error::HistoryError;
@@ -57,7 +57,7 @@ pub enum UndoError {
 
 /// The file contents that a call overwrote.
 ///
-/// [`Archive::kept_for_undo`](crate::Archive::kept_for_undo) returns it.
+/// [`Archive::undo_content`](crate::Archive::undo_content) returns it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct UndoContent {
     edits: Vec<UndoEdit>,
@@ -131,13 +131,13 @@ impl UndoEdit {
     fn of(edit: &FileEdit) -> Self {
         let path = edit.path.clone();
         match &edit.change {
-            Change::Added {
+            FileChange::Added {
                 after: FileBody::Text(after),
             } => UndoEdit::Added {
                 path,
                 after: digest(after),
             },
-            Change::Modified {
+            FileChange::Modified {
                 before: FileBody::Text(before),
                 after: FileBody::Text(after),
             } => UndoEdit::Modified {
@@ -145,17 +145,17 @@ impl UndoEdit {
                 before: before.clone(),
                 after: digest(after),
             },
-            Change::Deleted {
+            FileChange::Deleted {
                 before: FileBody::Text(before),
             } => UndoEdit::Deleted {
                 path,
                 before: before.clone(),
             },
-            Change::Moved { to } => UndoEdit::Moved {
+            FileChange::Moved { to } => UndoEdit::Moved {
                 path,
                 to: to.clone(),
             },
-            Change::Added { .. } | Change::Modified { .. } | Change::Deleted { .. } => {
+            FileChange::Added { .. } | FileChange::Modified { .. } | FileChange::Deleted { .. } => {
                 UndoEdit::Other { path }
             }
         }
@@ -232,8 +232,8 @@ impl UndoPlan {
 
 fn restored_path(edit: &FileEdit) -> PathBuf {
     match &edit.change {
-        Change::Moved { to } => to.clone(),
-        Change::Added { .. } | Change::Modified { .. } | Change::Deleted { .. } => {
+        FileChange::Moved { to } => to.clone(),
+        FileChange::Added { .. } | FileChange::Modified { .. } | FileChange::Deleted { .. } => {
             edit.path.clone()
         }
     }

@@ -189,7 +189,7 @@ impl Writer {
 
     fn store_result(&self, written: Result<(), HistoryError>) -> Result<(), StoreError> {
         match (written, self.settings.on_failure) {
-            (Ok(()), _) | (Err(_), OnFailure::GoOn) => Ok(()),
+            (Ok(()), _) | (Err(_), OnFailure::RunUnrecorded) => Ok(()),
             (Err(error), OnFailure::Refuse) => Err(StoreError {
                 reason: error.to_string().into(),
             }),

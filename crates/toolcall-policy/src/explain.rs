@@ -10,24 +10,24 @@ use crate::rule_effect::RuleEffect;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// What the verdict is.
-    pub stance: RuleEffect,
+    pub effect: RuleEffect,
     /// The name of the rule, protected path or mode that decided.
     pub rule: String,
     /// Why it decided so.
     pub reason: String,
     /// Every finding, in the order of evaluation.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ExplanationStep>,
     /// The rules that an "always" answer may remember; empty unless the call is asked about.
     pub offers: Vec<toolcall::Rule>,
 }
 
 /// One thing that the call does, and the effect of the policy on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ExplanationStep {
     /// What the call does.
     pub what: String,
     /// The effect on it.
-    pub stance: RuleEffect,
+    pub effect: RuleEffect,
     /// The name of the rule, protected path or mode that decided.
     pub rule: String,
     /// Why it decided so.
@@ -46,7 +46,7 @@ impl Explanation {
             reason,
         } = evaluation.outcome();
         Self {
-            stance: effect,
+            effect: effect,
             rule,
             reason: reason.to_string(),
             steps,
@@ -58,10 +58,10 @@ impl Explanation {
     }
 }
 
-fn step(finding: &Finding<'_>) -> Step {
-    Step {
+fn step(finding: &Finding<'_>) -> ExplanationStep {
+    ExplanationStep {
         what: finding.subject.description(),
-        stance: finding.effect,
+        effect: finding.effect,
         rule: finding.cause.name(),
         reason: finding.cause.reason(finding.effect),
         change: finding.cause.change(finding.effect),

@@ -61,7 +61,7 @@ mod store;
 mod tool_name;
 
 pub use error::PolicyError;
-pub use explain::{Explanation, Step};
+pub use explain::{Explanation, ExplanationStep};
 pub use git::find_git_helpers;
 pub use layer::{Layer, LayerSource, PolicyText, Trust};
 pub use mode::Mode;
@@ -69,6 +69,6 @@ pub use rule::PolicyRule;
 pub use rule_effect::RuleEffect;
 pub use rules::{RuleContext, Rules};
 pub use store::{
-    Change, FileState, PolicyFile, PolicySources, PolicyStore, PolicyStoreConfig, Project,
-    ProjectFile, RememberedRule, RememberedRuleId, TrustRecord, TrustStore, UserDirs, read_own,
+    FileState, PolicyFile, PolicySources, PolicyStore, PolicyStoreConfig, Project, ProjectFile,
+    RememberedRule, RememberedRuleId, TrustChange, TrustRecord, TrustStore, UserDirs, read_own,
 };

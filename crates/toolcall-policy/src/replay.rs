@@ -23,12 +23,12 @@ pub struct PolicyReplay {
     /// Rules remembered for one session. A call that one of them allowed counts as asked about.
     answers: HashMap<SessionId, Vec<Arc<str>>>,
     open: HashMap<CallKey, OpenCall>,
-    replayed: Replayed,
+    replayed: ReplayResult,
 }
 
 /// The result of a replay, in the order of the recorded decisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Replayed {
+pub struct ReplayResult {
     /// Calls that were judged again.
     pub judged: Vec<JudgedCall>,
     /// Calls that cannot be judged again.
@@ -102,7 +102,7 @@ impl PolicyReplay {
             directories: HashMap::new(),
             answers: HashMap::new(),
             open: HashMap::new(),
-            replayed: Replayed::default(),
+            replayed: ReplayResult::default(),
         }
     }
 
@@ -129,7 +129,7 @@ impl PolicyReplay {
     }
 
     /// Returns the result. Calls without a decision are skipped.
-    pub fn finish(mut self) -> Replayed {
+    pub fn finish(mut self) -> ReplayResult {
         let mut left: Vec<_> = std::mem::take(&mut self.open).into_iter().collect();
         left.sort_by(|(a, _), (b, _)| a.cmp(b));
         for (key, open) in left {
@@ -182,7 +182,7 @@ impl PolicyReplay {
             call: name(key, &open),
             was,
             effect: decision.effect,
-            would: explained.stance,
+            would: explained.effect,
             rule: explained.rule,
             reason: explained.reason,
         });
@@ -243,7 +243,7 @@ impl PolicyReplay {
     }
 }
 
-impl Replayed {
+impl ReplayResult {
     /// Returns the calls whose verdict is now different.
     pub fn different(&self) -> impl Iterator<Item = &JudgedCall> {
         self.judged

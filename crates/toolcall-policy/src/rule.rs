@@ -43,7 +43,7 @@ pub(crate) struct RuleBody {
 
 impl PolicyRule {
     /// Returns its effect.
-    pub fn stance(&self) -> RuleEffect {
+    pub fn effect(&self) -> RuleEffect {
         self.effect
     }
 

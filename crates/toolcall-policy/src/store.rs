@@ -28,7 +28,7 @@ use remembered::RememberedRulesFile;
 pub use remembered::{RememberedRule, RememberedRuleId};
 pub use secure_files::read_own;
 pub use sources::{FileState, PolicyFile, PolicySources};
-pub use trust::{Change, Project, ProjectFile, TrustRecord, TrustStore};
+pub use trust::{Project, ProjectFile, TrustChange, TrustRecord, TrustStore};
 pub use user_dirs::UserDirs;
 
 /// How often files are checked for changes at most: a search gets the policy for every file.

@@ -34,8 +34,8 @@ mod words;
 
 pub use quote::quoted;
 pub use read::{MAX_PARTS, MAX_TEXT_LEN, read, touches};
-pub use run::{DiskFiles, Files, RunEnvironment, RunError, run};
+pub use run::{DiskFiles, FileOpener, RunEnvironment, RunError, run};
 #[cfg(unix)]
 pub use run::{OutputPipe, run_into};
-pub use unwrap::{Unwrapped, unwrapped};
+pub use unwrap::{UnwrappedPrograms, unwrapped};
 pub use words::Words;

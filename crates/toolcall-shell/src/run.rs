@@ -33,13 +33,13 @@ pub struct RunEnvironment<'a> {
     /// All environment variables. Programs are looked up in the absolute directories of `PATH`.
     pub env: &'a BTreeMap<OsString, OsString>,
     /// Opens the files of redirects.
-    pub files: &'a dyn Files,
+    pub files: &'a dyn FileOpener,
     /// How long the command may take to exit after `SIGTERM` before it is killed.
     pub grace: Duration,
 }
 
 /// Opens the files of redirects. An implementation may refuse paths, such as those outside a workspace.
-pub trait Files: Send + Sync {
+pub trait FileOpener: Send + Sync {
     /// Opens a file. It must not block, as opening a FIFO would.
     fn open(&self, path: &Path, access: Access) -> io::Result<File>;
 }
@@ -48,7 +48,7 @@ pub trait Files: Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DiskFiles;
 
-impl Files for DiskFiles {
+impl FileOpener for DiskFiles {
     fn open(&self, path: &Path, access: Access) -> io::Result<File> {
         let file = options(access).open(path)?;
         if file.metadata()?.is_file() {

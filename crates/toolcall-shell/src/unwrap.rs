@@ -21,7 +21,7 @@ const MAX_PROGRAMS: usize = 64;
 
 /// A part and the programs that it would run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unwrapped {
+pub struct UnwrappedPrograms {
     /// The part itself, then every program that it would run. A rule that allows the part must allow
     /// each of them.
     pub parts: Vec<Part>,
@@ -40,8 +40,8 @@ pub struct Unwrapped {
 /// assert_eq!(names, ["timeout", "sh", "make", "ls"]);
 /// assert_eq!(found.unclear, None);
 /// ```
-pub fn unwrapped(part: &Part) -> Unwrapped {
-    let mut found = Unwrapped {
+pub fn unwrapped(part: &Part) -> UnwrappedPrograms {
+    let mut found = UnwrappedPrograms {
         parts: Vec::new(),
         unclear: None,
     };
@@ -49,7 +49,7 @@ pub fn unwrapped(part: &Part) -> Unwrapped {
     found
 }
 
-impl Unwrapped {
+impl UnwrappedPrograms {
     fn add(&mut self, part: Part, depth: usize) {
         if self.parts.len() == MAX_PROGRAMS {
             return self.mark_unclear("it runs too many programs");

@@ -191,7 +191,7 @@ impl Client {
     }
 
     /// Hangs up.
-    pub async fn hang_up(mut self) {
+    pub async fn stop_reading(mut self) {
         self.writer.shutdown().await.expect("a stream");
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcall::{Content, CustomTool, Definition, Registry, RunContext, ToolError, ToolResult};
+use toolcall::{Content, CustomTool, Registry, RunContext, ToolDefinition, ToolError, ToolResult};
 
 /// The definition of a tool that takes any object.
-pub fn definition(name: &str) -> Definition {
-    Definition::new(name, "For a test", json!({"type": "object"}))
+pub fn definition(name: &str) -> ToolDefinition {
+    ToolDefinition::new(name, "For a test", json!({"type": "object"}))
 }
 
 /// A tool that takes any object and does what the closure does.

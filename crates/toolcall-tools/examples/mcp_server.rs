@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 use toolcall::{AllowAll, Engine, Registry, SharedRegistry, ToolRequest};
-use toolcall_tools::mcp::{Address, Launch, Program, ServerSettings, Servers, Surroundings};
+use toolcall_tools::mcp::{Address, Launch, Program, ServerEnvironment, ServerSettings, Servers};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     } else {
         Program::new(first, rest.iter().map(String::as_str), []).into()
     };
-    let surroundings = Surroundings::new(vec![std::env::current_dir()?], std::env::vars_os());
+    let surroundings = ServerEnvironment::new(vec![std::env::current_dir()?], std::env::vars_os());
     let registry = SharedRegistry::new(Registry::new());
     let settings = vec![ServerSettings::new("server", launch)];
     let servers = Servers::new(settings, &surroundings, registry.clone())?;

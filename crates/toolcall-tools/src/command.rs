@@ -36,7 +36,7 @@ mod supervisor;
 
 #[cfg(feature = "mcp")]
 pub(crate) use caller::Mark;
-pub use caller::is_inside_a_command;
+pub use caller::is_inside_tool_call;
 pub use environment::command_environment;
 pub use jobs::{JobError, JobId, JobOutput, JobStatus, Jobs};
 pub use runner::{Commands, DEFAULT_GRACE};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 use toolcall::{
-    Applied, BoxFuture, CallId, Command, Console, Exit, FileBody, FileEdit, Host, HostError, Spill,
+    AppliedEdit, BoxFuture, CallId, Command, Console, Exit, FileBody, FileEdit, Host, HostError,
+    Spill,
 };
 
 use crate::command::Commands;
@@ -61,7 +62,7 @@ impl Host for LocalHost {
         self.blocking(move |files| files.inspect(&path))
     }
 
-    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>> {
+    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<AppliedEdit, HostError>> {
         let edit = edit.clone();
         self.blocking(move |files| files.apply(&edit))
     }

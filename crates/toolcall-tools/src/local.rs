@@ -16,7 +16,7 @@ mod temporary;
 mod trash;
 pub(crate) mod tree;
 
-pub use files::{Durability, Files};
+pub use files::{FileDurability, Files};
 pub use reading::FilePart;
 pub use roots::RootId;
 pub use spill::Spills;

@@ -7,10 +7,10 @@
 //!
 //! ```
 //! use toolcall::{Registry, SharedRegistry};
-//! use toolcall_tools::mcp::{Servers, Surroundings, parse_settings};
+//! use toolcall_tools::mcp::{Servers, ServerEnvironment, parse_settings};
 //!
 //! let settings = parse_settings(r#"{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}"#)?;
-//! let surroundings = Surroundings::new(vec!["/project".into()], std::env::vars_os());
+//! let surroundings = ServerEnvironment::new(vec!["/project".into()], std::env::vars_os());
 //! let registry = SharedRegistry::new(Registry::new());
 //! let servers = Servers::new(settings, &surroundings, registry.clone())?;
 //! // Nothing runs yet. `servers.start()` starts them; their tools then appear in `registry`.
@@ -51,6 +51,6 @@ pub use crate::web::Secret;
 pub use edit::{add_server, remove_server};
 pub use parse::{ServerSettingsError, parse_settings};
 pub use serve::{ServeError, serve};
-pub use servers::{Servers, ServersError, Surroundings};
+pub use servers::{ServerEnvironment, Servers, ServersError};
 pub use settings::{Address, Launch, Program, ServerSettings, ServerTimeouts, ToolDisplay};
 pub use status::{ServerState, ServerStatus};

@@ -57,7 +57,7 @@ pub use fetch::Fetch;
 #[cfg(unix)]
 pub use find_path::FindPath;
 #[cfg(unix)]
-pub use limit::Cut;
+pub use limit::ResultLimit;
 #[cfg(unix)]
 pub use list_directory::ListDirectory;
 pub use move_file::MoveFile;

@@ -15,7 +15,7 @@ use crate::command::{Commands, Jobs, Sandbox, Supervisor};
 use crate::host::LocalHost;
 use crate::local::{Files, Spills, Trash};
 #[cfg(feature = "mcp")]
-use crate::mcp::{ServerSettings, Servers, ServersError, Surroundings};
+use crate::mcp::{ServerEnvironment, ServerSettings, Servers, ServersError};
 use crate::tools::{
     CommandOutput, DeleteFile, EditFile, FindPath, ListDirectory, MoveFile, ReadFile, RunCommand,
     SearchFiles, StopCommand, Thinking, TodoWrite, WriteFile,
@@ -199,7 +199,7 @@ impl Toolset {
     /// which already holds the other tools.
     #[cfg(feature = "mcp")]
     pub fn servers(&self, tools: &SharedRegistry) -> Result<Servers, ToolsetError> {
-        let surroundings = Surroundings::new(self.roots.clone(), std::env::vars_os());
+        let surroundings = ServerEnvironment::new(self.roots.clone(), std::env::vars_os());
         let servers = Servers::new(self.servers.clone(), &surroundings, tools.clone())?;
         Ok(servers)
     }

@@ -2,7 +2,7 @@
 //! Every call is announced, judged, timed and ended once; the agent still runs it.
 
 use serde_json::{Value, json};
-use toolcall::{AllowAll, Definition, Engine, Event, ToolCall, ToolRequest, around};
+use toolcall::{AllowAll, Engine, Event, ToolCall, ToolDefinition, ToolRequest, around};
 
 /// The agent's existing dispatch function.
 async fn call_tool(name: &str, input: Value) -> Result<String, std::io::Error> {
@@ -14,15 +14,15 @@ async fn call_tool(name: &str, input: Value) -> Result<String, std::io::Error> {
 }
 
 /// The definitions that it already sends to its model.
-fn definitions() -> [Definition; 2] {
+fn definitions() -> [ToolDefinition; 2] {
     let city = json!({
         "type": "object",
         "properties": {"city": {"type": "string"}},
         "required": ["city"],
     });
     [
-        Definition::new("weather", "The weather of a city.", city),
-        Definition::new("stock", "The price of a stock.", json!({"type": "object"})),
+        ToolDefinition::new("weather", "The weather of a city.", city),
+        ToolDefinition::new("stock", "The price of a stock.", json!({"type": "object"})),
     ]
 }
 

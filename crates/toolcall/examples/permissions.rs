@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolcall::{
-    Answer, CustomTool, Definition, Engine, Intent, Judge, Kind, Outcome, Question, Registry,
-    SessionContext, ToolRequest, Touch, Verdict,
+    Answer, CustomTool, Engine, Intent, Judge, Kind, Outcome, Question, Registry, SessionContext,
+    ToolDefinition, ToolRequest, Touch, Verdict,
 };
 
 /// Allows reads inside the project; the user decides about the rest.
@@ -33,7 +33,7 @@ async fn answer(question: Arc<Question>) -> Answer {
 
 /// A tool that states a touch and then does nothing.
 fn tool(name: &str, kind: Kind, touch: Touch) -> Arc<CustomTool> {
-    let definition = Definition::new(name, "For this example.", json!({"type": "object"}));
+    let definition = ToolDefinition::new(name, "For this example.", json!({"type": "object"}));
     let title = name.replace('_', " ");
     let tool = CustomTool::new(definition, |_input, _context| async { Ok("done") });
     Arc::new(tool.preparing(move |_context| Ok(Intent::new(kind, &*title).touching(touch.clone()))))

@@ -513,7 +513,7 @@ impl ToolCall {
     }
 
     /// Returns why the call is paused, if it is.
-    pub fn held_because(&self) -> Option<&str> {
+    pub fn hold_reason(&self) -> Option<&str> {
         self.held.as_deref()
     }
 

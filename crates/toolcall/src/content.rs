@@ -16,12 +16,12 @@ pub struct FileEdit {
     /// The absolute path of the file before the change.
     pub path: PathBuf,
     /// What happens to the file.
-    pub change: Change,
+    pub change: FileChange,
 }
 
 /// What happens to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum FileChange {
     /// The file is new.
     Added {
         /// The content.
@@ -114,7 +114,7 @@ impl FileEdit {
     /// Creates an edit that adds a text file.
     pub fn added(path: impl Into<PathBuf>, after: impl Into<Arc<str>>) -> Self {
         let after = FileBody::Text(after.into());
-        Self::new(path, Change::Added { after })
+        Self::new(path, FileChange::Added { after })
     }
 
     /// Creates an edit that changes a text file.
@@ -124,20 +124,20 @@ impl FileEdit {
         after: impl Into<Arc<str>>,
     ) -> Self {
         let (before, after) = (FileBody::Text(before.into()), FileBody::Text(after.into()));
-        Self::new(path, Change::Modified { before, after })
+        Self::new(path, FileChange::Modified { before, after })
     }
 
     /// Creates an edit that deletes a file.
     pub fn deleted(path: impl Into<PathBuf>, before: FileBody) -> Self {
-        Self::new(path, Change::Deleted { before })
+        Self::new(path, FileChange::Deleted { before })
     }
 
     /// Creates an edit that moves a file.
     pub fn moved(path: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Self {
-        Self::new(path, Change::Moved { to: to.into() })
+        Self::new(path, FileChange::Moved { to: to.into() })
     }
 
-    fn new(path: impl Into<PathBuf>, change: Change) -> Self {
+    fn new(path: impl Into<PathBuf>, change: FileChange) -> Self {
         Self {
             path: path.into(),
             change,
@@ -147,9 +147,11 @@ impl FileEdit {
     /// Returns the touch of this edit.
     pub fn touch(&self) -> Touch {
         match &self.change {
-            Change::Added { .. } | Change::Modified { .. } => Touch::Writes(self.path.clone()),
-            Change::Deleted { .. } => Touch::Deletes(self.path.clone()),
-            Change::Moved { to } => Touch::Moves {
+            FileChange::Added { .. } | FileChange::Modified { .. } => {
+                Touch::Writes(self.path.clone())
+            }
+            FileChange::Deleted { .. } => Touch::Deletes(self.path.clone()),
+            FileChange::Moved { to } => Touch::Moves {
                 from: self.path.clone(),
                 to: to.clone(),
             },

@@ -12,7 +12,7 @@ use crate::intent::{Intent, Origin};
 use crate::prepare_context::PrepareContext;
 use crate::registry::{Registry, RegistryError};
 use crate::run_context::RunContext;
-use crate::tool::{AnyTool, Definition, ToolError};
+use crate::tool::{AnyTool, ToolDefinition, ToolError};
 
 type Prepare = dyn Fn(&PrepareContext) -> Result<Intent, ToolError> + Send + Sync;
 type Run = dyn Fn(Arc<Value>, RunContext) -> BoxFuture<'static, Result<ToolResult, ToolError>>
@@ -24,10 +24,10 @@ type Run = dyn Fn(Arc<Value>, RunContext) -> BoxFuture<'static, Result<ToolResul
 /// ```
 /// use serde_json::json;
 /// use std::sync::Arc;
-/// use toolcall::{CustomTool, Definition, Registry};
+/// use toolcall::{CustomTool, ToolDefinition, Registry};
 ///
 /// let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
-/// let definition = Definition::new("weather", "Returns the weather of a city.", schema);
+/// let definition = ToolDefinition::new("weather", "Returns the weather of a city.", schema);
 /// let tool = CustomTool::new(definition, |input, _context| async move {
 ///     Ok(format!("sunny in {}", input["city"]))
 /// });
@@ -36,14 +36,14 @@ type Run = dyn Fn(Arc<Value>, RunContext) -> BoxFuture<'static, Result<ToolResul
 /// # Ok::<(), toolcall::RegistryError>(())
 /// ```
 pub struct CustomTool {
-    definition: Definition,
+    definition: ToolDefinition,
     prepare: Option<Box<Prepare>>,
     run: Box<Run>,
 }
 
 impl CustomTool {
     /// Creates a tool that runs this closure with the checked input.
-    pub fn new<F, Fut, R>(definition: Definition, run: F) -> Self
+    pub fn new<F, Fut, R>(definition: ToolDefinition, run: F) -> Self
     where
         F: Fn(Arc<Value>, RunContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
@@ -73,7 +73,7 @@ impl CustomTool {
 }
 
 impl AnyTool for CustomTool {
-    fn definition(&self) -> &Definition {
+    fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
 
@@ -100,7 +100,7 @@ impl AnyTool for CustomTool {
 /// Wraps an agent's own `call_tool(name, input)`, so that its calls are judged and recorded without
 /// changing it.
 pub fn around<F, Fut, R>(
-    definitions: impl IntoIterator<Item = Definition>,
+    definitions: impl IntoIterator<Item = ToolDefinition>,
     call_tool: F,
 ) -> Result<Registry, RegistryError>
 where

@@ -361,7 +361,7 @@ impl Decision {
     }
 
     /// Returns whether the user allowed this very call.
-    pub fn is_approval_of_a_person(&self) -> bool {
+    pub fn is_approval_by_user(&self) -> bool {
         matches!(self.by, Judge::Person(_)) && self.is_approval()
     }
 }

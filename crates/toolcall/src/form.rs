@@ -63,7 +63,7 @@ pub enum FieldRequirement {
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldType {
     /// Text.
-    Text(TextRules),
+    Text(TextConstraints),
     /// A number between these bounds, both included.
     Number {
         /// The minimum.
@@ -95,7 +95,7 @@ pub enum FieldType {
 
 /// Constraints on a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TextRules {
+pub struct TextConstraints {
     /// The minimum length in characters.
     pub shortest: Option<u64>,
     /// The maximum length in characters.

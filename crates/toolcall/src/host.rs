@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use thiserror::Error;
 
 use crate::command::Command;
-use crate::content::{Change, Content, FileBody, FileEdit};
+use crate::content::{Content, FileBody, FileChange, FileEdit};
 use crate::event::{Decision, Exit};
 use crate::ids::CallId;
 use crate::intent::Touch;
@@ -39,7 +39,7 @@ pub trait Host: Send + Sync + 'static {
 
     /// Applies one edit if the file is still as the edit says it was. The path was resolved; for a
     /// deletion or a move, only its directory was.
-    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>>;
+    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<AppliedEdit, HostError>>;
 
     /// Runs a command and sends its output to the console as it comes. A host that must clean up
     /// awaits [`Console::stopped`]; otherwise the future is dropped.
@@ -55,7 +55,7 @@ pub trait Host: Send + Sync + 'static {
 
 /// The result of an edit that was applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Applied {
+pub struct AppliedEdit {
     /// Where deleted content is kept, if the edit does not contain it.
     pub kept: Option<PathBuf>,
 }
@@ -64,12 +64,12 @@ pub struct Applied {
 /// stays as it is; the host denies it later.
 pub(crate) async fn resolve_edit(host: &dyn Host, edit: &FileEdit) -> FileEdit {
     let last = match &edit.change {
-        Change::Added { .. } | Change::Modified { .. } => FinalSymlink::Follow,
-        Change::Deleted { .. } | Change::Moved { .. } => FinalSymlink::Keep,
+        FileChange::Added { .. } | FileChange::Modified { .. } => FinalSymlink::Follow,
+        FileChange::Deleted { .. } | FileChange::Moved { .. } => FinalSymlink::Keep,
     };
     let mut resolved = edit.clone();
     resolved.path = resolve_or_keep(host, &edit.path, last).await;
-    if let Change::Moved { to } = &mut resolved.change {
+    if let FileChange::Moved { to } = &mut resolved.change {
         *to = resolve_or_keep(host, to, FinalSymlink::Keep).await;
     }
     resolved
@@ -248,19 +248,19 @@ impl MemoryHost {
             }
         };
         match &edit.change {
-            Change::Added { after } => {
+            FileChange::Added { after } => {
                 absent(&edit.path)?;
                 files.insert(edit.path.clone(), after.clone());
             }
-            Change::Modified { before, after } => {
+            FileChange::Modified { before, after } => {
                 unchanged(before)?;
                 files.insert(edit.path.clone(), after.clone());
             }
-            Change::Deleted { before } => {
+            FileChange::Deleted { before } => {
                 unchanged(before)?;
                 files.remove(&edit.path);
             }
-            Change::Moved { to } => {
+            FileChange::Moved { to } => {
                 absent(to)?;
                 let missing = || HostError::Missing(edit.path.clone());
                 let body = files.remove(&edit.path).ok_or_else(missing)?;
@@ -284,9 +284,9 @@ impl Host for MemoryHost {
         Box::pin(std::future::ready(body))
     }
 
-    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>> {
+    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<AppliedEdit, HostError>> {
         let changed = self.change(edit);
-        Box::pin(std::future::ready(changed.map(|()| Applied::default())))
+        Box::pin(std::future::ready(changed.map(|()| AppliedEdit::default())))
     }
 
     fn run<'a>(

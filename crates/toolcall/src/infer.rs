@@ -10,7 +10,7 @@ use crate::intent::{Intent, Kind, Location, Sketch, Touch};
 use crate::kind::{self, Evidence};
 use crate::text::clean_line;
 use crate::title;
-use crate::tool::Definition;
+use crate::tool::ToolDefinition;
 
 /// The longest title, in graphemes.
 pub(crate) const LONGEST_TITLE: usize = 240;
@@ -37,11 +37,11 @@ pub(crate) fn bounded(mut sketch: Sketch) -> Sketch {
 }
 
 /// Infers the kind of a tool from its definition.
-pub(crate) fn kind_of(definition: &Definition) -> Kind {
+pub(crate) fn kind_of(definition: &ToolDefinition) -> Kind {
     kind::infer(&evidence(definition, None))
 }
 
-fn evidence<'a>(definition: &'a Definition, input: Option<&'a Value>) -> Evidence<'a> {
+fn evidence<'a>(definition: &'a ToolDefinition, input: Option<&'a Value>) -> Evidence<'a> {
     Evidence {
         stated: definition.kind,
         name: &definition.name,
@@ -52,7 +52,7 @@ fn evidence<'a>(definition: &'a Definition, input: Option<&'a Value>) -> Evidenc
 }
 
 /// Infers the kind of a call: its arguments may show what the definition leaves open.
-pub(crate) fn kind_with(definition: &Definition, known: Kind, input: &Value) -> Kind {
+pub(crate) fn kind_with(definition: &ToolDefinition, known: Kind, input: &Value) -> Kind {
     match known {
         Kind::Other => kind::infer(&evidence(definition, Some(input))),
         Kind::Read

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::command::Command;
-use crate::content::{Change, Content, FileEdit};
+use crate::content::{Content, FileChange, FileEdit};
 
 /// What a tool will do, stated before it does anything.
 ///
@@ -119,7 +119,7 @@ impl Intent {
         for content in &mut self.preview {
             if let Content::Edit(edit) = content {
                 fix(&mut edit.path);
-                if let Change::Moved { to } = &mut edit.change {
+                if let FileChange::Moved { to } = &mut edit.change {
                     fix(to);
                 }
             }

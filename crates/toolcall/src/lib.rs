@@ -177,7 +177,7 @@ pub use approver::{Answer, Approver};
 pub use call::{AskedForm, AskedQuestion, Status, Timing, ToolCall};
 pub use command::{Access, Command, Join, Part, Reading, Redirect, Stream, Target};
 pub use content::{
-    Blob, Change, Content, Digest, FileBody, FileEdit, Link, Resource, ResourceBody,
+    Blob, Content, Digest, FileBody, FileChange, FileEdit, Link, Resource, ResourceBody,
 };
 pub use custom::{CustomTool, around};
 pub use engine::{CallHandle, Engine, EngineBuilder, InputStream, Limits, Trace, Turn};
@@ -188,9 +188,9 @@ pub use event::{
 };
 pub use form::{
     Choice, Field, FieldRequirement, FieldType, Form, FormAnswer, FormAnswered, FormError,
-    FormQuestion, FormReply, FormValues, TextFormat, TextRules,
+    FormQuestion, FormReply, FormValues, TextConstraints, TextFormat,
 };
-pub use host::{Applied, BoxFuture, Console, Host, HostError, MemoryHost};
+pub use host::{AppliedEdit, BoxFuture, Console, Host, HostError, MemoryHost};
 pub use ids::{CallId, CallIds, QuestionId, SessionId};
 pub use intent::{
     Annotations, Input, Intent, Kind, Location, Origin, Plan, PlanEntry, PlanStatus, Priority,
@@ -214,6 +214,6 @@ pub use run_context::RunContext;
 pub use shared::SharedRegistry;
 pub use store::{MemoryStore, NoStore, Receipt, Record, Store, StoreError, replay};
 pub use timestamp::{Clock, SystemClock, Timestamp};
-pub use tool::{AnyTool, Definition, Tool, ToolError, erased};
-pub use tracker::{Tracked, Tracker};
+pub use tool::{AnyTool, Tool, ToolDefinition, ToolError, erased};
+pub use tracker::{TrackedCall, Tracker};
 pub use usage::UsageLog;

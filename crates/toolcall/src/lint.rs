@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::registry::Registry;
-use crate::tool::Definition;
+use crate::tool::ToolDefinition;
 
 /// Names that explain nothing by themselves.
 const VAGUE: [&str; 24] = [
@@ -29,7 +29,7 @@ impl Registry {
     }
 }
 
-fn lint(definition: &Definition) -> Vec<AuthorAdvice> {
+fn lint(definition: &ToolDefinition) -> Vec<AuthorAdvice> {
     let mut advice = Vec::new();
     if explains_nothing(&definition.name) {
         advice.push(

@@ -93,7 +93,7 @@ impl PrepareContext {
     }
 
     /// Reads a file, or returns `None` if it does not exist. See [`PrepareContext::read`].
-    pub async fn read_if_there(
+    pub async fn read_if_exists(
         &self,
         path: impl AsRef<Path>,
     ) -> Result<Option<FileBody>, ToolError> {

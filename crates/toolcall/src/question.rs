@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::approver::Answer;
 use crate::command::Reading;
-use crate::content::{Change, Content, FileBody, FileEdit};
+use crate::content::{Content, FileBody, FileChange, FileEdit};
 use crate::event::{Prepared, Question, Rule};
 use crate::intent::{Intent, Origin, Touch};
 use crate::text::is_hidden;
@@ -176,17 +176,17 @@ fn needs_input(prepared: &Prepared) -> bool {
 
 fn hidden(edit: &FileEdit) -> Option<QuestionItem<'_>> {
     let text = match &edit.change {
-        Change::Added {
+        FileChange::Added {
             after: FileBody::Text(after),
         }
-        | Change::Modified {
+        | FileChange::Modified {
             after: FileBody::Text(after),
             ..
         } => after,
-        Change::Added { .. }
-        | Change::Modified { .. }
-        | Change::Deleted { .. }
-        | Change::Moved { .. } => return None,
+        FileChange::Added { .. }
+        | FileChange::Modified { .. }
+        | FileChange::Deleted { .. }
+        | FileChange::Moved { .. } => return None,
     };
     let is_hidden = |c: char| is_hidden(c) && !matches!(c, '\n' | '\t' | '\r');
     let characters = (1..)

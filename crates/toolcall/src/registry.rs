@@ -14,7 +14,7 @@ use crate::intent::{Intent, Kind, Sketch, ToolIdentity};
 use crate::map::FastMap;
 use crate::schema::Schema;
 use crate::text::clean_line;
-use crate::tool::{AnyTool, Definition, Tool, erased};
+use crate::tool::{AnyTool, Tool, ToolDefinition, erased};
 
 const LONGEST_NAME: usize = 128;
 /// How many tools are listed when a name is unknown.
@@ -104,12 +104,12 @@ impl Registry {
     }
 
     /// Returns the definitions to send to the model, in the order in which the tools were added.
-    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+    pub fn definitions(&self) -> impl Iterator<Item = &ToolDefinition> {
         self.entries.iter().map(|entry| entry.tool.definition())
     }
 
     /// Returns the definition of the tool of this name or alias.
-    pub fn definition(&self, name: &str) -> Option<&Definition> {
+    pub fn definition(&self, name: &str) -> Option<&ToolDefinition> {
         self.find(name).map(|entry| entry.tool.definition())
     }
 
@@ -170,7 +170,7 @@ fn check_name(name: &str) -> Result<(), RegistryError> {
 
 /// Compiles the input schema. A schema that cannot be checked within limits is an error: no tool is
 /// called unchecked.
-fn compile(definition: &Definition) -> Result<Schema, RegistryError> {
+fn compile(definition: &ToolDefinition) -> Result<Schema, RegistryError> {
     Schema::compile(&definition.input_schema).map_err(|reason| RegistryError::BadSchema {
         tool: definition.name.clone(),
         reason: clean_line(&reason.to_string(), 400),

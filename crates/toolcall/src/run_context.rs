@@ -17,7 +17,7 @@ use crate::event::{Decision, Event, Exit, Prepared};
 use crate::fit::fit_content;
 use crate::form::{Form, FormAnswer};
 use crate::host::{
-    Applied, BoxFuture, Console, FinalSymlink, Host, keep_catching_panics, resolve_edit,
+    AppliedEdit, BoxFuture, Console, FinalSymlink, Host, keep_catching_panics, resolve_edit,
     resolve_path,
 };
 use crate::ids::CallId;
@@ -214,7 +214,7 @@ impl RunContext {
 
     /// Applies an edit that the intent states; where one was shown, exactly that one. Returns an
     /// error if the file has changed since it was shown.
-    pub async fn apply(&self, edit: &FileEdit) -> Result<Applied, ToolError> {
+    pub async fn apply(&self, edit: &FileEdit) -> Result<AppliedEdit, ToolError> {
         let edit = resolve_edit(&*self.0.host, edit).await;
         self.require_stated(edit.touch())?;
         self.require_shown(&edit)?;

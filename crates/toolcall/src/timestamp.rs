@@ -57,13 +57,13 @@ pub struct SystemClock {
 impl Default for SystemClock {
     fn default() -> Self {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH);
-        Self::beginning_at(Timestamp::default().plus(wall.unwrap_or_default()))
+        Self::starting_at(Timestamp::default().plus(wall.unwrap_or_default()))
     }
 }
 
 impl SystemClock {
     /// Creates a clock that starts at `began` now.
-    pub fn beginning_at(began: Timestamp) -> Self {
+    pub fn starting_at(began: Timestamp) -> Self {
         Self {
             began,
             anchor: tokio::time::Instant::now(),

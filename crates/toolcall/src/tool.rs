@@ -138,7 +138,7 @@ impl<E: std::error::Error> From<E> for ToolError {
 
 /// A tool's definition: what the model reads, and what the engine needs to know.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Definition {
+pub struct ToolDefinition {
     /// The name by which the model calls the tool.
     pub name: Arc<str>,
     /// Describes to the model what the tool does.
@@ -162,7 +162,7 @@ pub struct Definition {
     pub timeout: Option<Duration>,
 }
 
-impl Definition {
+impl ToolDefinition {
     /// Creates the definition of a local tool.
     pub fn new(
         name: impl Into<Arc<str>>,
@@ -249,7 +249,7 @@ fn write_canonical(out: &mut String, value: &Value) {
 /// A tool with its types erased, as a [`Registry`](crate::Registry) holds it.
 pub trait AnyTool: Send + Sync + 'static {
     /// Returns the definition.
-    fn definition(&self) -> &Definition;
+    fn definition(&self) -> &ToolDefinition;
 
     /// Describes a call while the model is still writing its input. Returns `None` to have the
     /// sketch inferred. It must be pure.
@@ -283,12 +283,12 @@ pub fn erased(tool: impl Tool) -> Arc<dyn AnyTool> {
 /// Implements [`AnyTool`] for a typed tool.
 struct TypedTool<T> {
     tool: T,
-    definition: Definition,
+    definition: ToolDefinition,
 }
 
 impl<T: Tool> TypedTool<T> {
     fn new(tool: T) -> Self {
-        let mut definition = Definition::new(T::NAME, T::DESCRIPTION, schema_of::<T::Input>());
+        let mut definition = ToolDefinition::new(T::NAME, T::DESCRIPTION, schema_of::<T::Input>());
         definition.aliases = T::ALIASES.iter().map(|alias| Arc::from(*alias)).collect();
         definition.kind = T::KIND;
         definition.timeout = T::TIMEOUT;
@@ -311,7 +311,7 @@ fn schema_of<I: JsonSchema>() -> Value {
 }
 
 impl<T: Tool> AnyTool for TypedTool<T> {
-    fn definition(&self) -> &Definition {
+    fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
 

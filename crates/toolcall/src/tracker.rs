@@ -17,7 +17,7 @@ use crate::intent::{Input, Kind, Origin};
 use crate::journal::{Journal, Ticket};
 use crate::progress::Progress;
 use crate::text::{LONGEST_REASON, clean_line};
-use crate::tool::{Definition, ToolError};
+use crate::tool::{ToolDefinition, ToolError};
 
 /// Records the calls of an agent that runs its own tools.
 ///
@@ -40,8 +40,8 @@ pub struct Tracker {
     unreported: Arc<Semaphore>,
 }
 
-/// A call that the agent runs. It fails if it is dropped without [`Tracked::finish`].
-pub struct Tracked {
+/// A call that the agent runs. It fails if it is dropped without [`TrackedCall::finish`].
+pub struct TrackedCall {
     journal: Arc<Journal>,
     id: CallId,
     is_open: bool,
@@ -72,9 +72,9 @@ impl Tracker {
     }
 
     /// Records that a call has started. This does not wait, because the call already runs.
-    pub fn start(&self, tool: &str, input: Value) -> Tracked {
+    pub fn start(&self, tool: &str, input: Value) -> TrackedCall {
         let id = self.ids.next_call();
-        let mut definition = Definition::new(clean_line(tool, 200), "", Value::Bool(true));
+        let mut definition = ToolDefinition::new(clean_line(tool, 200), "", Value::Bool(true));
         definition.origin = Origin::Agent;
         let kind = infer::kind_with(&definition, infer::kind_of(&definition), &input);
         let input = Arc::new(input);
@@ -87,7 +87,7 @@ impl Tracker {
         };
         let announced = self.journal.announce(&id, announced, self.ticket());
         debug_assert_eq!(announced, Ok(()), "call ids are unique");
-        let tracked = Tracked {
+        let tracked = TrackedCall {
             journal: self.journal.clone(),
             id,
             is_open: true,
@@ -104,8 +104,8 @@ impl Tracker {
     }
 }
 
-impl Tracked {
-    fn begin(&self, definition: &Definition, kind: Kind, input: Arc<Value>) {
+impl TrackedCall {
+    fn begin(&self, definition: &ToolDefinition, kind: Kind, input: Arc<Value>) {
         let mut intent = infer::intent(&definition.name, kind, &input, "/".as_ref());
         intent.tool = definition.identity();
         self.write(Event::Prepared(Arc::new(Prepared { input, intent })));
@@ -165,7 +165,7 @@ impl Tracked {
     }
 }
 
-impl Drop for Tracked {
+impl Drop for TrackedCall {
     fn drop(&mut self) {
         self.end(
             Ending::failed("it was given up without a result"),

@@ -19,9 +19,9 @@ use crate::dispatch::{Dispatch, Handled, Responder};
 use crate::lane::Lane;
 use crate::peer::Peer;
 use crate::requests::Requests;
-use crate::transport::Limits;
+use crate::transport::ConnectionLimits;
 
-const LIMITS: Limits = Limits {
+const LIMITS: ConnectionLimits = ConnectionLimits {
     line: 2000,
     lane: usize::MAX,
     depth: 127,

@@ -9,7 +9,7 @@ use toolcall::text::clean_command;
 use toolcall::{Content, Effect, Kind};
 
 use crate::decode::{ReportedFields, ReportedStatus, UpdateName};
-use crate::finding::{Findings, Rule, quoted};
+use crate::finding::{Findings, LintRule, quoted};
 
 /// One call of a recorded stream, as far as it was reported.
 #[derive(Debug)]
@@ -83,18 +83,18 @@ impl ObservedCall {
     ) {
         match named {
             Some(UpdateName::ToolCall) if self.announced => findings.note(
-                Rule::AnnouncedTwice,
+                LintRule::AnnouncedTwice,
                 || "`tool_call` came again for the same id",
             ),
             Some(UpdateName::ToolCall) => {
                 self.announced = true;
-                if report.title.is_none() && !findings.has(Rule::NoTitle) {
-                    findings.note(Rule::NoTitle, || "`tool_call` has no title");
+                if report.title.is_none() && !findings.has(LintRule::NoTitle) {
+                    findings.note(LintRule::NoTitle, || "`tool_call` has no title");
                 }
             }
             Some(UpdateName::ToolCallUpdate) if !self.reported => {
                 findings.note(
-                    Rule::AnnouncedFirst,
+                    LintRule::AnnouncedFirst,
                     || "`tool_call_update` came before any `tool_call`",
                 );
             }
@@ -105,7 +105,7 @@ impl ObservedCall {
     /// Checks a report.
     pub(super) fn reported(&mut self, report: &ReportedFields<'_>, findings: &mut Findings) {
         if self.stage == ObservedStage::Ended {
-            findings.note(Rule::Late, || "a report came after the final status");
+            findings.note(LintRule::Late, || "a report came after the final status");
             return;
         }
         self.take(report);
@@ -127,12 +127,15 @@ impl ObservedCall {
     /// Checks a permission question.
     pub(super) fn asked(&mut self, report: &ReportedFields<'_>, findings: &mut Findings) {
         if self.stage == ObservedStage::Ended {
-            findings.note(Rule::Late, || "permission was asked after the final status");
+            findings.note(
+                LintRule::Late,
+                || "permission was asked after the final status",
+            );
             return;
         }
         if !self.reported {
             findings.note(
-                Rule::AskAfterCall,
+                LintRule::AskAfterCall,
                 || "permission was asked before any `tool_call`",
             );
         }
@@ -164,11 +167,14 @@ impl ObservedCall {
 
     fn completed(&self, findings: &mut Findings) {
         if !self.in_progress {
-            findings.note(Rule::Started, || "it completed and was never `in_progress`");
+            findings.note(
+                LintRule::Started,
+                || "it completed and was never `in_progress`",
+            );
         }
         if !self.shows {
             findings.note(
-                Rule::EmptyCompletion,
+                LintRule::EmptyCompletion,
                 || "it completed with nothing in `content`",
             );
         }
@@ -180,7 +186,7 @@ impl ObservedCall {
             PermissionState::Pending => "before its permission was answered",
             PermissionState::Answered(Effect::Deny) => "although permission was refused",
         };
-        findings.note(Rule::RanUnallowed, || format!("it was {ran} {why}"));
+        findings.note(LintRule::RanUnallowed, || format!("it was {ran} {why}"));
     }
 
     fn check_command(&self, report: &ReportedFields<'_>, findings: &mut Findings) {
@@ -190,7 +196,7 @@ impl ObservedCall {
         };
         let repeated = report.input.and_then(command);
         if repeated.as_ref() != Some(announced) && !shows(report, announced) {
-            findings.note(Rule::PermissionHidesCommand, || {
+            findings.note(LintRule::PermissionHidesCommand, || {
                 format!("the permission request does not show {}", quoted(announced))
             });
         }
@@ -201,13 +207,13 @@ impl ObservedCall {
         let repeated = repeated.unwrap_or_default();
         let hidden = self.diffs.difference(&repeated).next();
         if let Some(path) = hidden {
-            findings.note(Rule::PermissionHidesDiff, || {
+            findings.note(LintRule::PermissionHidesDiff, || {
                 let path = quoted(&path.to_string_lossy());
                 format!("the permission request does not show the diff of {path}")
             });
         } else if repeated.is_empty() && report.kind.unwrap_or(self.kind) == Kind::Edit {
             findings.note(
-                Rule::PermissionHidesDiff,
+                LintRule::PermissionHidesDiff,
                 || "the permission request is about an edit and shows no diff",
             );
         }

@@ -129,7 +129,7 @@ impl ClientConnection {
         let sessions: Vec<_> = self.0.sessions.lock().values().cloned().collect();
         sessions.iter().for_each(|session| session.cancel());
         join_all(sessions.iter().map(|session| session.end())).await;
-        self.0.peer.hang_up();
+        self.0.peer.stop_reading();
     }
 
     /// Ends every call of every session, after the client is gone. Waits until they have ended.

@@ -9,8 +9,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use toolcall::text::clean_block;
 use toolcall::{
-    Blob, Change, Content, FileBody, FileEdit, FormReply, Link, Progress, Resource, ResourceBody,
-    Spill, ToolCall,
+    Blob, Content, FileBody, FileChange, FileEdit, FormReply, Link, Progress, Resource,
+    ResourceBody, Spill, ToolCall,
 };
 
 use super::output::{OutputStage, as_text};
@@ -195,14 +195,14 @@ fn push_edit<'a>(items: &mut Vec<ContentItem<'a>>, edit: &'a FileEdit) {
         })
     };
     match &edit.change {
-        Change::Added {
+        FileChange::Added {
             after: FileBody::Text(after),
         } => items.push(diff(None, after, None)),
-        Change::Modified {
+        FileChange::Modified {
             before: FileBody::Text(before),
             after: FileBody::Text(after),
         } => items.push(diff(Some(before), after, None)),
-        Change::Deleted {
+        FileChange::Deleted {
             before: FileBody::Text(before),
         } => {
             items.push(ContentItem::Generated(
@@ -211,16 +211,16 @@ fn push_edit<'a>(items: &mut Vec<ContentItem<'a>>, edit: &'a FileEdit) {
             ));
             items.push(diff(Some(before), "", Some("deleted")));
         }
-        Change::Moved { to } => {
+        FileChange::Moved { to } => {
             let text = format!("Move `{shown}` to `{}`", named(to));
             let how = json!({"how": "moved", "path": lossy(path), "to": lossy(to)});
             items.push(ContentItem::DescribedEdit(text, how));
         }
-        Change::Added { after } => items.push(describe_edit("added", path, None, Some(after))),
-        Change::Modified { before, after } => {
+        FileChange::Added { after } => items.push(describe_edit("added", path, None, Some(after))),
+        FileChange::Modified { before, after } => {
             items.push(describe_edit("modified", path, Some(before), Some(after)));
         }
-        Change::Deleted { before } => {
+        FileChange::Deleted { before } => {
             items.push(describe_edit("deleted", path, Some(before), None))
         }
     }

@@ -9,7 +9,7 @@ use toolcall::{
 };
 
 use crate::decode::{Announcement, Decoded, ReportedFields};
-use crate::finding::{Finding, Findings, Rule};
+use crate::finding::{Finding, Findings, LintRule};
 use crate::meta;
 
 mod call_members;
@@ -39,9 +39,9 @@ pub fn announce(update: &Value) -> Result<Announcement, Finding> {
     let id = fields.id()?;
     let mut findings = Findings::about(&id);
     let report = report::read(&fields, &mut findings);
-    if report.title.is_none() && !findings.has(Rule::NoTitle) {
+    if report.title.is_none() && !findings.has(LintRule::NoTitle) {
         findings.note(
-            Rule::NoTitle,
+            LintRule::NoTitle,
             || "the first report of the call has no title",
         );
     }
@@ -64,7 +64,7 @@ pub fn announce(update: &Value) -> Result<Announcement, Finding> {
 pub fn decode(call: &ToolCall, update: &Value) -> Decoded {
     let mut findings = Findings::about(call.id());
     if let Some(ending) = call.ending() {
-        findings.note(Rule::Late, || {
+        findings.note(LintRule::Late, || {
             let how = ending.name();
             format!("a report came after the call had ended ({how}); it changed nothing")
         });

@@ -7,19 +7,19 @@ use super::changed::changed;
 use super::output::{Chunk, OutputStage, chunk};
 use super::update::Update;
 use super::view::{OutputView, TerminalState};
-use super::{Dialect, OutputFormat};
+use super::{EncodeOptions, OutputFormat};
 use crate::report::Fields;
 use crate::trace::TraceContext;
 
-/// A [`Dialect`], borrowed.
+/// A [`EncodeOptions`], borrowed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DialectRef<'a> {
+pub(crate) struct EncodeOptionsRef<'a> {
     pub(crate) printing: OutputFormat,
     pub(crate) trace: &'a TraceContext,
 }
 
-impl<'a> From<&'a Dialect> for DialectRef<'a> {
-    fn from(dialect: &'a Dialect) -> Self {
+impl<'a> From<&'a EncodeOptions> for EncodeOptionsRef<'a> {
+    fn from(dialect: &'a EncodeOptions) -> Self {
         Self {
             printing: dialect.printing,
             trace: &dialect.trace,
@@ -37,7 +37,7 @@ impl<'a> From<&'a Dialect> for DialectRef<'a> {
 ///
 /// use serde_json::json;
 /// use toolcall::{Announced, CallId, Event, Kind, Outline, Output, SessionId, Timestamp, ToolCall};
-/// use toolcall_acp::v1::{Dialect, encode};
+/// use toolcall_acp::v1::{EncodeOptions, encode};
 ///
 /// let announced = Arc::new(Announced {
 ///     tool: "read_file".into(),
@@ -49,14 +49,14 @@ impl<'a> From<&'a Dialect> for DialectRef<'a> {
 /// let (id, session) = (CallId::new("c1"), SessionId::new("s1"));
 /// let output = Arc::new(Output::default());
 /// let call = ToolCall::announce(id, session, announced.clone(), output, Timestamp::default());
-/// let dialect = Dialect::default();
+/// let dialect = EncodeOptions::default();
 /// let update = encode(&call, &Event::Announced(announced), &dialect).next().expect("an update");
 /// assert_eq!(update.to_value()["sessionUpdate"], json!("tool_call"));
 /// ```
 pub fn encode<'a>(
     call: &'a ToolCall,
     event: &Event,
-    dialect: &'a Dialect,
+    dialect: &'a EncodeOptions,
 ) -> impl Iterator<Item = Update<'a>> {
     let (fields, _) = changed(call, event, dialect.printing);
     let from = if let Event::Printed(printed) = event {
@@ -69,7 +69,10 @@ pub fn encode<'a>(
 
 /// Encodes a whole call at once, for a replay. Output in a terminal of the client, which is gone, is
 /// encoded like other output.
-pub fn snapshot<'a>(call: &'a ToolCall, dialect: &'a Dialect) -> impl Iterator<Item = Update<'a>> {
+pub fn snapshot<'a>(
+    call: &'a ToolCall,
+    dialect: &'a EncodeOptions,
+) -> impl Iterator<Item = Update<'a>> {
     updates(
         call,
         all_of(call, dialect),
@@ -80,13 +83,13 @@ pub fn snapshot<'a>(call: &'a ToolCall, dialect: &'a Dialect) -> impl Iterator<I
 }
 
 /// Returns all fields of a call. The first report includes the output, unless a terminal shows it.
-fn all_of(call: &ToolCall, dialect: &Dialect) -> Fields {
+fn all_of(call: &ToolCall, dialect: &EncodeOptions) -> Fields {
     let has_chunks = dialect.printing.uses_agent_terminal(call) && !call.output().is_empty();
     let when = |field: Fields, condition| field.when(|| condition);
     Fields::ANNOUNCED
         | when(Fields::STARTED, call.has_started())
         | when(Fields::PROGRESS, call.progress().is_some())
-        | when(Fields::HELD, call.held_because().is_some())
+        | when(Fields::HELD, call.hold_reason().is_some())
         | when(Fields::OUTPUT, has_chunks)
         | when(Fields::PLAN, call.plan().is_some())
         | when(Fields::ENDED, call.ending().is_some())
@@ -96,7 +99,7 @@ fn all_of(call: &ToolCall, dialect: &Dialect) -> Fields {
 pub(crate) fn updates<'a>(
     call: &'a ToolCall,
     fields: Fields,
-    dialect: DialectRef<'a>,
+    dialect: EncodeOptionsRef<'a>,
     terminals: TerminalState,
     from: u64,
 ) -> impl Iterator<Item = Update<'a>> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 use toolcall::text::clean_line;
 use toolcall::{
-    Applied, BoxFuture, CallId, Change, Command, Console, Exit, FileBody, FileEdit, Host,
+    AppliedEdit, BoxFuture, CallId, Command, Console, Exit, FileBody, FileChange, FileEdit, Host,
     HostError, Reading, SessionId, Spill,
 };
 
@@ -39,7 +39,7 @@ impl ClientHost {
 
     /// Writes a file through the client. The path was resolved before; if it leads elsewhere now, a
     /// directory or symlink was swapped.
-    async fn write_to_client(&self, path: &Path, text: &str) -> Result<Applied, HostError> {
+    async fn write_to_client(&self, path: &Path, text: &str) -> Result<AppliedEdit, HostError> {
         if self.local.resolve(path).await? != path {
             return Err(HostError::Changed(path.to_owned()));
         }
@@ -50,7 +50,7 @@ impl ClientHost {
         });
         let answer = self.peer.request("fs/write_text_file", &params).await;
         match answer {
-            Ok(_) => Ok(Applied::default()),
+            Ok(_) => Ok(AppliedEdit::default()),
             Err(error) => Err(from_client(path, &error)),
         }
     }
@@ -89,16 +89,16 @@ impl ClientHost {
     }
 
     /// Applies an edit. The client writes texts; it has no method for other edits.
-    async fn apply_through_client(&self, edit: &FileEdit) -> Result<Applied, HostError> {
+    async fn apply_through_client(&self, edit: &FileEdit) -> Result<AppliedEdit, HostError> {
         let path = edit.path.as_path();
         match &edit.change {
-            Change::Added {
+            FileChange::Added {
                 after: FileBody::Text(after),
             } => {
                 self.check_absent(path).await?;
                 self.write_to_client(path, after).await
             }
-            Change::Modified {
+            FileChange::Modified {
                 before,
                 after: FileBody::Text(after),
             } => {
@@ -106,7 +106,7 @@ impl ClientHost {
                 self.write_to_client(path, after).await
             }
             // An unsaved buffer must not be lost with its file.
-            Change::Deleted {
+            FileChange::Deleted {
                 before: before @ FileBody::Text(_),
             } if self.offers.read_text => {
                 // An editor has no buffer for a symlink.
@@ -115,20 +115,20 @@ impl ClientHost {
                 }
                 self.local.apply(edit).await
             }
-            Change::Added { .. }
-            | Change::Modified { .. }
-            | Change::Deleted { .. }
-            | Change::Moved { .. } => self.local.apply(edit).await,
+            FileChange::Added { .. }
+            | FileChange::Modified { .. }
+            | FileChange::Deleted { .. }
+            | FileChange::Moved { .. } => self.local.apply(edit).await,
         }
     }
 
     /// Returns the command for the client's terminal, if it may run there.
     fn client_command(&self, command: &Command, console: &dyn Console) -> Option<TerminalCommand> {
-        if !self.offers.terminal || self.commands == CommandPlacement::Here {
+        if !self.offers.terminal || self.commands == CommandPlacement::InAgent {
             return None;
         }
         let decision = console.decision();
-        let was_approved = decision.is_some_and(|decision| decision.is_approval_of_a_person());
+        let was_approved = decision.is_some_and(|decision| decision.is_approval_by_user());
         match &command.reading {
             // A client accepts one program with its arguments, and no redirects.
             Reading::Understood(parts) => match parts.as_slice() {
@@ -173,7 +173,7 @@ impl Host for ClientHost {
         self.local.inspect(path)
     }
 
-    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>> {
+    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<AppliedEdit, HostError>> {
         if !self.offers.write_text {
             return self.local.apply(edit);
         }

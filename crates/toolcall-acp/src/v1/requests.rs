@@ -167,18 +167,18 @@ fn new_session(request: NewSessionRequest) -> Result<OpenSessionRequest, Service
 }
 
 fn load(request: LoadSessionRequest) -> Result<OpenSessionRequest, ServiceError> {
-    let which = SessionSelector::Kept {
+    let which = SessionSelector::Stored {
         id: session_id(request.session_id),
-        replay: Replay::Whole,
+        replay: Replay::Full,
     };
     let roots = request.additional_directories;
     opening(which, request.cwd, roots, request.mcp_servers)
 }
 
 fn resume(request: ResumeSessionRequest) -> Result<OpenSessionRequest, ServiceError> {
-    let which = SessionSelector::Kept {
+    let which = SessionSelector::Stored {
         id: session_id(request.session_id),
-        replay: Replay::Nothing,
+        replay: Replay::None,
     };
     let roots = request.additional_directories;
     opening(which, request.cwd, roots, request.mcp_servers)
@@ -208,7 +208,7 @@ fn absolute(member: &str, path: &Path) -> Result<(), ServiceError> {
     if path.is_absolute() {
         return Ok(());
     }
-    Err(ServiceError::Wrong(format!(
+    Err(ServiceError::InvalidParams(format!(
         "`{member}` takes absolute paths, and `{}` is none",
         path.display()
     )))
@@ -254,7 +254,7 @@ fn value(value: &SessionConfigOptionValue) -> Result<String, ServiceError> {
     match value {
         SessionConfigOptionValue::ValueId { value } => Ok(value.0.to_string()),
         // The schema may add kinds of values.
-        _ => Err(ServiceError::Wrong(
+        _ => Err(ServiceError::InvalidParams(
             "this option takes one of its values".into(),
         )),
     }
@@ -275,7 +275,7 @@ fn content(block: ContentBlock) -> Result<Content, ServiceError> {
         ContentBlock::Resource(embedded) => Content::Resource(resource(embedded.resource)?),
         // The schema may add kinds of blocks.
         _ => {
-            return Err(ServiceError::Wrong(
+            return Err(ServiceError::InvalidParams(
                 "a block of the prompt is of no known type".into(),
             ));
         }
@@ -306,7 +306,7 @@ fn resource(resource: EmbeddedResourceResource) -> Result<Resource, ServiceError
             body: ResourceBody::Base64(blob.blob.into()),
         },
         _ => {
-            return Err(ServiceError::Wrong(
+            return Err(ServiceError::InvalidParams(
                 "a resource of the prompt has no known body".into(),
             ));
         }

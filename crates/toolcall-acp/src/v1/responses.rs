@@ -82,7 +82,7 @@ fn capabilities(skills: AgentCapabilities) -> schema::AgentCapabilities {
         .image(skills.images)
         .embedded_context(skills.resources);
     schema::AgentCapabilities::new()
-        .load_session(skills.keeps_sessions)
+        .load_session(skills.stores_sessions)
         .prompt_capabilities(prompts)
         .mcp_capabilities(McpCapabilities::new().http(skills.mcp_over_http))
         .session_capabilities(session_capabilities(skills))
@@ -94,7 +94,7 @@ fn session_capabilities(skills: AgentCapabilities) -> SessionCapabilities {
     if skills.closes_sessions {
         sessions = sessions.close(SessionCloseCapabilities::new());
     }
-    if skills.keeps_sessions {
+    if skills.stores_sessions {
         sessions = sessions
             .list(SessionListCapabilities::new())
             .resume(SessionResumeCapabilities::new())

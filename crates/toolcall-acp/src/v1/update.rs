@@ -9,7 +9,7 @@ use serde_json::Value;
 use toolcall::{Ending, Input, Location, Plan, PlanStatus, Priority, SessionId, ToolCall};
 
 use super::content::{ContentItem, at_the_end, before_the_end, lossy};
-use super::encode::DialectRef;
+use super::encode::EncodeOptionsRef;
 use super::output::Chunk;
 use super::update_meta::{UpdateMeta, raw_output};
 use super::view::{OutputView, TerminalState};
@@ -19,7 +19,7 @@ use crate::report::Fields;
 #[derive(Clone, Debug)]
 pub struct Update<'a> {
     pub(crate) call: &'a ToolCall,
-    pub(crate) dialect: DialectRef<'a>,
+    pub(crate) dialect: EncodeOptionsRef<'a>,
     pub(crate) fields: Fields,
     pub(crate) terminals: TerminalState,
     /// The output since the last report, for a terminal that the agent fills.

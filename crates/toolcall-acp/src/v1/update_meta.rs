@@ -83,7 +83,7 @@ impl<'a, 'u> UpdateMeta<'a, 'u> {
             map.serialize_entry(meta::PROGRESS, &progress_value(progress))?;
         }
         if self.has(Fields::HELD) {
-            map.serialize_entry(meta::HELD, &call.held_because())?;
+            map.serialize_entry(meta::HELD, &call.hold_reason())?;
         }
         if self.has(Fields::HEARTBEAT) {
             map.serialize_entry(meta::HEARTBEAT, &self.heartbeat())?;

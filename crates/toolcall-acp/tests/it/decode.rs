@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 use toolcall::{CallId, Event, Output, SessionId, Timestamp, ToolCall};
-use toolcall_acp::finding::Rule;
+use toolcall_acp::finding::LintRule;
 use toolcall_acp::lint::{Direction, Frame, lint};
 use toolcall_acp::v1::decode::{announce, decode, decode_plan};
 
@@ -172,8 +172,8 @@ proptest! {
         let mut after = call.clone();
         prop_assert_eq!(apply(&mut after, &decoded.events, decoded.printed.as_deref()), Ok(()));
         if call.ending().is_some() {
-            let rules: Vec<Rule> = decoded.findings.iter().map(|finding| finding.rule).collect();
-            prop_assert_eq!(rules, [Rule::Late]);
+            let rules: Vec<LintRule> = decoded.findings.iter().map(|finding| finding.rule).collect();
+            prop_assert_eq!(rules, [LintRule::Late]);
             prop_assert_eq!(&after, &call);
         }
     }
@@ -235,7 +235,7 @@ proptest! {
         let messages: Vec<Value> = reports.iter().map(message).collect();
         let frame = |message| Frame { direction: Direction::FromAgent, message };
         let findings = lint(messages.iter().map(frame));
-        let open = findings.iter().filter(|finding| finding.rule == Rule::OneEnding).count();
+        let open = findings.iter().filter(|finding| finding.rule == LintRule::OneEnding).count();
         prop_assert!(open <= 1, "there is one call: {findings:?}");
         let lines = findings.iter().map(ToString::to_string);
         prop_assert!(lines.into_iter().all(|line| !line.contains('\n')));

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use toolcall::{CallId, Event, Output, Plan, SessionId, Timestamp, ToolCall};
 use toolcall_acp::v1::decode::decode_plan;
-use toolcall_acp::v1::{Dialect, OutputFormat, encode, snapshot};
+use toolcall_acp::v1::{EncodeOptions, OutputFormat, encode, snapshot};
 
 use crate::fold::Folded;
 use crate::v1_call::V1Call;
@@ -58,11 +58,11 @@ fn check(call: &ToolCall, updates: Vec<Value>) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn any_dialect() -> impl Strategy<Value = Dialect> {
+fn any_dialect() -> impl Strategy<Value = EncodeOptions> {
     prop::sample::select(vec![OutputFormat::Text, OutputFormat::Terminal]).prop_map(|printing| {
-        Dialect {
+        EncodeOptions {
             printing,
-            ..Dialect::default()
+            ..EncodeOptions::default()
         }
     })
 }

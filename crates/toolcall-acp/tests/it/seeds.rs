@@ -9,11 +9,13 @@ use std::sync::Arc;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use toolcall::kind::{self, Evidence};
-use toolcall::{Content, CustomTool, Definition, Registry, RunContext, ToolCall, ToolError, title};
-use toolcall_acp::finding::{Finding, Rule};
+use toolcall::{
+    Content, CustomTool, Registry, RunContext, ToolCall, ToolDefinition, ToolError, title,
+};
+use toolcall_acp::finding::{Finding, LintRule};
 use toolcall_acp::lint::{Direction, Frame, lint};
 use toolcall_acp::v1::decode::{announce, decode, decode_plan};
-use toolcall_acp::v1::{Dialect, snapshot};
+use toolcall_acp::v1::{EncodeOptions, snapshot};
 
 use crate::fold::Folded;
 use crate::v1_call::V1Call;
@@ -38,7 +40,7 @@ fn update(name: &str) -> Value {
     params["update"].take()
 }
 
-fn rules(findings: &[Finding]) -> Vec<Rule> {
+fn rules(findings: &[Finding]) -> Vec<LintRule> {
     findings.iter().map(|finding| finding.rule).collect()
 }
 
@@ -58,7 +60,7 @@ fn fold(reports: &[Value]) -> Folded {
 
 /// Encodes a whole call.
 fn reencode(call: &ToolCall) -> Vec<Value> {
-    let dialect = Dialect::default();
+    let dialect = EncodeOptions::default();
     let updates = snapshot(call, &dialect);
     updates.map(|update| update.to_value()).collect()
 }
@@ -94,7 +96,7 @@ fn every_example_is_what_the_index_says() {
     }
 }
 
-fn is_report(name: &str, report: &Value, wrong: &[Rule]) {
+fn is_report(name: &str, report: &Value, wrong: &[LintRule]) {
     let id = [&report["toolCallId"], &report["toolCall"]["toolCallId"]];
     let id = id.into_iter().find(|id| id.is_string()).unwrap();
     let is_first = report["sessionUpdate"] == "tool_call";
@@ -121,7 +123,7 @@ fn is_report(name: &str, report: &Value, wrong: &[Rule]) {
     }
 }
 
-fn is_item(name: &str, item: &Value, wrong: &[Rule]) {
+fn is_item(name: &str, item: &Value, wrong: &[LintRule]) {
     let report = json!({"toolCallId": "c", "content": [item]});
     let call = fold(&[begin(&json!("c"))]).calls.remove(0);
     assert_eq!(rules(&decode(&call, &report).findings), wrong, "{name}");
@@ -148,7 +150,7 @@ fn is_ignored(name: &str, message: &Value) {
 fn registers(definition: &Value) {
     let text = |key: &str| definition[key].as_str().unwrap();
     let schema = definition["inputSchema"].clone();
-    let definition = Definition::new(text("name"), text("description"), schema);
+    let definition = ToolDefinition::new(text("name"), text("description"), schema);
     let runs = |_: Arc<Value>, _: RunContext| std::future::ready(Ok::<_, ToolError>(()));
     let mut registry = Registry::new();
     let tool = Arc::new(CustomTool::new(definition, runs));
@@ -317,7 +319,10 @@ fn the_parts_of_foreign_messages_are_read() {
     let sent = seed("002-tools-result")["params"].take();
     for result in [sent, seed("002-tool-result-sent")] {
         let first = announce(&result).unwrap();
-        assert_eq!(rules(&first.findings), [Rule::ContentShape, Rule::NoTitle]);
+        assert_eq!(
+            rules(&first.findings),
+            [LintRule::ContentShape, LintRule::NoTitle]
+        );
     }
     for server in seed("002-mcp-servers")["mcpServers"].as_array().unwrap() {
         assert!(server["command"].is_string() && server["args"].is_array());
@@ -333,7 +338,7 @@ fn the_parts_of_foreign_messages_are_read() {
 #[test]
 fn the_names_of_properties_are_judged_as_the_document_judges_them() {
     let advice = |name: &str| {
-        let definition = Definition::new("read_file", "Reads a file.", seed(name));
+        let definition = ToolDefinition::new("read_file", "Reads a file.", seed(name));
         let runs = |_: Arc<Value>, _: RunContext| std::future::ready(Ok::<_, ToolError>(()));
         let mut registry = Registry::new();
         registry

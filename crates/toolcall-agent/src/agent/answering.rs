@@ -25,7 +25,7 @@ impl Agent {
         let observer = self.settings.observer.as_ref();
         let _told = observer.map(|observer| observer.turn(prompt.session().engine()));
         session.begin_turn(&said);
-        let ending = Ending::new(session.clone());
+        let ending = TurnEnding::new(session.clone());
         let command = commands::read(&said);
         if command.as_ref().is_none_or(Typed::is_about_tools) {
             session.await_servers().await;
@@ -45,7 +45,7 @@ impl Agent {
         };
         let stop = report_error(&session, stop).await;
         session.say_notices().await;
-        ending.tell(stop);
+        ending.stopped(stop);
         Ok(stop)
     }
 }
@@ -62,13 +62,13 @@ async fn report_error(session: &AgentSession, stop: Result<StopReason, ModelErro
     }
 }
 
-/// Records how a turn ended. Dropped before [`Ending::tell`], it records the turn as cancelled.
-struct Ending {
+/// Records how a turn ended. Dropped before [`TurnEnding::stopped`], it records the turn as cancelled.
+struct TurnEnding {
     session: Arc<AgentSession>,
     stop: StopReason,
 }
 
-impl Ending {
+impl TurnEnding {
     fn new(session: Arc<AgentSession>) -> Self {
         Self {
             session,
@@ -76,12 +76,12 @@ impl Ending {
         }
     }
 
-    fn tell(mut self, stop: StopReason) {
+    fn stopped(mut self, stop: StopReason) {
         self.stop = stop;
     }
 }
 
-impl Drop for Ending {
+impl Drop for TurnEnding {
     fn drop(&mut self) {
         let stop = self.stop.as_str();
         tracing::info!(session = %self.session.id(), stop, "a turn ended");

@@ -33,8 +33,8 @@ impl Agent {
             SessionSelector::New => {
                 self.start_session(new_session(), roots, &request, history, &[])?
             }
-            SessionSelector::Kept { id, replay } => {
-                let _inside = self.enter(id).await;
+            SessionSelector::Stored { id, replay } => {
+                let _guard = self.lock_session(id).await;
                 self.reopen_session(id, *replay, roots, &request, history)
                     .await?
             }
@@ -59,10 +59,10 @@ impl Agent {
             recalled = recall(&history, id, &roots[0]).await?;
         }
         let session = self.start_session(id.clone(), roots, request, history, &recalled.scenes)?;
-        if replay == Replay::Whole {
+        if replay == Replay::Full {
             let session = &session.client_session;
             session
-                .undisturbed(tell_again(session, &recalled.scenes))
+                .run_between_prompts(tell_again(session, &recalled.scenes))
                 .await;
         }
         Ok(session)
@@ -95,7 +95,7 @@ impl Agent {
         let session = self.client.open_with(engine, self.commands());
         let said = rebuilt(before);
         let models = self.settings.models.clone();
-        history.tell(&id, SessionEvent::Opened(self.facts(&resources, &session)));
+        history.record(&id, SessionEvent::Opened(self.facts(&resources, &session)));
         let session = Arc::new(AgentSession::new(resources, session, history, models, said));
         let notices = complaints
             .into_iter()
@@ -147,7 +147,7 @@ impl Agent {
     ) -> EngineBuilder {
         let ids = match which {
             SessionSelector::New => CallIds::new("call"),
-            SessionSelector::Kept { .. } => CallIds::random(),
+            SessionSelector::Stored { .. } => CallIds::random(),
         };
         let engine = resources.engine().ids(ids).limits(self.settings.limits);
         let engine = history.keep(engine);
@@ -160,7 +160,7 @@ impl Agent {
     /// With a sandbox, commands run here: the client's terminal would be outside of it.
     fn commands(&self) -> CommandPlacement {
         match self.settings.sandbox {
-            Some(_) => CommandPlacement::Here,
+            Some(_) => CommandPlacement::InAgent,
             None => CommandPlacement::InClient,
         }
     }
@@ -189,13 +189,13 @@ fn roots(request: &OpenSessionRequest) -> Result<Vec<PathBuf>, ServiceError> {
     let mut roots: Vec<PathBuf> = Vec::new();
     for folder in std::iter::once(&request.cwd).chain(&request.additional_roots) {
         let root = folder.canonicalize().map_err(|error| {
-            ServiceError::Wrong(format!(
+            ServiceError::InvalidParams(format!(
                 "`{}` is no folder to work in: {error}",
                 folder.display()
             ))
         })?;
         if !root.is_dir() {
-            return Err(ServiceError::Wrong(format!(
+            return Err(ServiceError::InvalidParams(format!(
                 "`{}` is no folder",
                 folder.display()
             )));
@@ -217,7 +217,7 @@ async fn recall(
     if recalled.cwd == cwd {
         Ok(recalled)
     } else {
-        Err(ServiceError::Wrong(format!(
+        Err(ServiceError::InvalidParams(format!(
             "the session works in `{}`, not in `{}`",
             recalled.cwd.display(),
             cwd.display()

@@ -2,9 +2,9 @@
 //! Text from a tool or a server is escaped so that it stays in its cell, line or code block.
 
 use toolcall::text::duration;
-use toolcall::{Definition, Effect, Kind, Lifetime, Origin, Registry};
+use toolcall::{Effect, Kind, Lifetime, Origin, Registry, ToolDefinition};
 use toolcall_acp::service::{ConfigOption, ConfigOptionCategory};
-use toolcall_history::{CallRow, Group, Stats};
+use toolcall_history::{CallRow, Stats, StatsGroup};
 use toolcall_policy::{Explanation, FileState};
 
 use crate::markdown::{block, cell, code, line, table};
@@ -37,7 +37,7 @@ pub(super) fn tools(tools: &Registry, name: &str) -> String {
     }
 }
 
-fn origin(tool: &Definition) -> String {
+fn origin(tool: &ToolDefinition) -> String {
     match &tool.origin {
         Origin::Local => "toolcall".to_owned(),
         Origin::Mcp(server) => server.to_string(),
@@ -56,8 +56,8 @@ pub(super) fn rules(resources: &SessionResources) -> String {
     let rows = files.files().iter().map(|file| {
         let state = match &file.state {
             FileState::Absent => "not there",
-            FileState::Holds(_) => "holds",
-            FileState::OnlyTightens(_) => "not trusted: only tightens",
+            FileState::Active(_) => "holds",
+            FileState::Untrusted(_) => "not trusted: only tightens",
             FileState::Broken(_) => "broken",
         };
         [file.path.display().to_string(), state.to_owned()]
@@ -102,11 +102,11 @@ fn kept(resources: &SessionResources) -> String {
 
 /// Shows how the policy would judge a command.
 pub(super) fn explanation(command: &str, explanation: &Explanation) -> String {
-    let verdict = explanation.stance.as_str();
+    let verdict = explanation.effect.as_str();
     let rows = explanation.steps.iter().map(|step| {
         let change = step.change.clone().unwrap_or_default();
         [
-            step.stance.as_str().to_owned(),
+            step.effect.as_str().to_owned(),
             step.what.clone(),
             step.reason.clone(),
             change,
@@ -139,7 +139,7 @@ pub(super) fn calls(calls: &[CallRow]) -> String {
 
 /// Shows how often each tool was called and how its calls ended.
 pub(super) fn stats(stats: &Stats) -> String {
-    let row = |group: &Group| {
+    let row = |group: &StatsGroup| {
         let success = group
             .success_rate()
             .map_or("-".to_owned(), |rate| format!("{:.0} %", rate * 100.0));

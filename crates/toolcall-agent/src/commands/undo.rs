@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toolcall::CallId;
 use toolcall_acp::service::ServiceError;
-use toolcall_history::{Filter, UndoError, UndoResult};
+use toolcall_history::{CallFilter, UndoError, UndoResult};
 
 use crate::markdown::code;
 use crate::session::AgentSession;
@@ -14,9 +14,9 @@ use crate::session::AgentSession;
 pub(super) async fn run(session: &AgentSession, name: &str) -> Result<String, ServiceError> {
     let host = session.resources.host();
     let id = session.id().clone();
-    let filter = Filter {
+    let filter = CallFilter {
         session: Some(id.clone()),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     let calls = session.history.read(move |archive| archive.calls(&filter));
     let calls = calls.await?.into_iter().map(|call| call.id);
@@ -25,13 +25,13 @@ pub(super) async fn run(session: &AgentSession, name: &str) -> Result<String, Se
         .collect();
     if named.is_empty() && !name.is_empty() {
         let why = format!("there is no call `{name}` in this session; `/history` lists them");
-        return Err(ServiceError::Wrong(why));
+        return Err(ServiceError::InvalidParams(why));
     }
     for call in named {
         let (wanted, id) = (id.clone(), call.clone());
         let kept = session
             .history
-            .read(move |archive| Ok(archive.kept_for_undo(&wanted, &id)));
+            .read(move |archive| Ok(archive.undo_content(&wanted, &id)));
         let kept = match kept.await? {
             Err(UndoError::NotKept) if name.is_empty() => continue,
             kept => kept.map_err(|error| refused(&error))?,
@@ -43,18 +43,18 @@ pub(super) async fn run(session: &AgentSession, name: &str) -> Result<String, Se
         }
         let undone = plan.carry_out(&*host).await;
         let undone = undone.map_err(|error| refused(&error))?;
-        return Ok(told(&call, &undone, session.resources.cwd()));
+        return Ok(summary(&call, &undone, session.resources.cwd()));
     }
-    Err(ServiceError::Wrong(
+    Err(ServiceError::InvalidParams(
         "there is nothing to undo in this session".to_owned(),
     ))
 }
 
 fn refused(error: &UndoError) -> ServiceError {
-    ServiceError::Wrong(error.to_string())
+    ServiceError::InvalidParams(error.to_string())
 }
 
-fn told(call: &CallId, undone: &UndoResult, cwd: &Path) -> String {
+fn summary(call: &CallId, undone: &UndoResult, cwd: &Path) -> String {
     let line = |path: &PathBuf, how: &str| {
         let path = path.strip_prefix(cwd).unwrap_or(path);
         format!("- {} {how}\n", code(&path.to_string_lossy()))

@@ -2,7 +2,7 @@
 //! What single calls look like is told elsewhere; here it is who hears what, when, and what is left.
 
 mod choices;
+mod errors;
 mod keeping;
 mod stage;
 mod talking;
-mod trouble;

@@ -117,7 +117,7 @@ pub(super) const KEYS: [ConfigKey; 11] = [
         accepts: "\"go-on\" or \"refuse\"",
         example: r#""refuse""#,
         set: |settings, given| {
-            let all = [OnFailure::GoOn, OnFailure::Refuse];
+            let all = [OnFailure::RunUnrecorded, OnFailure::Refuse];
             settings.history.on_failure = given.one_of(&all, on_failure)?;
             Some(())
         },
@@ -217,7 +217,7 @@ fn durability(durability: Durability) -> &'static str {
 
 fn on_failure(on_failure: OnFailure) -> &'static str {
     match on_failure {
-        OnFailure::GoOn => "go-on",
+        OnFailure::RunUnrecorded => "go-on",
         OnFailure::Refuse => "refuse",
     }
 }

@@ -103,7 +103,7 @@ impl Default for HistoryOptions {
             durability: Durability::default(),
             contents: KeepContent::default(),
             // A warning interrupts the user's work less than refused calls.
-            on_failure: OnFailure::GoOn,
+            on_failure: OnFailure::RunUnrecorded,
             undo_days: match KeepUndo::default() {
                 KeepUndo::For(time) => time.as_secs() / SECONDS_PER_DAY,
                 KeepUndo::No => 0,

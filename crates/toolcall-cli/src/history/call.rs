@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use toolcall::text::{clean_block, duration};
-use toolcall::{Change, Content, Effect, Input, ToolCall, replay};
+use toolcall::{Content, Effect, FileChange, Input, ToolCall, replay};
 use toolcall_history::{CallHistory, QuestionRow, UndoState};
 
 use super::find::{self, full_name};
@@ -271,11 +271,11 @@ fn change_json(content: &Content) -> Option<Value> {
         }
     };
     Some(match &edit.change {
-        Change::Added { after } => json!({"creates": path, "after": body(after)}),
-        Change::Modified { before, after } => {
+        FileChange::Added { after } => json!({"creates": path, "after": body(after)}),
+        FileChange::Modified { before, after } => {
             json!({"changes": path, "before": body(before), "after": body(after)})
         }
-        Change::Deleted { before } => json!({"deletes": path, "before": body(before)}),
-        Change::Moved { to } => json!({"moves": path, "to": to.to_string_lossy()}),
+        FileChange::Deleted { before } => json!({"deletes": path, "before": body(before)}),
+        FileChange::Moved { to } => json!({"moves": path, "to": to.to_string_lossy()}),
     })
 }

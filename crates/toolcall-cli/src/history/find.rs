@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use toolcall::{CallId, Kind, SessionId};
-use toolcall_history::{Archive, CallRow, Filter, SessionRow};
+use toolcall_history::{Archive, CallFilter, CallRow, SessionRow};
 
 use crate::args::{CallFilterArgs, CallSelector};
 use crate::view::one_line;
@@ -90,7 +90,7 @@ fn calls_named(
     name: &str,
 ) -> anyhow::Result<Vec<CallRow>> {
     if name == LAST {
-        let latest = Filter {
+        let latest = CallFilter {
             limit: Some(1),
             ..all_calls(session)
         };
@@ -114,11 +114,11 @@ fn calls_named(
     Ok(with_id(calls, name, |call| call.id.as_str()))
 }
 
-fn all_calls(session: Option<&SessionId>) -> Filter {
-    Filter {
+fn all_calls(session: Option<&SessionId>) -> CallFilter {
+    CallFilter {
         session: session.cloned(),
         limit: Some(usize::MAX),
-        ..Filter::default()
+        ..CallFilter::default()
     }
 }
 
@@ -177,9 +177,9 @@ fn shorten(ids: &[&str]) -> Vec<String> {
 }
 
 /// Returns the filter options of the command line as a filter of the history.
-pub(super) fn filter(args: &CallFilterArgs, session: Option<&SessionId>) -> Filter {
+pub(super) fn filter(args: &CallFilterArgs, session: Option<&SessionId>) -> CallFilter {
     let named = |kind: &Kind| Some(kind.as_str()) == args.kind.as_deref();
-    Filter {
+    CallFilter {
         session: session.cloned(),
         tool: args.tool.clone(),
         kind: Kind::ALL.into_iter().find(named),

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use toolcall::SessionId;
 use toolcall::text::duration;
-use toolcall_history::{Archive, CallRow, Filter, SessionRow};
+use toolcall_history::{Archive, CallFilter, CallRow, SessionRow};
 
 use super::find::{filter, filters_calls, short_ids};
 use super::show::call_json;
@@ -66,7 +66,7 @@ fn listed(archive: &Archive, filter_args: &CallFilterArgs) -> anyhow::Result<Vec
         if listed.len() == limit {
             break;
         }
-        let calls = archive.calls(&Filter {
+        let calls = archive.calls(&CallFilter {
             limit: Some(usize::MAX),
             ..filter(filter_args, Some(&session.id))
         })?;
@@ -173,7 +173,7 @@ pub(super) fn session_json(session: &SessionRow, calls: &[CallRow]) -> Value {
 /// Lists calls of every session.
 pub(super) fn calls(args: &HistorySearchArgs) -> anyhow::Result<ExitCode> {
     let archive = open()?;
-    let found = archive.calls(&Filter {
+    let found = archive.calls(&CallFilter {
         limit: Some(args.filter.limit.unwrap_or(DEFAULT_CALLS)),
         ..filter(&args.filter, None)
     })?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolcall::text::duration;
 use toolcall::{Effect, Timestamp};
 use toolcall_history::{
-    Archive, CallRow, Filter, HistoryError, SessionEvent, SessionFacts, SessionRow, Speaker,
+    Archive, CallFilter, CallRow, HistoryError, SessionEvent, SessionFacts, SessionRow, Speaker,
 };
 
 use super::find::{self, filter};
@@ -22,7 +22,7 @@ use crate::view::{BOLD, DIM, Timeline, fit, one_line, paint, width};
 pub(super) fn run(args: &HistoryShowArgs) -> anyhow::Result<ExitCode> {
     let archive = open()?;
     let session = find::session(&archive, &args.session)?;
-    let mut calls = archive.calls(&Filter {
+    let mut calls = archive.calls(&CallFilter {
         limit: Some(args.filter.limit.unwrap_or(usize::MAX)),
         ..filter(&args.filter, Some(&session.id))
     })?;
@@ -44,10 +44,10 @@ pub(crate) fn timeline(archive: &Archive) -> Result<Vec<String>, HistoryError> {
     let Some(session) = archive.sessions()?.into_iter().next() else {
         return Ok(Vec::new());
     };
-    let mut calls = archive.calls(&Filter {
+    let mut calls = archive.calls(&CallFilter {
         session: Some(session.id.clone()),
         limit: Some(usize::MAX),
-        ..Filter::default()
+        ..CallFilter::default()
     })?;
     calls.reverse();
     Ok(body(&session, &calls, &[]))

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
-use toolcall::{Change, Content};
+use toolcall::{Content, FileChange};
 use toolcall_history::{Archive, CallRow, UndoResult};
 use toolcall_tools::{Toolset, ToolsetConfig};
 
@@ -23,7 +23,7 @@ pub(super) async fn run(args: &HistoryUndoArgs) -> anyhow::Result<ExitCode> {
     refuse_inside_tool_call("history undo")?;
     let archive = open()?;
     let call = find::call(&archive, &args.selector)?;
-    let kept = archive.kept_for_undo(&call.session, &call.id)?;
+    let kept = archive.undo_content(&call.session, &call.id)?;
     let toolset = toolset(&archive, &call)?;
     let host = toolset.host();
     let plan = kept.look(&*host).await?;
@@ -135,9 +135,9 @@ fn change_json(content: &Content) -> Option<Value> {
     let edit = content.as_edit()?;
     let path = edit.path.to_string_lossy();
     Some(match &edit.change {
-        Change::Added { .. } => json!({"creates": path}),
-        Change::Modified { .. } => json!({"changes": path}),
-        Change::Deleted { .. } => json!({"deletes": path}),
-        Change::Moved { to } => json!({"moves": path, "to": to.to_string_lossy()}),
+        FileChange::Added { .. } => json!({"creates": path}),
+        FileChange::Modified { .. } => json!({"changes": path}),
+        FileChange::Deleted { .. } => json!({"deletes": path}),
+        FileChange::Moved { to } => json!({"moves": path, "to": to.to_string_lossy()}),
     })
 }

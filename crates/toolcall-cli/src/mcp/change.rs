@@ -17,7 +17,7 @@ use toolcall_tools::mcp::{
 use crate::args::{McpAddArgs, McpRemoveArgs};
 use crate::environment::{UserEnvironment, refuse_inside_tool_call};
 use crate::view::one_line;
-use toolcall_agent::own_file;
+use toolcall_agent::user_servers_file;
 
 /// Adds a server.
 pub(crate) fn add(args: &McpAddArgs) -> anyhow::Result<ExitCode> {
@@ -29,7 +29,7 @@ pub(crate) fn add(args: &McpAddArgs) -> anyhow::Result<ExitCode> {
             one_line(&args.name)
         );
     }
-    let file = own_file(&UserEnvironment::from_env()?.dirs);
+    let file = user_servers_file(&UserEnvironment::from_env()?.dirs);
     let changed = add_server(&read(&file)?, &server).with_context(|| not_changed(&file))?;
     write(&file, &changed)?;
     let (name, path) = (&server.name, one_line(&file.to_string_lossy()));
@@ -45,7 +45,10 @@ pub(crate) fn add(args: &McpAddArgs) -> anyhow::Result<ExitCode> {
 /// Removes a server.
 pub(crate) fn remove(args: &McpRemoveArgs) -> anyhow::Result<ExitCode> {
     refuse_inside_tool_call("mcp remove")?;
-    let (name, file) = (&args.name, own_file(&UserEnvironment::from_env()?.dirs));
+    let (name, file) = (
+        &args.name,
+        user_servers_file(&UserEnvironment::from_env()?.dirs),
+    );
     let changed = remove_server(&read(&file)?, name).with_context(|| not_changed(&file))?;
     let path = one_line(&file.to_string_lossy());
     let Some(changed) = changed else {

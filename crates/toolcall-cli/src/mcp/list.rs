@@ -10,7 +10,7 @@ use crate::context::working_directory;
 use crate::environment::UserEnvironment;
 use crate::screen;
 use crate::view::{ATTENTION, BOLD, DIM, one_line, paint, width, wrap};
-use toolcall_agent::{ConfiguredServer, ConfiguredServers, ServerTrust, own_file};
+use toolcall_agent::{ConfiguredServer, ConfiguredServers, ServerTrust, user_servers_file};
 
 /// Lists the servers.
 pub(crate) fn run(args: &McpScopeArgs) -> anyhow::Result<ExitCode> {
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &McpScopeArgs) -> anyhow::Result<ExitCode> {
             screen.line(&line);
         });
         if configured.servers.is_empty() {
-            let file = own_file(&user.dirs);
+            let file = user_servers_file(&user.dirs);
             screen
                 .line("no servers are configured; `toolcall mcp add NAME -- COMMAND` adds one to");
             screen.line(&one_line(&file.to_string_lossy()));

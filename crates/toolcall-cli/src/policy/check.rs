@@ -83,7 +83,7 @@ fn read_file(file: &Path, user: &UserEnvironment) -> PolicyFile {
         path: file.to_owned(),
         scope: LayerSource::Flags,
         state: match parsed {
-            Ok(layer) => FileState::Holds(layer),
+            Ok(layer) => FileState::Active(layer),
             Err(error) => FileState::Broken(error),
         },
     }
@@ -93,10 +93,10 @@ fn line(file: &PolicyFile) -> String {
     let path = one_line(&file.path.to_string_lossy());
     match &file.state {
         FileState::Absent => paint(DIM, &format!("none      {path}")),
-        FileState::Holds(layer) => {
+        FileState::Active(layer) => {
             format!("{}  {path}, {}", paint(GOOD, "good    "), rules(layer))
         }
-        FileState::OnlyTightens(layer) => format!(
+        FileState::Untrusted(layer) => format!(
             "{}  {path}, {}; not trusted, so its allow rules do not apply (`toolcall trust`)",
             paint(GOOD, "good    "),
             rules(layer)
@@ -116,10 +116,10 @@ fn as_json(file: &PolicyFile) -> Value {
     let path = file.path.to_string_lossy();
     match &file.state {
         FileState::Absent => json!({"file": path, "state": "absent"}),
-        FileState::Holds(layer) => {
+        FileState::Active(layer) => {
             json!({"file": path, "state": "good", "rules": layer.rules().len()})
         }
-        FileState::OnlyTightens(layer) => {
+        FileState::Untrusted(layer) => {
             json!({"file": path, "state": "untrusted", "rules": layer.rules().len()})
         }
         FileState::Broken(error) => json!({

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 use toolcall::{Command, Ending, Prepared, Reading, ToolRequest};
-use toolcall_policy::{Explanation, Step};
+use toolcall_policy::{Explanation, ExplanationStep};
 
 use super::effect_label;
 use crate::args::PolicyExplainArgs;
@@ -25,7 +25,7 @@ pub(crate) async fn run(
     if let Some(tool) = &args.tool {
         context.tools_for(tool).await;
     }
-    let rehearsed = context.engine().build().rehearse(request).await;
+    let rehearsed = context.engine().build().dry_run(request).await;
     context.close().await;
     let (screen, output) = screen::open()?;
     let is_json = args.scope.json;
@@ -66,7 +66,7 @@ fn show(screen: &Screen, prepared: &Prepared, explanation: &Explanation) {
     let title = one_line(&prepared.intent.title);
     screen.line(&format!(
         "{} {}",
-        effect_label(explanation.stance),
+        effect_label(explanation.effect),
         paint(BOLD, &title)
     ));
     show_indented(screen, &because(&explanation.reason, &explanation.rule));
@@ -97,10 +97,10 @@ pub(super) fn because(reason: &str, rule: &str) -> String {
     }
 }
 
-fn show_step(screen: &Screen, step: &Step) {
+fn show_step(screen: &Screen, step: &ExplanationStep) {
     screen.line(&format!(
         "{} {}",
-        effect_label(step.stance),
+        effect_label(step.effect),
         one_line(&step.what)
     ));
     for line in wrap(&because(&step.reason, &step.rule), width()) {
@@ -151,7 +151,7 @@ fn as_json(prepared: &Prepared, explanation: &Explanation, mode: &str) -> Value 
     let steps = explanation.steps.iter().map(|step| {
         json!({
             "what": step.what,
-            "verdict": step.stance.as_str(),
+            "verdict": step.effect.as_str(),
             "rule": step.rule,
             "reason": step.reason,
             "change": step.change,
@@ -165,7 +165,7 @@ fn as_json(prepared: &Prepared, explanation: &Explanation, mode: &str) -> Value 
         "tool": &*prepared.intent.tool.name,
         "title": prepared.intent.title,
         "mode": mode,
-        "verdict": explanation.stance.as_str(),
+        "verdict": explanation.effect.as_str(),
         "rule": explanation.rule,
         "reason": explanation.reason,
         "reading": prepared.intent.commands().map(reading_json).collect::<Vec<_>>(),

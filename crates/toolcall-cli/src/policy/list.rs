@@ -93,15 +93,15 @@ fn show_file(screen: &Screen, file: &PolicyFile) {
         }
         // The error is shown above.
         FileState::Broken(_) => return,
-        FileState::Holds(layer) => (layer, ""),
-        FileState::OnlyTightens(layer) => (layer, " (not trusted: its allow rules do not apply)"),
+        FileState::Active(layer) => (layer, ""),
+        FileState::Untrusted(layer) => (layer, " (not trusted: its allow rules do not apply)"),
     };
     screen.line("");
     screen.line(&format!("{path}{}", paint(ATTENTION, note)));
     for rule in layer.rules() {
         screen.line(&format!(
             "  {} {}",
-            effect_label(rule.stance()),
+            effect_label(rule.effect()),
             one_line(&rule.text())
         ));
     }
@@ -128,8 +128,8 @@ fn show_remembered(screen: &Screen, remembered: &[RememberedRule]) {
 fn file_json(file: &PolicyFile) -> Value {
     let (state, layer) = match &file.state {
         FileState::Absent => ("absent", None),
-        FileState::Holds(layer) => ("good", Some(layer)),
-        FileState::OnlyTightens(layer) => ("untrusted", Some(layer)),
+        FileState::Active(layer) => ("good", Some(layer)),
+        FileState::Untrusted(layer) => ("untrusted", Some(layer)),
         FileState::Broken(_) => ("broken", None),
     };
     let rules: Vec<Value> = layer
@@ -141,7 +141,7 @@ fn file_json(file: &PolicyFile) -> Value {
 }
 
 fn rule_json(rule: &PolicyRule) -> Value {
-    json!({"effect": rule.stance().as_str(), "rule": rule.text()})
+    json!({"effect": rule.effect().as_str(), "rule": rule.text()})
 }
 
 fn remembered_json(rule: &RememberedRule) -> Value {

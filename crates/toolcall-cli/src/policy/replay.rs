@@ -11,7 +11,7 @@ use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 use toolcall::Effect;
 use toolcall_history::{ExportLine, MASK, SessionEvent};
-use toolcall_policy::replay::{CallName, JudgedCall, PolicyReplay, Replayed};
+use toolcall_policy::replay::{CallName, JudgedCall, PolicyReplay, ReplayResult};
 use toolcall_policy::{PolicyStoreConfig, RuleEffect};
 
 use super::effect_label;
@@ -78,7 +78,7 @@ fn add_line(exported: ExportLine, replay: &mut PolicyReplay) -> anyhow::Result<(
     Ok(())
 }
 
-fn lines(replayed: &Replayed) -> Vec<String> {
+fn lines(replayed: &ReplayResult) -> Vec<String> {
     let (judged, different) = (replayed.judged.len(), replayed.different().count());
     let same = judged - different;
     let mut lines = vec![format!(
@@ -133,7 +133,7 @@ fn call_label(name: &CallName, room: usize) -> String {
     format!("{} {}", paint(BOLD, &id), text.trim_end())
 }
 
-fn changes(replayed: &Replayed) -> BTreeMap<(&'static str, &'static str), usize> {
+fn changes(replayed: &ReplayResult) -> BTreeMap<(&'static str, &'static str), usize> {
     let mut changes = BTreeMap::new();
     for judged in replayed.different() {
         let change = (judged.was.as_str(), judged.would.as_str());
@@ -142,7 +142,7 @@ fn changes(replayed: &Replayed) -> BTreeMap<(&'static str, &'static str), usize>
     changes
 }
 
-fn as_json(replayed: &Replayed) -> Value {
+fn as_json(replayed: &ReplayResult) -> Value {
     let changes = changes(replayed).into_iter();
     let changes =
         changes.map(|((was, would), calls)| json!({"was": was, "would": would, "calls": calls}));

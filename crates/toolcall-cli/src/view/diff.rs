@@ -6,7 +6,7 @@ use std::time::Duration;
 use anstyle::Style;
 use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
 use toolcall::text::clean_block;
-use toolcall::{Change, Content, FileBody, FileEdit};
+use toolcall::{Content, FileBody, FileChange, FileEdit};
 
 use super::style::{BAD, DIM, GOOD, paint};
 use super::{INDENT, one_line, pluralize, wrap};
@@ -36,17 +36,17 @@ fn edit_lines(edit: &FileEdit, width: usize) -> Vec<String> {
         head.into_iter().chain(lines).collect()
     };
     match &edit.change {
-        Change::Added { after } => headed("creates", body_lines("", text(after), width)),
-        Change::Modified { before, after } => {
+        FileChange::Added { after } => headed("creates", body_lines("", text(after), width)),
+        FileChange::Modified { before, after } => {
             headed("changes", body_lines(text(before), text(after), width))
         }
-        Change::Deleted { before } => match before {
+        FileChange::Deleted { before } => match before {
             FileBody::Text(before) => headed("deletes", body_lines(before, "", width)),
             FileBody::Binary { .. } | FileBody::Folder { .. } => {
                 wrap(&format!("deletes {path} ({})", before.summary()), width)
             }
         },
-        Change::Moved { to } => {
+        FileChange::Moved { to } => {
             let to = one_line(&to.to_string_lossy());
             wrap(&format!("moves {path} to {to}"), width)
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 use tokio::io::{duplex, split};
 use toolcall::{EngineBuilder, SessionContext, ToolRequest};
-use toolcall_acp::transport::{Limits, connect};
+use toolcall_acp::transport::{ConnectionLimits, connect};
 use toolcall_acp::{ClientConnection, Prompt, SimpleAgent, StopReason, serve};
 use toolcall_testkit::client::{Client, Side, asks_permission, updates};
 
@@ -33,7 +33,7 @@ impl Wire {
         let answer = move |prompt: Arc<Prompt>, _| one_after_the_other(prompt, calls.clone());
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(near);
-        let (peer, transport) = connect(reader, writer, Limits::default());
+        let (peer, transport) = connect(reader, writer, ConnectionLimits::default());
         let connection = ClientConnection::new(peer);
         let agent = Arc::new(SimpleAgent::new(connection.clone(), open, answer));
         let agent = tokio::spawn(serve(connection, transport, agent));

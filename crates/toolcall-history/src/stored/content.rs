@@ -251,17 +251,17 @@ impl StoredLink {
 impl StoredFileEdit {
     fn encode(edit: &toolcall::FileEdit, encoder: &mut Encoder<'_>) -> Self {
         let change = match &edit.change {
-            toolcall::Change::Added { after } => StoredChange::Added {
+            toolcall::FileChange::Added { after } => StoredChange::Added {
                 after: StoredFileBody::encode(after, encoder),
             },
-            toolcall::Change::Modified { before, after } => StoredChange::Modified {
+            toolcall::FileChange::Modified { before, after } => StoredChange::Modified {
                 before: StoredFileBody::encode(before, encoder),
                 after: StoredFileBody::encode(after, encoder),
             },
-            toolcall::Change::Deleted { before } => StoredChange::Deleted {
+            toolcall::FileChange::Deleted { before } => StoredChange::Deleted {
                 before: StoredFileBody::encode(before, encoder),
             },
-            toolcall::Change::Moved { to } => StoredChange::Moved {
+            toolcall::FileChange::Moved { to } => StoredChange::Moved {
                 to: encoder.path(to),
             },
         };
@@ -273,17 +273,17 @@ impl StoredFileEdit {
 
     fn decode(self, blobs: &dyn BlobSource) -> Result<toolcall::FileEdit, DecodeError> {
         let change = match self.change {
-            StoredChange::Added { after } => toolcall::Change::Added {
+            StoredChange::Added { after } => toolcall::FileChange::Added {
                 after: after.decode(blobs)?,
             },
-            StoredChange::Modified { before, after } => toolcall::Change::Modified {
+            StoredChange::Modified { before, after } => toolcall::FileChange::Modified {
                 before: before.decode(blobs)?,
                 after: after.decode(blobs)?,
             },
-            StoredChange::Deleted { before } => toolcall::Change::Deleted {
+            StoredChange::Deleted { before } => toolcall::FileChange::Deleted {
                 before: before.decode(blobs)?,
             },
-            StoredChange::Moved { to } => toolcall::Change::Moved { to },
+            StoredChange::Moved { to } => toolcall::FileChange::Moved { to },
         };
         Ok(toolcall::FileEdit {
             path: self.path,

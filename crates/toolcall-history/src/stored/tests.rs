@@ -87,15 +87,15 @@ fn bodies() -> Vec<FileBody> {
 fn contents() -> Vec<Content> {
     let edits = bodies().into_iter().flat_map(|body| {
         [
-            Change::Added {
+            FileChange::Added {
                 after: body.clone(),
             },
-            Change::Modified {
+            FileChange::Modified {
                 before: body.clone(),
                 after: FileBody::Text("".into()),
             },
-            Change::Deleted { before: body },
-            Change::Moved { to: "/b".into() },
+            FileChange::Deleted { before: body },
+            FileChange::Moved { to: "/b".into() },
         ]
     });
     let edits = edits.map(|change| {

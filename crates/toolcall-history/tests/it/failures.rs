@@ -81,7 +81,7 @@ fn on_a_full_disk_calls_go_on_if_that_is_wanted_and_the_gap_is_kept() {
     let (files, log) = (TestHistory::default(), StatusLog::default());
     let limited = HistoryConfig {
         max_file_bytes: SMALL,
-        ..log.settings(OnFailure::GoOn)
+        ..log.settings(OnFailure::RunUnrecorded)
     };
     let history = files.open_with(limited);
     let (result, _) = fill(&history);
@@ -121,7 +121,7 @@ async fn call_until_full(on_failure: OnFailure) -> (Ending, usize) {
         let outcome = engine.turn().call(request).await.await;
         let is_over = match on_failure {
             OnFailure::Refuse => !outcome.ending().is_success(),
-            OnFailure::GoOn => history.health().trouble.is_some(),
+            OnFailure::RunUnrecorded => history.health().trouble.is_some(),
         };
         if is_over {
             return (
@@ -149,7 +149,7 @@ async fn no_tool_starts_whose_decision_cannot_be_kept() {
     let (ending, runs) = call_until_full(OnFailure::Refuse).await;
     let reason = format!("the history could not be used: {FULL}");
     assert_eq!((ending, runs), (Ending::failed(reason), 0));
-    let went_on = call_until_full(OnFailure::GoOn).await;
+    let went_on = call_until_full(OnFailure::RunUnrecorded).await;
     assert_eq!(went_on, (Ending::Completed, 1));
 }
 
@@ -184,7 +184,7 @@ fn where_there_can_be_no_file_nothing_is_opened() {
     );
 
     let log = StatusLog::default();
-    let history = History::open(&path, log.settings(OnFailure::GoOn));
+    let history = History::open(&path, log.settings(OnFailure::RunUnrecorded));
     let history = Arc::new(history.expect("calls go on"));
     let journal = journal(&session(), &history);
     let [decision, ending] = whole_call(&journal, &CallId::new("call"));
@@ -284,7 +284,7 @@ fn a_newer_version_is_refused_with_a_clear_message() {
     let files = TestHistory::default();
     drop(files.open());
     change(&files, "PRAGMA user_version = 99");
-    for on_failure in [OnFailure::Refuse, OnFailure::GoOn] {
+    for on_failure in [OnFailure::Refuse, OnFailure::RunUnrecorded] {
         let settings = HistoryConfig {
             on_failure,
             ..settings()

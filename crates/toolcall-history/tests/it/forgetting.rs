@@ -2,7 +2,7 @@
 //! It searches the bytes of the files, not the tables.
 
 use toolcall::{CallId, Ending, FileEdit, Intent, Journal, Kind, SessionId, Timestamp};
-use toolcall_history::{Filter, Pruned};
+use toolcall_history::{CallFilter, Pruned};
 use toolcall_testkit::clock::TestClock;
 
 use crate::setup::{TestHistory, begin, clock, finished, wait, write};
@@ -50,9 +50,9 @@ fn a_forgotten_session_is_gone_from_every_file() {
     let archive = history.archive().expect("an archive");
     assert_eq!(archive.verify().map(|verified| verified.sessions), Ok(20));
     assert_eq!(archive.integrity(), Ok(()));
-    let word = Filter {
+    let word = CallFilter {
         text: Some("unmistakable".into()),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     assert_eq!(archive.calls(&word), Ok(Vec::new()));
 }

@@ -100,7 +100,7 @@ async fn an_edit_of_an_older_history_is_undone() {
     let files = older();
     let content = files
         .archive()
-        .kept_for_undo(&session(), &CallId::new("call-7"));
+        .undo_content(&session(), &CallId::new("call-7"));
     let undone = content
         .expect("it is stored")
         .restore(&host)

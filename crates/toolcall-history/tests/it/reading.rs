@@ -12,7 +12,7 @@ use toolcall::{
     SessionId, Ticket, Timestamp,
 };
 use toolcall_history::{
-    Archive, ExportLine, ExportScope, Filter, SessionEvent, SessionFacts, Speaker,
+    Archive, CallFilter, ExportLine, ExportScope, SessionEvent, SessionFacts, Speaker,
 };
 
 use crate::setup::{TestHistory, announced, clock, decided, finished, session, write};
@@ -27,7 +27,7 @@ fn recorded_session() -> (TestHistory, Arc<toolcall_history::History>) {
         cwd: "/work".into(),
         ..SessionFacts::default()
     };
-    drop(history.tell(&session(), SessionEvent::Opened(facts)));
+    drop(history.record(&session(), SessionEvent::Opened(facts)));
     let journal = Journal::new(session())
         .with_clock(clock())
         .with_store(history.clone());
@@ -102,7 +102,7 @@ fn denied(journal: &Journal) {
     write(journal, &id, finished(Ending::denied("never"), ()));
 }
 
-fn ids(archive: &Archive, filter: Filter) -> Vec<String> {
+fn ids(archive: &Archive, filter: CallFilter) -> Vec<String> {
     let calls = archive.calls(&filter).expect("calls");
     calls.iter().map(|call| call.id.to_string()).collect()
 }
@@ -111,48 +111,48 @@ fn ids(archive: &Archive, filter: Filter) -> Vec<String> {
 fn calls_are_found_by_every_filter() {
     let (_files, history) = recorded_session();
     let archive = history.archive().expect("an archive");
-    let find = |filter: Filter| ids(&archive, filter);
-    assert_eq!(find(Filter::default()), ["open", "rm", "edit", "read"]);
-    let by_tool = |tool: &str| Filter {
+    let find = |filter: CallFilter| ids(&archive, filter);
+    assert_eq!(find(CallFilter::default()), ["open", "rm", "edit", "read"]);
+    let by_tool = |tool: &str| CallFilter {
         tool: Some(tool.into()),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     assert_eq!(find(by_tool("edit_file")), ["edit"]);
     assert_eq!(find(by_tool("nothing")), [] as [&str; 0]);
-    let by_kind = Filter {
+    let by_kind = CallFilter {
         kind: Some(Kind::Execute),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     assert_eq!(find(by_kind), ["rm"]);
-    let by_status = |status: &str| Filter {
+    let by_status = |status: &str| CallFilter {
         status: Some(status.into()),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     assert_eq!(find(by_status("denied")), ["rm"]);
     assert_eq!(find(by_status("announced")), ["open"]);
-    let by_path = |path: &str| Filter {
+    let by_path = |path: &str| CallFilter {
         path: Some(path.into()),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     assert_eq!(find(by_path("/work/src/lib.rs")), ["edit"]);
     assert_eq!(find(by_path("/work/src")), ["edit", "read"]);
     assert_eq!(find(by_path("/work/sr")), [] as [&str; 0]);
-    let by_text = |text: &str| Filter {
+    let by_text = |text: &str| CallFilter {
         text: Some(text.into()),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     assert_eq!(find(by_text("crab")), ["read"]);
     assert_eq!(find(by_text("main crab")), ["read"]);
     assert_eq!(find(by_text("crab \"OR\" lib")), [] as [&str; 0]);
     assert_eq!(find(by_text("\" AND (")), [] as [&str; 0]);
-    let by_session = Filter {
+    let by_session = CallFilter {
         session: Some(SessionId::new("another")),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     assert_eq!(find(by_session), [] as [&str; 0]);
-    let two = Filter {
+    let two = CallFilter {
         limit: Some(2),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     assert_eq!(find(two), ["open", "rm"]);
 }
@@ -161,15 +161,15 @@ fn calls_are_found_by_every_filter() {
 fn calls_are_found_by_time() {
     let (_files, history) = recorded_session();
     let archive = history.archive().expect("an archive");
-    let edit = &archive.calls(&Filter::default()).expect("calls")[2];
-    let from = Filter {
+    let edit = &archive.calls(&CallFilter::default()).expect("calls")[2];
+    let from = CallFilter {
         from: Some(edit.announced),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     assert_eq!(ids(&archive, from), ["open", "rm", "edit"]);
-    let until = Filter {
+    let until = CallFilter {
         until: Some(edit.announced),
-        ..Filter::default()
+        ..CallFilter::default()
     };
     assert_eq!(ids(&archive, until), ["read"]);
 }
@@ -241,7 +241,7 @@ fn sessions_are_returned_with_their_turns_messages_and_plans() {
         },
     ];
     for event in &events {
-        drop(history.tell(&session(), event.clone()));
+        drop(history.record(&session(), event.clone()));
     }
     let archive = history.archive().expect("an archive");
     let events_read = archive.session_events(&session()).expect("events");
@@ -267,7 +267,7 @@ fn an_export_has_one_line_a_record_with_every_text_in_its_place() {
         by: Speaker::Agent,
         text: long.as_str().into(),
     };
-    drop(history.tell(&session(), said));
+    drop(history.record(&session(), said));
     let archive = history.archive().expect("an archive");
     let mut out = Vec::new();
     let extent = ExportScope::Session(session());

@@ -11,8 +11,8 @@ use toolcall::{
     Resource, ResourceBody, Restatement, Rule, RuleName, Sketch, Store, Ticket, ToolResult, Touch,
 };
 use toolcall_history::{
-    ExportScope, Filter, History, HistoryConfig, KeepContent, KeepUndo, SessionEvent, SessionFacts,
-    Speaker,
+    CallFilter, ExportScope, History, HistoryConfig, KeepContent, KeepUndo, SessionEvent,
+    SessionFacts, Speaker,
 };
 
 use crate::setup::{TestHistory, announced, decided, journal, session, settings, write};
@@ -286,7 +286,7 @@ fn store_everywhere(history: &History, text: &str, number: usize) {
         cwd: format!("/work/{text}").into(),
     };
     for by in [Speaker::Person, Speaker::Agent, Speaker::Thought] {
-        drop(history.tell(
+        drop(history.record(
             &session(),
             SessionEvent::Said {
                 by,
@@ -294,8 +294,8 @@ fn store_everywhere(history: &History, text: &str, number: usize) {
             },
         ));
     }
-    drop(history.tell(&session(), SessionEvent::Opened(facts)));
-    drop(history.tell(&session(), SessionEvent::TurnEnded { stop: text.into() }));
+    drop(history.record(&session(), SessionEvent::Opened(facts)));
+    drop(history.record(&session(), SessionEvent::TurnEnded { stop: text.into() }));
     history.flush().expect("it is written");
 }
 
@@ -378,11 +378,11 @@ fn without_contents_no_word_of_an_input_or_an_output_is_kept() {
         by: Speaker::Person,
         text: word.into(),
     };
-    drop(history.tell(&session(), said));
+    drop(history.record(&session(), said));
     history.flush().expect("it is written");
     assert!(!files.holds(word));
     let archive = history.archive().expect("an archive");
-    let calls = archive.calls(&Filter::default()).expect("calls");
+    let calls = archive.calls(&CallFilter::default()).expect("calls");
     let [call] = &*calls else {
         panic!("one call: {calls:?}");
     };

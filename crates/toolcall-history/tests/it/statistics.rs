@@ -13,7 +13,7 @@ use toolcall::{
     Question, QuestionId, Record, Remembered, RuleName, SessionId, Store, Timestamp, ToolCall,
     replay,
 };
-use toolcall_history::{Group, Percentiles, Period, SessionEvent, SessionFacts};
+use toolcall_history::{Percentiles, SessionEvent, SessionFacts, StatsGroup, StatsPeriod};
 
 use crate::setup::{TestHistory, announced, decided, finished};
 
@@ -153,7 +153,7 @@ fn ending(plan: &RandomCall) -> Option<Ending> {
 }
 
 /// Computes the statistics of calls in the simplest way.
-fn naive(name: &str, calls: &[(&str, ToolCall)]) -> Group {
+fn naive(name: &str, calls: &[(&str, ToolCall)]) -> StatsGroup {
     let ended = |wanted: &str| {
         let is = |call: &ToolCall| call.ending().is_some_and(|ending| ending.name() == wanted);
         calls.iter().filter(|(_, call)| is(call)).count() as u64
@@ -169,7 +169,7 @@ fn naive(name: &str, calls: &[(&str, ToolCall)]) -> Group {
         let rank = (percent / 100.0 * times.len() as f64).ceil() as usize;
         times.get(rank.max(1) - 1).copied().unwrap_or_default()
     };
-    Group {
+    StatsGroup {
         name: name.to_owned(),
         calls: calls.len() as u64,
         completed: ended("completed"),
@@ -201,7 +201,7 @@ fn naive(name: &str, calls: &[(&str, ToolCall)]) -> Group {
 fn grouped<'c>(
     calls: &[(&'c str, ToolCall)],
     key: impl Fn(&str, &ToolCall) -> String,
-) -> BTreeMap<String, Group> {
+) -> BTreeMap<String, StatsGroup> {
     let mut groups: BTreeMap<String, Vec<(&'c str, ToolCall)>> = BTreeMap::new();
     for (agent, call) in calls {
         groups
@@ -213,7 +213,7 @@ fn grouped<'c>(
     groups.into_iter().map(group).collect()
 }
 
-fn named(groups: &[Group]) -> BTreeMap<String, Group> {
+fn named(groups: &[StatsGroup]) -> BTreeMap<String, StatsGroup> {
     groups
         .iter()
         .map(|group| (group.name.clone(), group.clone()))
@@ -231,7 +231,7 @@ proptest! {
         for (number, agent) in agents.iter().enumerate() {
             let facts = SessionFacts { agent: (*agent).into(), ..SessionFacts::default() };
             let session = SessionId::new(format!("session-{number}"));
-            drop(history.tell(&session, SessionEvent::Opened(facts)));
+            drop(history.record(&session, SessionEvent::Opened(facts)));
         }
         for (number, plan) in plans.iter().enumerate() {
             for record in records(number, plan) {
@@ -246,7 +246,7 @@ proptest! {
             calls.extend(replay(&records).into_iter().map(|call| (agent, call)));
         }
         prop_assert_eq!(calls.len(), plans.len());
-        let stats = archive.stats(Period::ALL).expect("statistics");
+        let stats = archive.stats(StatsPeriod::ALL).expect("statistics");
         // The duration of an open call ends with its last record.
         prop_assert_eq!(&stats.all, &naive("all", &calls));
         prop_assert_eq!(named(&stats.by_tool), grouped(&calls, |_, call| call.tool().to_string()));
@@ -259,7 +259,7 @@ proptest! {
         };
         prop_assert_eq!(named(&stats.by_day), grouped(&calls, day));
         check_lists(&stats, &calls)?;
-        let half = Period { from: at(0), until: at(200_000_000) };
+        let half = StatsPeriod { from: at(0), until: at(200_000_000) };
         let is_early = |(_, call): &&(&str, ToolCall)| call.announced_at() < half.until;
         let early: Vec<_> = calls.iter().filter(is_early).cloned().collect();
         prop_assert_eq!(archive.stats(half).expect("statistics").all, naive("all", &early));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcall::{
-    CallId, Change, Ending, FileBody, FileEdit, Host, Intent, Journal, Kind, MemoryHost,
+    CallId, Ending, FileBody, FileChange, FileEdit, Host, Intent, Journal, Kind, MemoryHost,
 };
 use toolcall_history::{HistoryConfig, KeepUndo, UndoError, UndoResult, UndoState};
 use toolcall_testkit::clock::TestClock;
@@ -42,7 +42,7 @@ async fn make(journal: &Journal, host: &MemoryHost, edits: &[FileEdit]) {
 fn undo_content(files: &TestHistory) -> Result<toolcall_history::UndoContent, UndoError> {
     files
         .archive()
-        .kept_for_undo(&session(), &CallId::new("call"))
+        .undo_content(&session(), &CallId::new("call"))
 }
 
 async fn undo(files: &TestHistory, host: &MemoryHost) -> Result<UndoResult, UndoError> {
@@ -123,7 +123,7 @@ async fn what_was_not_text_is_named() {
         bytes: 5,
         digest: None,
     };
-    let change = Change::Deleted {
+    let change = FileChange::Deleted {
         before: body.clone(),
     };
     let edits = [FileEdit {

@@ -65,7 +65,7 @@ fn name_of_the_answer(temp: &TempDir, rule: &Rule) -> String {
     let explained = PolicyStore::open(config)
         .rules()
         .explain(&intent(), &context);
-    assert_eq!(explained.stance, RuleEffect::Allow, "{}", explained.reason);
+    assert_eq!(explained.effect, RuleEffect::Allow, "{}", explained.reason);
     explained.rule
 }
 

@@ -40,9 +40,9 @@ pub enum FileState {
     /// The file does not exist.
     Absent,
     /// All of its rules hold.
-    Holds(Layer),
+    Active(Layer),
     /// The user has not trusted it, so its allow rules are ignored.
-    OnlyTightens(Layer),
+    Untrusted(Layer),
     /// It cannot be used, so every call is denied.
     Broken(PolicyError),
 }
@@ -73,7 +73,7 @@ impl PolicySources {
         for file in &self.files {
             match &file.state {
                 FileState::Absent => {}
-                FileState::Holds(layer) | FileState::OnlyTightens(layer) => {
+                FileState::Active(layer) | FileState::Untrusted(layer) => {
                     layers.push(layer.clone());
                 }
                 FileState::Broken(error) => return Err(error.clone()),
@@ -163,11 +163,11 @@ fn state(
         layer
             .rules()
             .iter()
-            .any(|rule| rule.stance() == RuleEffect::Allow)
+            .any(|rule| rule.effect() == RuleEffect::Allow)
     };
     Ok(match trust {
-        Trust::Untrusted if may_allow(&layer) => FileState::OnlyTightens(layer),
-        Trust::Trusted | Trust::Untrusted => FileState::Holds(layer),
+        Trust::Untrusted if may_allow(&layer) => FileState::Untrusted(layer),
+        Trust::Trusted | Trust::Untrusted => FileState::Active(layer),
     })
 }
 

@@ -54,7 +54,7 @@ pub struct TrustRecord {
 
 /// The difference between a project file and what was trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum TrustChange {
     /// The trusted content is unchanged.
     Same(ProjectFile),
     /// The file was never trusted.
@@ -118,16 +118,16 @@ impl TrustStore {
     }
 
     /// Compares the files of a project with what was trusted.
-    pub fn changes(&self, project: &Project) -> Result<Vec<Change>, PolicyError> {
+    pub fn changes(&self, project: &Project) -> Result<Vec<TrustChange>, PolicyError> {
         let record = self.record(&project.directory)?;
         let trusted = record.map(|record| record.files).unwrap_or_default();
-        let mut changes: Vec<Change> = project
+        let mut changes: Vec<TrustChange> = project
             .files
             .iter()
             .map(|is| change(is, trusted.iter().find(|was| was.name == is.name)))
             .collect();
         let is_gone = |was: &ProjectFile| !project.files.iter().any(|is| is.name == was.name);
-        changes.extend(trusted.into_iter().filter(is_gone).map(Change::Gone));
+        changes.extend(trusted.into_iter().filter(is_gone).map(TrustChange::Gone));
         Ok(changes)
     }
 
@@ -182,11 +182,11 @@ impl TrustStore {
     }
 }
 
-fn change(is: &ProjectFile, was: Option<&ProjectFile>) -> Change {
+fn change(is: &ProjectFile, was: Option<&ProjectFile>) -> TrustChange {
     match was {
-        None => Change::New(is.clone()),
-        Some(was) if was.sha256 == is.sha256 => Change::Same(is.clone()),
-        Some(was) => Change::Changed {
+        None => TrustChange::New(is.clone()),
+        Some(was) if was.sha256 == is.sha256 => TrustChange::Same(is.clone()),
+        Some(was) => TrustChange::Changed {
             was: was.clone(),
             is: is.clone(),
         },

@@ -45,7 +45,7 @@ fn ordinary_commands_are_allowed() {
     let mut refused = BTreeMap::<String, Vec<&str>>::new();
     for text in &meant {
         let explanation = rules.explain(&intent(text), &context());
-        if explanation.stance != RuleEffect::Allow {
+        if explanation.effect != RuleEffect::Allow {
             refused.entry(explanation.reason).or_default().push(text);
         }
     }
@@ -103,8 +103,8 @@ fn an_explanation_tells_the_verdict() {
             Verdict::Ask { rule, .. } => (RuleEffect::Ask, rule.to_string()),
             Verdict::Deny { rule, .. } => (RuleEffect::Deny, rule.to_string()),
         };
-        assert_eq!((explained.stance, explained.rule), judged, "{text}");
-        let strongest = explained.steps.iter().map(|step| step.stance).max();
-        assert_eq!(strongest, Some(explained.stance), "{text}");
+        assert_eq!((explained.effect, explained.rule), judged, "{text}");
+        let strongest = explained.steps.iter().map(|step| step.effect).max();
+        assert_eq!(strongest, Some(explained.effect), "{text}");
     }
 }

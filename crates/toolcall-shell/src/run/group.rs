@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::process::{Child, Command};
-use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
+use tokio::signal::unix::{Signal as UnixSignal, SignalKind, signal};
 use toolcall::Exit;
 
 /// The index of a child in its group.
@@ -25,7 +25,7 @@ pub(super) struct ProcessGroup {
     children: Vec<Child>,
     leader: Option<Pid>,
     /// Receives `SIGCHLD` when any child of this process exits.
-    child_exited: Signals,
+    child_exited: UnixSignal,
 }
 
 impl ProcessGroup {

@@ -1,5 +1,5 @@
 //! The standard streams of one program, as its redirects set them up.
-//! It opens files only through the [`Files`] of the run.
+//! It opens files only through the [`FileOpener`] of the run.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 use toolcall::{Redirect, Stream, Target};
 
-use super::Files;
+use super::FileOpener;
 
 /// The standard streams of a program.
 pub(super) struct Streams {
@@ -23,7 +23,7 @@ impl Streams {
     pub(super) fn redirect(
         &mut self,
         redirects: &[Redirect],
-        files: &dyn Files,
+        files: &dyn FileOpener,
     ) -> Result<(), String> {
         for redirect in redirects {
             let opened = self.open(&redirect.target, files);
@@ -33,7 +33,7 @@ impl Streams {
         Ok(())
     }
 
-    fn open(&mut self, target: &Target, files: &dyn Files) -> io::Result<OwnedFd> {
+    fn open(&mut self, target: &Target, files: &dyn FileOpener) -> io::Result<OwnedFd> {
         match target {
             Target::Null => null(),
             Target::Stream(stream) => self.stream(*stream).try_clone(),

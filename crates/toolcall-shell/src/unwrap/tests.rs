@@ -20,7 +20,7 @@ fn check(texts: &[&str], expect: Expect) {
 }
 
 /// Shows the wrapped programs, without the part itself.
-fn shown(found: &Unwrapped) -> String {
+fn shown(found: &UnwrappedPrograms) -> String {
     let inside = found.parts.iter().skip(1);
     let inside = inside.map(|part| quoted(part.argv.iter().map(String::as_str)));
     let inside = inside.collect::<Vec<_>>().join(" ⊃ ");

@@ -36,7 +36,7 @@ const MARKER_VARIABLE: &str = "TOOLCALL_COMMAND";
 
 /// Whether this program was started by a command of a tool call. Refuse then what only the user
 /// should do, such as changing the policy. A command that removes the variable is not detected.
-pub fn is_inside_a_command() -> bool {
+pub fn is_inside_tool_call() -> bool {
     std::env::var_os(MARKER_VARIABLE).is_some()
 }
 

@@ -12,7 +12,7 @@ use crate::local::Files;
 /// Opens files of redirects beneath the roots.
 pub(super) struct RootedFiles<'a>(pub(super) &'a Files);
 
-impl toolcall_shell::Files for RootedFiles<'_> {
+impl toolcall_shell::FileOpener for RootedFiles<'_> {
     fn open(&self, path: &Path, access: Access) -> io::Result<File> {
         self.0.open_redirect(path, access).map_err(io::Error::other)
     }

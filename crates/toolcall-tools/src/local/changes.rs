@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use cap_std::fs::{Metadata, MetadataExt as _};
-use toolcall::{Applied, FileBody, HostError};
+use toolcall::{AppliedEdit, FileBody, HostError};
 
 use super::errors::{host_error, path_error};
 use super::files::Files;
@@ -67,7 +67,7 @@ impl Files {
 
     /// Removes a file, a symlink (never its target), or a directory with everything in it. Content
     /// that the edit does not hold is moved to the trash.
-    pub(super) fn delete(&self, path: &Path, before: &FileBody) -> Result<Applied, HostError> {
+    pub(super) fn delete(&self, path: &Path, before: &FileBody) -> Result<AppliedEdit, HostError> {
         let location = self.locate(path, FinalSymlink::Itself, MissingDirectory::Fail)?;
         let missing = || HostError::Missing(path.to_owned());
         let found = location.found.as_ref().ok_or_else(missing)?;
@@ -93,12 +93,16 @@ impl Files {
         }
     }
 
-    fn move_to_trash(&self, location: &EntryLocation, path: &Path) -> Result<Applied, HostError> {
+    fn move_to_trash(
+        &self,
+        location: &EntryLocation,
+        path: &Path,
+    ) -> Result<AppliedEdit, HostError> {
         let why = "is not text, and there is no place to keep it for undo";
         let trash = self.trash.as_ref().ok_or_else(|| path_error(path, why))?;
         let kept = trash.take(location, path)?;
         sync_directory(&location.dir, self.durability);
-        Ok(Applied { kept: Some(kept) })
+        Ok(AppliedEdit { kept: Some(kept) })
     }
 
     fn remove(
@@ -106,13 +110,13 @@ impl Files {
         location: &EntryLocation,
         known: &Metadata,
         path: &Path,
-    ) -> Result<Applied, HostError> {
+    ) -> Result<AppliedEdit, HostError> {
         let _lock = self.apply_lock.lock();
         location.require_unchanged(known, path)?;
         let removed = location.dir.remove_file(&location.name);
         removed.map_err(|error| host_error(path, error))?;
         sync_directory(&location.dir, self.durability);
-        Ok(Applied::default())
+        Ok(AppliedEdit::default())
     }
 
     /// Fails if a symlink is not as the edit shows it: by the content of its target or, where that

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
-use toolcall::{Applied, Change, FileBody, FileEdit, HostError};
+use toolcall::{AppliedEdit, FileBody, FileChange, FileEdit, HostError};
 
 use super::errors::{host_error, path_error};
 use super::inspecting::inspect;
@@ -46,7 +46,7 @@ pub struct Files {
     pub(super) symlinks: Symlinks,
     pub(super) trash: Option<Trash>,
     pub(super) read_limit: u64,
-    pub(super) durability: Durability,
+    pub(super) durability: FileDurability,
     /// Held between the last check of a file and its change, so that one of two concurrent edits of
     /// the same content fails. Other processes can still intervene: the system has no atomic step.
     pub(super) apply_lock: Mutex<()>,
@@ -54,7 +54,7 @@ pub struct Files {
 
 /// What a change survives once it is reported as made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
+pub enum FileDurability {
     /// It is synced to the disk: it survives a loss of power.
     #[default]
     Synced,
@@ -71,7 +71,7 @@ impl Files {
             symlinks: Symlinks::Followed,
             trash: None,
             read_limit: READ_LIMIT,
-            durability: Durability::default(),
+            durability: FileDurability::default(),
             apply_lock: Mutex::default(),
         })
     }
@@ -129,7 +129,7 @@ impl Files {
     }
 
     /// Sets what a change survives once it is reported as made.
-    pub fn with_durability(mut self, durability: Durability) -> Self {
+    pub fn with_durability(mut self, durability: FileDurability) -> Self {
         self.durability = durability;
         self
     }
@@ -184,14 +184,14 @@ impl Files {
 
     /// Makes one change if the file still is as the edit says. The change is made as a whole or not
     /// at all, and a failure leaves nothing behind.
-    pub fn apply(&self, edit: &FileEdit) -> Result<Applied, HostError> {
+    pub fn apply(&self, edit: &FileEdit) -> Result<AppliedEdit, HostError> {
         match &edit.change {
-            Change::Added { after } => self.add(&edit.path, after)?,
-            Change::Modified { before, after } => self.modify(&edit.path, before, after)?,
-            Change::Deleted { before } => return self.delete(&edit.path, before),
-            Change::Moved { to } => self.rename(&edit.path, to)?,
+            FileChange::Added { after } => self.add(&edit.path, after)?,
+            FileChange::Modified { before, after } => self.modify(&edit.path, before, after)?,
+            FileChange::Deleted { before } => return self.delete(&edit.path, before),
+            FileChange::Moved { to } => self.rename(&edit.path, to)?,
         }
-        Ok(Applied::default())
+        Ok(AppliedEdit::default())
     }
 
     fn locate_readable(&self, path: &Path) -> Result<EntryLocation, HostError> {

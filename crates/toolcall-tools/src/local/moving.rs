@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use toolcall::HostError;
 
 use super::errors::{host_error, path_error};
-use super::files::{Durability, Files};
+use super::files::{FileDurability, Files};
 use super::path_walk::{EntryLocation, FinalSymlink, MissingDirectory};
 use super::temporary::{TemporaryFile, rename_no_replace, sync_directory};
 use super::trash::remove;
@@ -128,7 +128,7 @@ fn copy_file(from: &Dir, name: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> 
     let mut copy = TemporaryFile::create(to, 0o600)?;
     io::copy(&mut original, &mut copy.file)?;
     copy.copy_permissions_from(&original.metadata()?)?;
-    copy.persist_new(new, Durability::Synced)
+    copy.persist_new(new, FileDurability::Synced)
 }
 
 /// Removes the copy, because the original is still there.

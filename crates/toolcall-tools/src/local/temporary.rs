@@ -11,7 +11,7 @@ use cap_std::fs::{Permissions, PermissionsExt as _};
 use rustix::fs::{Gid, Uid};
 use rustix::io::Errno;
 
-use super::files::Durability;
+use super::files::FileDurability;
 
 /// A file under a random name. Dropping it removes the file, unless it was renamed to its
 /// destination.
@@ -59,7 +59,11 @@ impl<'a> TemporaryFile<'a> {
     }
 
     /// Renames it to a name that must not exist.
-    pub(super) fn persist_new(mut self, name: &OsStr, durability: Durability) -> io::Result<()> {
+    pub(super) fn persist_new(
+        mut self,
+        name: &OsStr,
+        durability: FileDurability,
+    ) -> io::Result<()> {
         self.sync(durability)?;
         if let Some(own) = &self.name {
             rename_no_replace(self.dir, own.as_ref(), self.dir, name)?;
@@ -70,7 +74,11 @@ impl<'a> TemporaryFile<'a> {
     }
 
     /// Renames it over an existing file.
-    pub(super) fn persist_over(mut self, name: &OsStr, durability: Durability) -> io::Result<()> {
+    pub(super) fn persist_over(
+        mut self,
+        name: &OsStr,
+        durability: FileDurability,
+    ) -> io::Result<()> {
         if let Some(own) = &self.name {
             self.dir.rename(own, self.dir, name)?;
         }
@@ -80,10 +88,10 @@ impl<'a> TemporaryFile<'a> {
     }
 
     /// Syncs the content before a name leads to it.
-    pub(super) fn sync(&self, durability: Durability) -> io::Result<()> {
+    pub(super) fn sync(&self, durability: FileDurability) -> io::Result<()> {
         match durability {
-            Durability::Synced => self.file.sync_all(),
-            Durability::Cached => Ok(()),
+            FileDurability::Synced => self.file.sync_all(),
+            FileDurability::Cached => Ok(()),
         }
     }
 }
@@ -98,10 +106,10 @@ impl Drop for TemporaryFile<'_> {
 }
 
 /// Syncs the names in a directory. Errors are ignored, because the change is already made.
-pub(super) fn sync_directory(dir: &Dir, durability: Durability) {
+pub(super) fn sync_directory(dir: &Dir, durability: FileDurability) {
     match durability {
-        Durability::Synced => drop(dir.open(".").and_then(|dir| dir.sync_all())),
-        Durability::Cached => {}
+        FileDurability::Synced => drop(dir.open(".").and_then(|dir| dir.sync_all())),
+        FileDurability::Cached => {}
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolcall::text::{clean_block, clean_line};
-use toolcall::{Annotations, Definition, Origin};
+use toolcall::{Annotations, Origin, ToolDefinition};
 
 use super::decode::{capped, clean_schema};
 use super::names;
@@ -23,7 +23,7 @@ const LARGEST_SCHEMA: usize = 1024 * 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OfferedTool {
     /// The definition, under the name that the server gives the tool.
-    pub(super) definition: Definition,
+    pub(super) definition: ToolDefinition,
     pub(super) display: ToolDisplay,
     /// The digest of the definition: it changes with any part of it.
     pub(super) digest: Arc<str>,
@@ -138,7 +138,7 @@ fn offered(item: Value, server: &ServerSettings) -> Result<OfferedTool, String> 
         LONGEST_DESCRIPTION,
     ));
     let display = server.tools.get(&native).cloned().unwrap_or_default();
-    let mut definition = Definition::new(native, description, schema);
+    let mut definition = ToolDefinition::new(native, description, schema);
     definition.kind = display.kind;
     definition.annotations = annotations(item.get("annotations"));
     definition.origin = Origin::Mcp(server.name.clone());

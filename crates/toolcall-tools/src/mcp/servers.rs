@@ -17,7 +17,7 @@ use super::tool_cache::ToolCache;
 
 /// The roots and the environment variables that servers get.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct ServerEnvironment {
     roots: Arc<[PathBuf]>,
     env: Arc<BTreeMap<OsString, OsString>>,
 }
@@ -49,7 +49,7 @@ const INHERITED: [&str; 22] = [
 ];
 const INHERITED_PREFIXES: [&str; 2] = ["LC_", "XDG_"];
 
-impl Surroundings {
+impl ServerEnvironment {
     /// Creates the surroundings from the session's roots and its environment. Servers run in the first root and
     /// inherit only the variables that most programs need; others go into the settings of a server.
     pub fn new(roots: Vec<PathBuf>, env: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
@@ -89,7 +89,7 @@ impl Servers {
     /// Creates the servers without starting them. Their tools are added to this registry once they are ready.
     pub fn new(
         settings: Vec<ServerSettings>,
-        surroundings: &Surroundings,
+        surroundings: &ServerEnvironment,
         registry: SharedRegistry,
     ) -> Result<Self, ServersError> {
         let connected = settings.into_iter().map(|settings| {
@@ -101,7 +101,7 @@ impl Servers {
 
     pub(super) fn with_connectors(
         settings: Vec<(ServerSettings, Box<dyn Connector>)>,
-        surroundings: &Surroundings,
+        surroundings: &ServerEnvironment,
         registry: SharedRegistry,
     ) -> Result<Self, ServersError> {
         let mut names = BTreeSet::new();
@@ -183,7 +183,7 @@ impl std::fmt::Debug for Servers {
     }
 }
 
-fn connector(launch: &Launch, surroundings: &Surroundings) -> Box<dyn Connector> {
+fn connector(launch: &Launch, surroundings: &ServerEnvironment) -> Box<dyn Connector> {
     match launch {
         Launch::Http(address) => Box::new(address.clone()),
         Launch::Stdio(program) => {

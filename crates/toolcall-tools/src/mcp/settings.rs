@@ -118,7 +118,7 @@ pub struct Program {
     pub command: String,
     /// The arguments.
     pub args: Vec<String>,
-    /// Variables to set, in addition to those of the [`Surroundings`](super::Surroundings).
+    /// Variables to set, in addition to those of the [`ServerEnvironment`](super::ServerEnvironment).
     pub env: BTreeMap<String, Secret>,
     /// The working directory; the session's if `None`.
     pub cwd: Option<PathBuf>,

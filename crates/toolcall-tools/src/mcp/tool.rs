@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolcall::text::{clean_block, clean_line};
 use toolcall::{
-    AnyTool, BoxFuture, Definition, Intent, PrepareContext, RunContext, ToolError, ToolResult,
+    AnyTool, BoxFuture, Intent, PrepareContext, RunContext, ToolDefinition, ToolError, ToolResult,
     Touch,
 };
 
@@ -21,7 +21,7 @@ const LONGEST_SHOWN: usize = 1_500;
 
 /// A tool of a server.
 pub(super) struct McpTool {
-    definition: Definition,
+    definition: ToolDefinition,
     server: Arc<McpServer>,
     offered: Arc<OfferedTool>,
 }
@@ -131,7 +131,7 @@ impl McpTool {
 }
 
 impl AnyTool for McpTool {
-    fn definition(&self) -> &Definition {
+    fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
 

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolcall::{
-    Change, Content, FileBody, FileEdit, Intent, Kind, PrepareContext, RunContext, Tool, ToolError,
-    ToolResult,
+    Content, FileBody, FileChange, FileEdit, Intent, Kind, PrepareContext, RunContext, Tool,
+    ToolError, ToolResult,
 };
 
 use super::naming::{counted, display_path};
@@ -64,7 +64,7 @@ impl Tool for DeleteFile {
     ) -> Result<ToolResult, ToolError> {
         let mut result = ToolResult::default();
         for edit in scope.edits() {
-            let Change::Deleted { before } = &edit.change else {
+            let FileChange::Deleted { before } = &edit.change else {
                 continue;
             };
             let kept = scope.apply(edit).await?.kept;

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::json;
 use similar::{Algorithm, DiffTag, TextDiff};
 use toolcall::{
-    Change, Content, FileBody, FileEdit, Intent, Kind, Location, PrepareContext, RunContext, Tool,
-    ToolError, ToolResult,
+    Content, FileBody, FileChange, FileEdit, Intent, Kind, Location, PrepareContext, RunContext,
+    Tool, ToolError, ToolResult,
 };
 
 use super::naming::{counted, display_path};
@@ -99,14 +99,14 @@ impl Tool for EditFile {
 
 fn texts(edit: &FileEdit) -> Option<(&Arc<str>, &Arc<str>)> {
     match &edit.change {
-        Change::Modified {
+        FileChange::Modified {
             before: FileBody::Text(before),
             after: FileBody::Text(after),
         } => Some((before, after)),
-        Change::Added { .. }
-        | Change::Modified { .. }
-        | Change::Deleted { .. }
-        | Change::Moved { .. } => None,
+        FileChange::Added { .. }
+        | FileChange::Modified { .. }
+        | FileChange::Deleted { .. }
+        | FileChange::Moved { .. } => None,
     }
 }
 

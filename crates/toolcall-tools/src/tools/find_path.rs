@@ -15,7 +15,7 @@ use toolcall::{
     Intent, Location, PrepareContext, RunContext, Sketch, Tool, ToolError, ToolResult, arguments,
 };
 
-use super::limit::{BoundedLines, Cut, SmallestItems};
+use super::limit::{BoundedLines, ResultLimit, SmallestItems};
 use super::naming::counted;
 use super::pattern::GlobPattern;
 use super::walking::{
@@ -29,18 +29,18 @@ const LONGEST_TITLE_PART: usize = 80;
 /// Finds files and directories by a glob pattern.
 pub struct FindPath {
     files: Arc<Files>,
-    cut: Cut,
+    cut: ResultLimit,
 }
 
 impl FindPath {
     /// Creates the tool for paths beneath the roots of `files`.
     pub fn new(files: Arc<Files>) -> Self {
-        let cut = Cut::default();
+        let cut = ResultLimit::default();
         Self { files, cut }
     }
 
     /// Sets how much of a long result to show.
-    pub fn with_cut(mut self, cut: Cut) -> Self {
+    pub fn with_cut(mut self, cut: ResultLimit) -> Self {
         self.cut = cut;
         self
     }
@@ -116,7 +116,7 @@ fn find(
     files: &Files,
     path: &Path,
     pattern: &GlobPattern,
-    cut: Cut,
+    cut: ResultLimit,
     scope: &RunContext,
     counts: &WalkProgress,
 ) -> Result<FoundPaths, ToolError> {
@@ -172,7 +172,13 @@ impl Visitor for PathCollector<'_> {
 }
 
 impl FoundPaths {
-    fn render(self, pattern: &str, directory: &Path, scope: &RunContext, cut: Cut) -> ToolResult {
+    fn render(
+        self,
+        pattern: &str,
+        directory: &Path,
+        scope: &RunContext,
+        cut: ResultLimit,
+    ) -> ToolResult {
         let total = self.total;
         let mut heading = self.heading(pattern, &shown(directory, scope));
         heading.push_str(&left_out(&self.passed));

@@ -8,14 +8,14 @@ use std::path::Path;
 
 /// How much of a long result to show. The rest is only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct ResultLimit {
     /// The maximum number of entries or matches.
     pub items: usize,
     /// The maximum number of bytes of text.
     pub bytes: usize,
 }
 
-impl Default for Cut {
+impl Default for ResultLimit {
     fn default() -> Self {
         Self {
             items: 200,
@@ -24,9 +24,9 @@ impl Default for Cut {
     }
 }
 
-impl Cut {
+impl ResultLimit {
     /// No limit.
-    pub const NONE: Cut = Cut {
+    pub const NONE: ResultLimit = ResultLimit {
         items: usize::MAX,
         bytes: usize::MAX,
     };
@@ -101,7 +101,7 @@ pub(super) struct BoundedLines {
 
 impl BoundedLines {
     /// Creates a text with a heading, which does not count toward the limit.
-    pub(super) fn new(heading: String, cut: Cut) -> Self {
+    pub(super) fn new(heading: String, cut: ResultLimit) -> Self {
         let most = heading.len().saturating_add(cut.bytes);
         let text = heading;
         Self { text, most }

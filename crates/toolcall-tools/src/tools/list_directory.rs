@@ -15,7 +15,7 @@ use toolcall::{
     Intent, PrepareContext, RunContext, Sketch, Tool, ToolError, ToolResult, arguments,
 };
 
-use super::limit::{BoundedLines, Cut, SmallestItems, in_tree_order};
+use super::limit::{BoundedLines, ResultLimit, SmallestItems, in_tree_order};
 use super::naming::{counted, display_path};
 use super::walking::{WalkProgress, WalkRoot, left_out, open_directory, run_blocking, shown};
 use crate::local::Files;
@@ -26,12 +26,12 @@ const LONGEST_TARGET: usize = 200;
 /// Lists the content of a directory.
 pub struct ListDirectory {
     files: Arc<Files>,
-    cut: Cut,
+    cut: ResultLimit,
 }
 
 impl ListDirectory {
     /// The default limit of a list.
-    pub const CUT: Cut = Cut {
+    pub const CUT: ResultLimit = ResultLimit {
         items: 1000,
         bytes: 32 * 1024,
     };
@@ -43,7 +43,7 @@ impl ListDirectory {
     }
 
     /// Sets how much of a long list to show.
-    pub fn with_cut(mut self, cut: Cut) -> Self {
+    pub fn with_cut(mut self, cut: ResultLimit) -> Self {
         self.cut = cut;
         self
     }
@@ -134,7 +134,7 @@ fn list(
     files: &Files,
     path: &Path,
     input: &ListDirectoryInput,
-    cut: Cut,
+    cut: ResultLimit,
     scope: &RunContext,
     counts: &WalkProgress,
 ) -> Result<DirectoryListing, ToolError> {
@@ -220,7 +220,7 @@ fn target(found: &Found<'_>) -> String {
 }
 
 impl DirectoryListing {
-    fn new(cut: Cut) -> Self {
+    fn new(cut: ResultLimit) -> Self {
         Self {
             kept: SmallestItems::new(cut.items),
             folders: 0,
@@ -244,7 +244,7 @@ impl DirectoryListing {
         self.folders + self.files + self.others
     }
 
-    fn render(self, place: &str, cut: Cut) -> ToolResult {
+    fn render(self, place: &str, cut: ResultLimit) -> ToolResult {
         let (heading, total) = (self.heading(place), self.total());
         let numbers = json!({
             "path": place,

@@ -15,7 +15,7 @@ use toolcall::{Intent, PrepareContext, RunContext, Tool, ToolError, ToolResult, 
 use self::query::SearchQuery;
 use self::results::SearchResults;
 use self::searcher::FileSearcher;
-use super::limit::Cut;
+use super::limit::ResultLimit;
 use super::pattern::GlobPattern;
 use super::walking::{WalkProgress, WalkRoot, open, run_blocking, shown};
 use crate::local::Files;
@@ -28,18 +28,18 @@ const MOST_CONTEXT: usize = 10;
 /// Searches the content of files.
 pub struct SearchFiles {
     files: Arc<Files>,
-    cut: Cut,
+    cut: ResultLimit,
 }
 
 impl SearchFiles {
     /// Creates the tool for the roots of `files`. Unsaved changes in an editor are not searched.
     pub fn new(files: Arc<Files>) -> Self {
-        let cut = Cut::default();
+        let cut = ResultLimit::default();
         Self { files, cut }
     }
 
     /// Sets how much of a long result to show.
-    pub fn with_cut(mut self, cut: Cut) -> Self {
+    pub fn with_cut(mut self, cut: ResultLimit) -> Self {
         self.cut = cut;
         self
     }

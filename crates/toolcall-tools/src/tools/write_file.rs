@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolcall::{
-    Change, Content, FileBody, FileEdit, Intent, Kind, Location, PrepareContext, RunContext, Tool,
-    ToolError, ToolResult, Touch,
+    Content, FileBody, FileChange, FileEdit, Intent, Kind, Location, PrepareContext, RunContext,
+    Tool, ToolError, ToolResult, Touch,
 };
 
 use super::naming::{counted, display_path};
@@ -43,7 +43,7 @@ impl Tool for WriteFile {
     ) -> Result<Intent, ToolError> {
         let (path, name) = (look.path(&input.path), display_path(&input.path));
         let after: Arc<str> = input.content.as_str().into();
-        let (verb, edit) = match look.read_if_there(&path).await? {
+        let (verb, edit) = match look.read_if_exists(&path).await? {
             None => ("Create", FileEdit::added(&path, after)),
             Some(FileBody::Text(before)) if before == after => {
                 let intent = Intent::new(Kind::Edit, format!("Write {name} (no change)"));
@@ -97,7 +97,7 @@ impl Tool for WriteFile {
 /// Returns the size of the replaced file, if there was one.
 fn replaced(edit: &FileEdit) -> Option<u64> {
     match &edit.change {
-        Change::Modified { before, .. } => Some(before.bytes()),
-        Change::Added { .. } | Change::Deleted { .. } | Change::Moved { .. } => None,
+        FileChange::Modified { before, .. } => Some(before.bytes()),
+        FileChange::Added { .. } | FileChange::Deleted { .. } | FileChange::Moved { .. } => None,
     }
 }

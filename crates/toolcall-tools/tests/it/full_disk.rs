@@ -6,7 +6,7 @@
 use toolcall::FileEdit;
 use toolcall_testkit::dir::{TestDir, names};
 use toolcall_testkit::process::{again_with_file_limit, role};
-use toolcall_tools::local::{Durability, Files};
+use toolcall_tools::local::{FileDurability, Files};
 
 #[test]
 fn a_full_disk_leaves_the_old_file_and_nothing_else() {
@@ -23,7 +23,7 @@ fn write_too_much() {
     let dir = TestDir::with(&[("a", "old")]);
     let root = dir.path().to_owned();
     let files = Files::open(std::slice::from_ref(&root)).unwrap();
-    let files = files.with_durability(Durability::Cached);
+    let files = files.with_durability(FileDurability::Cached);
     let (old, new) = (root.join("a"), root.join("deep/new"));
     let much = "x".repeat(1_000_000);
     for edit in [

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use toolcall::{FileBody, HostError};
 use toolcall_testkit::dir::{TestDir, snapshot};
-use toolcall_tools::local::{Durability, Files};
+use toolcall_tools::local::{FileDurability, Files};
 
 /// A directory `w` with the root `proj` in it and the files outside next to it.
 pub(crate) struct Ground(TestDir);
@@ -67,7 +67,7 @@ impl std::ops::Deref for Ground {
 /// Opens roots without syncing to the disk: a loss of power is not tested here.
 pub(crate) fn open(roots: &[PathBuf]) -> Files {
     let files = Files::open(roots).unwrap();
-    files.with_durability(Durability::Cached)
+    files.with_durability(FileDurability::Cached)
 }
 
 pub(crate) fn text(text: &str) -> FileBody {

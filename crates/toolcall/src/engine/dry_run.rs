@@ -14,7 +14,7 @@ use crate::tool::ToolError;
 impl Engine {
     /// Returns the intent that this request would be judged by, or how the call would end before
     /// that.
-    pub async fn rehearse(&self, request: ToolRequest) -> Result<Prepared, Ending> {
+    pub async fn dry_run(&self, request: ToolRequest) -> Result<Prepared, Ending> {
         let core = &self.core;
         let (_, input) = read_input(request.input, core.limits.input_bytes);
         let Some(entry) = core.registry.find(&request.tool) else {

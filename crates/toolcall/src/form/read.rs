@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::{
-    Choice, Field, FieldRequirement, FieldType, FormError, MOST_CHOICES, MOST_FIELDS, TextFormat,
-    TextRules,
+    Choice, Field, FieldRequirement, FieldType, FormError, MOST_CHOICES, MOST_FIELDS,
+    TextConstraints, TextFormat,
 };
 use crate::text::clean_line;
 
@@ -96,9 +96,9 @@ fn integer(value: &Value) -> Option<i64> {
         .or_else(|| value.as_f64().map(|float| float as i64))
 }
 
-fn text_rules(map: &Map<String, Value>) -> TextRules {
+fn text_rules(map: &Map<String, Value>) -> TextConstraints {
     let format = map.get("format").and_then(Value::as_str);
-    TextRules {
+    TextConstraints {
         shortest: map.get("minLength").and_then(Value::as_u64),
         longest: map.get("maxLength").and_then(Value::as_u64),
         pattern: map.get("pattern").and_then(Value::as_str).map(Arc::from),

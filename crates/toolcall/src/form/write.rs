@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Choice, Field, FieldRequirement, FieldType, TextFormat, TextRules};
+use super::{Choice, Field, FieldRequirement, FieldType, TextConstraints, TextFormat};
 
 pub(super) fn schema(fields: &[Field]) -> Value {
     let properties: Map<String, Value> = fields
@@ -66,7 +66,7 @@ pub(super) fn field(field: &Field) -> Value {
     Value::Object(map)
 }
 
-fn put_text(rules: &TextRules, put: &mut impl FnMut(&str, Option<Value>)) {
+fn put_text(rules: &TextConstraints, put: &mut impl FnMut(&str, Option<Value>)) {
     put("minLength", rules.shortest.map(Value::from));
     put("maxLength", rules.longest.map(Value::from));
     put("pattern", rules.pattern.as_deref().map(Value::from));

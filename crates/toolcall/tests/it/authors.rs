@@ -5,33 +5,33 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolcall::{
-    AllowAll, AuthorAdvice, CustomTool, Definition, Ending, Engine, Origin, Registry,
-    RegistryError, ToolError, ToolRequest, around,
+    AllowAll, AuthorAdvice, CustomTool, Ending, Engine, Origin, Registry, RegistryError,
+    ToolDefinition, ToolError, ToolRequest, around,
 };
 
 /// A tool that returns its input.
-fn echo(definition: Definition) -> Arc<CustomTool> {
+fn echo(definition: ToolDefinition) -> Arc<CustomTool> {
     let run = |input: Arc<Value>, _| async move { Ok::<_, ToolError>(Value::clone(&input)) };
     Arc::new(CustomTool::new(definition, run))
 }
 
-fn named(name: &str) -> Definition {
-    Definition::new(name, "Gives back its input.", json!({"type": "object"}))
+fn named(name: &str) -> ToolDefinition {
+    ToolDefinition::new(name, "Gives back its input.", json!({"type": "object"}))
 }
 
-fn with_aliases(name: &str, aliases: &[&str]) -> Definition {
-    Definition {
+fn with_aliases(name: &str, aliases: &[&str]) -> ToolDefinition {
+    ToolDefinition {
         aliases: aliases.iter().map(|alias| Arc::from(*alias)).collect(),
         ..named(name)
     }
 }
 
-fn with_schema(schema: Value) -> Definition {
-    Definition::new("read_file", "Reads a file.", schema)
+fn with_schema(schema: Value) -> ToolDefinition {
+    ToolDefinition::new("read_file", "Reads a file.", schema)
 }
 
 /// Registers all tools; returns the first error.
-fn register(definitions: Vec<Definition>) -> Result<Registry, RegistryError> {
+fn register(definitions: Vec<ToolDefinition>) -> Result<Registry, RegistryError> {
     let mut registry = Registry::new();
     for definition in definitions {
         registry.add_any(echo(definition))?;
@@ -39,7 +39,7 @@ fn register(definitions: Vec<Definition>) -> Result<Registry, RegistryError> {
     Ok(registry)
 }
 
-fn refusal(definitions: Vec<Definition>) -> RegistryError {
+fn refusal(definitions: Vec<ToolDefinition>) -> RegistryError {
     match register(definitions) {
         Ok(_) => panic!("nothing was refused"),
         Err(refusal) => refusal,
@@ -290,7 +290,7 @@ fn a_long_list_of_tools_says_how_many_it_leaves_out() {
     assert!(message.ends_with("`tool_9`, and 2 more"), "{message}");
 }
 
-fn advice(definition: Definition) -> Vec<String> {
+fn advice(definition: ToolDefinition) -> Vec<String> {
     let name = definition.name.to_string();
     let registry = register(vec![definition]).expect("a tool");
     let whats = |advised: AuthorAdvice| {
@@ -312,7 +312,7 @@ fn names_that_explain_nothing_are_advised_against() {
 fn missing_descriptions_are_advised_against() {
     let what = "it has no description; say what it does and when to use it";
     for description in ["", " \n"] {
-        let definition = Definition::new("read_file", description, json!({}));
+        let definition = ToolDefinition::new("read_file", description, json!({}));
         assert_eq!(advice(definition), [what]);
     }
 }

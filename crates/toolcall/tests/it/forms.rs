@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolcall::{
-    Choice, Field, FieldRequirement, FieldType, Form, FormValues, TextFormat, TextRules,
+    Choice, Field, FieldRequirement, FieldType, Form, FormValues, TextConstraints, TextFormat,
 };
 
 fn read(properties: Value) -> Result<Form, String> {
@@ -67,9 +67,9 @@ fn every_sort_of_field_is_read() {
         .map(|field| format!("{}: {:?}, {:?}", field.name, field.takes, field.default))
         .collect();
     expect![[r#"
-        name: Text(TextRules { shortest: Some(1), longest: Some(9), pattern: Some("^[a-z]+$"), format: None }), Some(String("ann"))
-        mail: Text(TextRules { shortest: None, longest: None, pattern: None, format: Some(Email) }), None
-        odd: Text(TextRules { shortest: None, longest: None, pattern: None, format: Some(Unknown("postcode")) }), None
+        name: Text(TextConstraints { shortest: Some(1), longest: Some(9), pattern: Some("^[a-z]+$"), format: None }), Some(String("ann"))
+        mail: Text(TextConstraints { shortest: None, longest: None, pattern: None, format: Some(Email) }), None
+        odd: Text(TextConstraints { shortest: None, longest: None, pattern: None, format: Some(Unknown("postcode")) }), None
         size: Number { least: Some(0.5), most: Some(2.0) }, None
         days: Integer { least: Some(1), most: None }, None
         sure: Flag, Some(Bool(true))
@@ -230,7 +230,7 @@ fn any_takes() -> impl Strategy<Value = FieldType> {
         Some(TextFormat::DateTime),
         Some(TextFormat::Unknown("postcode".into())),
     ]);
-    let text = (bound(), bound(), format).prop_map(|(shortest, longest, format)| TextRules {
+    let text = (bound(), bound(), format).prop_map(|(shortest, longest, format)| TextConstraints {
         shortest,
         longest,
         pattern: Some("^a*$".into()),

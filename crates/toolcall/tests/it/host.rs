@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use toolcall::{
-    BoxFuture, CallId, Change, Command, Completeness, Console, Content, Decision, Exit, FileBody,
-    FileEdit, Host, HostError, MemoryHost, Reading, Spill, Touch,
+    BoxFuture, CallId, Command, Completeness, Console, Content, Decision, Exit, FileBody,
+    FileChange, FileEdit, Host, HostError, MemoryHost, Reading, Spill, Touch,
 };
 
 fn text(text: &str) -> FileBody {
@@ -69,7 +69,7 @@ async fn a_file_that_changed_is_not_modified() {
 async fn a_file_that_became_binary_is_not_modified() {
     let edit = FileEdit {
         path: "/a".into(),
-        change: Change::Modified {
+        change: FileChange::Modified {
             before: FileBody::Binary {
                 bytes: 3,
                 digest: None,

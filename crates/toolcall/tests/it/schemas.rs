@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolcall::{
-    AllowAll, CustomTool, Definition, Ending, Engine, Registry, RegistryError, ToolError,
+    AllowAll, CustomTool, Ending, Engine, Registry, RegistryError, ToolDefinition, ToolError,
     ToolRequest,
 };
 
@@ -16,7 +16,7 @@ const SMALL_STACK: usize = 2 * 1024 * 1024;
 
 fn register(schema: Value) -> Result<Registry, RegistryError> {
     let run = |_, _| async { Ok::<_, ToolError>("done") };
-    let definition = Definition::new("probe", "Looks at its input.", schema);
+    let definition = ToolDefinition::new("probe", "Looks at its input.", schema);
     let mut registry = Registry::new();
     registry.add_any(Arc::new(CustomTool::new(definition, run)))?;
     Ok(registry)

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::sync::Notify;
 use toolcall::{
-    AllowAll, Annotations, CustomTool, Definition, Ending, Engine, Registry, SharedRegistry,
+    AllowAll, Annotations, CustomTool, Ending, Engine, Registry, SharedRegistry, ToolDefinition,
     ToolRequest,
 };
 
-fn definition(name: &str) -> Definition {
-    Definition::new(name, format!("Does {name}."), json!({"type": "object"}))
+fn definition(name: &str) -> ToolDefinition {
+    ToolDefinition::new(name, format!("Does {name}."), json!({"type": "object"}))
 }
 
 fn saying(name: &str, words: &'static str) -> Arc<CustomTool> {
@@ -99,7 +99,7 @@ async fn a_call_keeps_the_tool_that_it_found() {
 #[test]
 fn what_a_provider_is_and_claims_makes_another_tool_and_a_registered_name_does_not() {
     let plain = definition("work");
-    let digest = |change: fn(&mut Definition)| {
+    let digest = |change: fn(&mut ToolDefinition)| {
         let mut changed = definition("work");
         change(&mut changed);
         changed.identity()

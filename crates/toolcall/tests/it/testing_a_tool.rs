@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolcall::{
-    AllowAll, CustomTool, Definition, Ending, Engine, FileBody, FileEdit, Intent, Kind, MemoryHost,
-    Registry, ToolRequest,
+    AllowAll, CustomTool, Ending, Engine, FileBody, FileEdit, Intent, Kind, MemoryHost, Registry,
+    ToolDefinition, ToolRequest,
 };
 
 /// Waits an hour and then writes `note.md`.
 fn slow_note() -> CustomTool {
-    let definition = Definition::new("note", "Writes note.md.", json!({"type": "object"}));
+    let definition = ToolDefinition::new("note", "Writes note.md.", json!({"type": "object"}));
     let tool = CustomTool::new(definition, |_input, context| async move {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         for edit in context.edits() {

@@ -6,7 +6,7 @@ use toolcall::CallId;
 
 use super::members::present;
 use crate::decode::UpdateName;
-use crate::finding::{Finding, Rule, quoted, type_of};
+use crate::finding::{Finding, LintRule, quoted, type_of};
 
 /// The members of one reported call.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ impl<'a> CallMembers<'a> {
     pub(crate) fn of(update: &'a Value) -> Result<Self, Finding> {
         let Value::Object(outer) = update else {
             let message = format!("the update is {}, not an object", type_of(update));
-            return Err(Finding::new(Rule::BadField, None, message));
+            return Err(Finding::new(LintRule::BadField, None, message));
         };
         let update = named(outer)?;
         let nested = outer.get("toolCall").and_then(Value::as_object);
@@ -51,7 +51,7 @@ impl<'a> CallMembers<'a> {
             Some(other) => format!("`toolCallId` is {}, not a string", type_of(other)),
             None => "the report has no `toolCallId`".to_owned(),
         };
-        Err(Finding::new(Rule::NoToolCallId, None, message))
+        Err(Finding::new(LintRule::NoToolCallId, None, message))
     }
 }
 
@@ -65,5 +65,5 @@ fn named(outer: &Map<String, Value>) -> Result<Option<UpdateName>, Finding> {
         },
         Some(other) => format!("`sessionUpdate` is {}, not a string", type_of(other)),
     };
-    Err(Finding::new(Rule::UnknownUpdate, None, message))
+    Err(Finding::new(LintRule::UnknownUpdate, None, message))
 }

@@ -2,18 +2,18 @@
 //! It must not guess: if the `_meta` cannot be read, the text is kept as it is.
 
 use serde_json::{Map, Value};
-use toolcall::{Change, FileBody, FileEdit};
+use toolcall::{FileBody, FileChange, FileEdit};
 
 use super::locations;
 use super::members::{count, text};
-use crate::finding::{Findings, Rule};
+use crate::finding::{Findings, LintRule};
 use crate::meta;
 
 /// Decodes a change. Adds a finding if it cannot be read.
 pub(super) fn read(mark: &Value, findings: &mut Findings) -> Option<FileEdit> {
     let edit = mark.as_object().and_then(|map| edit(map, findings));
     if edit.is_none() {
-        findings.note(Rule::ContentShape, || {
+        findings.note(LintRule::ContentShape, || {
             format!("`{}` cannot be read; its text was kept", meta::CHANGE)
         });
     }
@@ -28,11 +28,11 @@ fn edit(map: &Map<String, Value>, findings: &mut Findings) -> Option<FileEdit> {
         "moved" => {
             let to = text(map, "to", findings)?;
             locations::check(to, findings);
-            Change::Moved { to: to.into() }
+            FileChange::Moved { to: to.into() }
         }
-        "added" => Change::Added { after },
-        "modified" => Change::Modified { before, after },
-        "deleted" => Change::Deleted { before },
+        "added" => FileChange::Added { after },
+        "modified" => FileChange::Modified { before, after },
+        "deleted" => FileChange::Deleted { before },
         _ => return None,
     };
     locations::check(path, findings);

@@ -7,7 +7,7 @@ use toolcall::{Blob, Content, FileBody, FileEdit, Link, Resource, ResourceBody};
 use super::members::{count, present, text};
 use super::{change, locations, output};
 use crate::decode::Items;
-use crate::finding::{Findings, Rule, quoted, type_of};
+use crate::finding::{Findings, LintRule, quoted, type_of};
 use crate::meta;
 
 /// One item.
@@ -30,7 +30,7 @@ pub(super) fn read(list: &[Value], findings: &mut Findings) -> Items {
             Ok(DecodedItem::Content(content)) => items.content.push(content),
             Ok(DecodedItem::Output(text)) => items.output.get_or_insert_default().push_str(&text),
             Ok(DecodedItem::Generated) => {}
-            Err(why) => findings.note(Rule::ContentShape, || {
+            Err(why) => findings.note(LintRule::ContentShape, || {
                 format!("content item {index} was left out: {why}")
             }),
         }
@@ -46,7 +46,7 @@ fn item(value: &Value, index: usize, findings: &mut Findings) -> Result<DecodedI
         "terminal" => terminal(map).map(DecodedItem::Content),
         bare @ ("text" | "image" | "audio" | "resource" | "resource_link") => {
             let content = block(map, findings)?;
-            findings.note(Rule::ContentShape, || {
+            findings.note(LintRule::ContentShape, || {
                 format!("content item {index} is a bare `{bare}`; wrap it as `content`")
             });
             Ok(DecodedItem::Content(content))

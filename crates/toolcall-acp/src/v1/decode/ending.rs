@@ -12,7 +12,7 @@ use super::members::{count, object, text};
 use super::metadata::reported_exit;
 use super::output::unfenced;
 use crate::decode::ReportedFields;
-use crate::finding::{Findings, Rule, quoted};
+use crate::finding::{Findings, LintRule, quoted};
 use crate::meta;
 use crate::v1::signal;
 
@@ -59,7 +59,9 @@ fn exact(meta: &Map<String, Value>, findings: &mut Findings) -> Option<Ending> {
             after: Duration::from_millis(count(reported, "after_ms", findings).unwrap_or_default()),
         },
         other => {
-            findings.note(Rule::BadField, || format!("no call ends {}", quoted(other)));
+            findings.note(LintRule::BadField, || {
+                format!("no call ends {}", quoted(other))
+            });
             return None;
         }
     })

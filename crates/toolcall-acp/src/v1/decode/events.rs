@@ -13,7 +13,7 @@ use toolcall::{
 use super::metadata::{exited, noted, paused, progressed};
 use super::{ending, input, output};
 use crate::decode::{RAW_OUTPUT, ReportedFields, ReportedStatus};
-use crate::finding::{Findings, Rule};
+use crate::finding::{Findings, LintRule};
 
 /// The longest unknown status, in graphemes.
 const MAX_STATUS_LENGTH: usize = 80;
@@ -75,7 +75,7 @@ pub(super) fn read(
 
 fn unread(findings: &mut Findings) -> Option<String> {
     findings.note(
-        Rule::Started,
+        LintRule::Started,
         || "it printed before it was in progress; that output was left out",
     );
     None
@@ -101,7 +101,7 @@ fn start(
         Some(Effect::Allow) => return vec![Event::Started],
         Some(Effect::Deny) => "it was refused",
     };
-    findings.note(Rule::RanUnallowed, || {
+    findings.note(LintRule::RanUnallowed, || {
         format!("it is said to be {ran}, but {why}")
     });
     Vec::new()
@@ -116,7 +116,7 @@ fn unseen() -> Event {
 }
 
 fn acts(call: &ToolCall, start: &[Event], status: Option<ReportedStatus<'_>>) -> bool {
-    let acted = matches!(call.status(), Status::Unknown(_)) || call.held_because().is_some();
+    let acted = matches!(call.status(), Status::Unknown(_)) || call.hold_reason().is_some();
     has_begun(call, start) || acted || matches!(status, Some(ReportedStatus::Unknown(_)))
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use toolcall::Location;
 
 use super::members::present;
-use crate::finding::{Findings, Rule, quoted, type_of};
+use crate::finding::{Findings, LintRule, quoted, type_of};
 
 /// Decodes a list of locations. An item that is not a location is left out, with a finding.
 pub(super) fn read(list: &[Value], findings: &mut Findings) -> Vec<Location> {
@@ -19,12 +19,12 @@ pub(super) fn read(list: &[Value], findings: &mut Findings) -> Vec<Location> {
 /// Adds a finding for a path that an editor cannot open.
 pub(super) fn check(path: &str, findings: &mut Findings) {
     if !is_absolute(path) {
-        findings.note(Rule::RelativePath, || {
+        findings.note(LintRule::RelativePath, || {
             format!("{} is not an absolute path", quoted(path))
         });
     }
     if has_line_suffix(path) {
-        findings.note(Rule::BadLocation, || {
+        findings.note(LintRule::BadLocation, || {
             format!(
                 "{} ends in a line number, which is no part of a path",
                 quoted(path)
@@ -36,7 +36,7 @@ pub(super) fn check(path: &str, findings: &mut Findings) {
 fn location(item: &Value, findings: &mut Findings) -> Option<Location> {
     let Some(path) = item.get("path").and_then(Value::as_str) else {
         findings.note(
-            Rule::BadLocation,
+            LintRule::BadLocation,
             || "a location without a path was left out",
         );
         return None;
@@ -53,11 +53,11 @@ fn read_line(value: &Value, findings: &mut Findings) -> Option<u32> {
     let line = value.as_u64().and_then(|line| u32::try_from(line).ok());
     match line {
         Some(0) => findings.note(
-            Rule::BadLocation,
+            LintRule::BadLocation,
             || "lines count from 1, and this one is 0",
         ),
         Some(_) => {}
-        None => findings.note(Rule::BadLocation, || match value {
+        None => findings.note(LintRule::BadLocation, || match value {
             Value::Number(number) => format!("{number} is no line of a file"),
             other => format!("a line is {}, not a whole number", type_of(other)),
         }),

@@ -7,7 +7,7 @@ use super::call_members::CallMembers;
 use super::decode_plan;
 use super::report;
 use crate::decode::{Body, CallReport, Direction, Message};
-use crate::finding::{Finding, Findings, Rule, quoted};
+use crate::finding::{Finding, Findings, LintRule, quoted};
 
 /// Decodes a message.
 pub(crate) fn message(direction: Direction, message: &Value) -> Message<'_> {
@@ -52,7 +52,7 @@ fn update(update: &Value) -> Body<'_> {
 }
 
 fn unknown(message: String) -> Body<'static> {
-    Body::Update(vec![Finding::new(Rule::UnknownUpdate, None, message)])
+    Body::Update(vec![Finding::new(LintRule::UnknownUpdate, None, message)])
 }
 
 fn call_report(update: &Value) -> Result<CallReport<'_>, Finding> {

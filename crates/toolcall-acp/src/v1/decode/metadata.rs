@@ -11,7 +11,7 @@ use super::members::{number, object, present, text};
 use super::output::TERMINAL_OUTPUT_DELTA;
 use crate::decode::RAW_OUTPUT;
 use crate::decode::ReportedFields;
-use crate::finding::{Findings, Rule};
+use crate::finding::{Findings, LintRule};
 use crate::meta;
 use crate::v1::signal;
 
@@ -49,7 +49,10 @@ pub(super) fn noted(
         let fits = is_known || room > 0;
         room -= usize::from(fits && !is_known);
         if !fits {
-            findings.note(Rule::TooMany, || "the call has too many keys in `_meta`");
+            findings.note(
+                LintRule::TooMany,
+                || "the call has too many keys in `_meta`",
+            );
         }
         fits
     };
@@ -106,7 +109,7 @@ pub(super) fn paused(
 ) -> Option<Event> {
     let meta = report.meta?;
     let value = meta.get(meta::HELD)?;
-    let held = call.held_because();
+    let held = call.hold_reason();
     if value.is_null() {
         return held.map(|_| Event::Resumed);
     }

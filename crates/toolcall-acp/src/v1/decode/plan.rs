@@ -6,7 +6,7 @@ use toolcall::{Plan, PlanEntry, PlanStatus, Priority};
 
 use super::members::present;
 use crate::decode::DecodedPlan;
-use crate::finding::{Finding, Findings, Rule, quoted, type_of};
+use crate::finding::{Finding, Findings, LintRule, quoted, type_of};
 
 /// Decodes a `plan`, which replaces the session's whole plan.
 pub fn decode_plan(update: &Value) -> Result<DecodedPlan, Finding> {
@@ -15,17 +15,17 @@ pub fn decode_plan(update: &Value) -> Result<DecodedPlan, Finding> {
         Some(Value::String(name)) if name == "plan" => {}
         Some(Value::String(other)) => {
             let message = format!("{} is no plan", quoted(other));
-            return refused(Rule::UnknownUpdate, message);
+            return refused(LintRule::UnknownUpdate, message);
         }
-        Some(_) | None => return refused(Rule::UnknownUpdate, "this is no plan".into()),
+        Some(_) | None => return refused(LintRule::UnknownUpdate, "this is no plan".into()),
     }
     let entries = match update.get("entries") {
         Some(Value::Array(entries)) => entries,
         Some(other) => {
             let message = format!("`entries` is {}, not a list", type_of(other));
-            return refused(Rule::BadPlan, message);
+            return refused(LintRule::BadPlan, message);
         }
-        None => return refused(Rule::BadPlan, "the plan has no `entries`".into()),
+        None => return refused(LintRule::BadPlan, "the plan has no `entries`".into()),
     };
     let mut findings = Findings::default();
     let entries = entries
@@ -44,7 +44,10 @@ fn entry(value: &Value, findings: &mut Findings) -> Option<PlanEntry> {
     let map = value.as_object();
     let content = map.and_then(|map| map.get("content")?.as_str());
     let (Some(map), Some(content)) = (map, content) else {
-        findings.note(Rule::BadPlan, || "an entry without its text was left out");
+        findings.note(
+            LintRule::BadPlan,
+            || "an entry without its text was left out",
+        );
         return None;
     };
     Some(PlanEntry {
@@ -77,7 +80,7 @@ fn one_of<T: Copy + Default>(
     let name = reported.and_then(Value::as_str);
     let found = known.iter().find(|(known, _)| Some(*known) == name);
     if found.is_none() {
-        findings.note(Rule::BadPlan, || match (name, reported) {
+        findings.note(LintRule::BadPlan, || match (name, reported) {
             (Some(name), _) => format!("a plan has no {key} {}", quoted(name)),
             (None, Some(other)) => format!("a {key} is {}, not a string", type_of(other)),
             (None, None) => format!("an entry has no `{key}`"),

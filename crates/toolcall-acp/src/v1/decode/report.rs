@@ -10,7 +10,7 @@ use super::content;
 use super::locations;
 use super::members::{list, object, present, text};
 use crate::decode::{ReportedFields, ReportedStatus};
-use crate::finding::{Findings, Rule, quoted};
+use crate::finding::{Findings, LintRule, quoted};
 
 /// The longest title. It is generous, because some agents put the command only into the title.
 const MAX_TITLE_LENGTH: usize = 4096;
@@ -21,7 +21,7 @@ pub(super) fn read<'a>(fields: &CallMembers<'a>, findings: &mut Findings) -> Rep
     let map = fields.map;
     if fields.place == MembersLocation::Nested {
         findings.note(
-            Rule::NestedToolCall,
+            LintRule::NestedToolCall,
             || "the call stands in `update.toolCall`; its members belong into `update`",
         );
     }
@@ -44,7 +44,7 @@ fn title(map: &Map<String, Value>, findings: &mut Findings) -> Option<String> {
     let title = clean_command(text(map, "title", findings)?, MAX_TITLE_LENGTH);
     let is_blank = title.trim().is_empty();
     if is_blank {
-        findings.note(Rule::NoTitle, || "the title is blank");
+        findings.note(LintRule::NoTitle, || "the title is blank");
     }
     (!is_blank).then_some(title)
 }
@@ -58,7 +58,7 @@ fn kind(map: &Map<String, Value>, findings: &mut Findings) -> Option<Kind> {
     let name = text(map, "kind", findings)?;
     let known = Kind::ALL.into_iter().find(|kind| kind.as_str() == name);
     if known.is_none() {
-        findings.note(Rule::UnknownKind, || {
+        findings.note(LintRule::UnknownKind, || {
             format!("v1 has no kind {}; it counts as `other`", quoted(name))
         });
     }
@@ -74,7 +74,7 @@ fn status<'a>(map: &'a Map<String, Value>, findings: &mut Findings) -> Option<Re
         unknown => ReportedStatus::Unknown(unknown),
     };
     if let ReportedStatus::Unknown(name) = reported {
-        findings.note(Rule::UnknownStatus, || {
+        findings.note(LintRule::UnknownStatus, || {
             format!("v1 has no status {}", quoted(name))
         });
     }

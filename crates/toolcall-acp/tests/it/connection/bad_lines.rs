@@ -1,7 +1,7 @@
 //! Every kind of bad line, with the exact response.
 //! After each, the connection still works: a ping is answered.
 
-use toolcall_acp::transport::Limits;
+use toolcall_acp::transport::ConnectionLimits;
 
 use crate::connection::support::{Ping, RemotePeer, connected, narrowly_connected};
 
@@ -107,9 +107,9 @@ async fn lines_that_nest_too_deep() {
 
 #[tokio::test(start_paused = true)]
 async fn lines_that_are_too_long() {
-    let limits = Limits {
+    let limits = ConnectionLimits {
         line: 100,
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let (_peer, transport, mut remote) = narrowly_connected(1000, limits);
     tokio::spawn(transport.run(Ping));
@@ -248,8 +248,8 @@ async fn what_is_no_line_is_skipped_and_lines_may_end_as_on_windows() {
 
 #[tokio::test(start_paused = true)]
 async fn a_last_line_without_its_end_is_a_line() {
-    let (peer, transport, mut remote) = narrowly_connected(1000, Limits::default());
-    tokio::spawn(transport.run_alone());
+    let (peer, transport, mut remote) = narrowly_connected(1000, ConnectionLimits::default());
+    tokio::spawn(transport.run_without_methods());
     remote.send("{}\nnot the end").await;
     remote.close();
     peer.gone().await;

@@ -4,7 +4,7 @@
 use serde_json::json;
 use toolcall_acp::lane::{Closed, TrySendError};
 use toolcall_acp::peer::PeerError;
-use toolcall_acp::transport::Limits;
+use toolcall_acp::transport::ConnectionLimits;
 
 use crate::connection::support::{connected, holding, narrowly_connected, settle};
 
@@ -13,7 +13,7 @@ const RESPONSE: &str = r#"{"jsonrpc":"2.0","id":1,"result":"done"}"#;
 
 #[tokio::test(start_paused = true)]
 async fn lines_sent_before_the_end_of_input_are_received() {
-    let (peer, transport, mut remote) = narrowly_connected(20, Limits::default());
+    let (peer, transport, mut remote) = narrowly_connected(20, ConnectionLimits::default());
     let (mut requests, connection) = holding(transport);
     remote.send(REQUEST).await;
     let request = requests.recv().await.unwrap();
@@ -57,10 +57,10 @@ async fn a_request_that_nobody_answers_does_not_keep_the_connection() {
 
 #[tokio::test(start_paused = true)]
 async fn lines_sent_before_we_hang_up_are_received_though_the_peer_stays() {
-    let (peer, transport, mut remote) = narrowly_connected(20, Limits::default());
+    let (peer, transport, mut remote) = narrowly_connected(20, ConnectionLimits::default());
     let (_requests, connection) = holding(transport);
     peer.notify("_bye", &json!({})).await.unwrap();
-    peer.hang_up();
+    peer.stop_reading();
     settle().await;
     assert!(!connection.is_finished(), "the pipe is too narrow for it");
     let bye = r#"{"jsonrpc":"2.0","method":"_bye","params":{}}"#;
@@ -109,7 +109,7 @@ async fn a_peer_that_does_not_listen_any_more_ends_the_connection() {
 #[tokio::test(start_paused = true)]
 async fn closing_the_lane_ends_a_connection_that_runs_alone() {
     let (peer, transport, mut remote) = connected();
-    let running = tokio::spawn(transport.run_alone());
+    let running = tokio::spawn(transport.run_without_methods());
     remote.close();
     peer.gone().await;
     peer.notify("_tell", &json!([1])).await.unwrap();

@@ -11,11 +11,11 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, ReadBuf};
 use toolcall_acp::dispatch::{Dispatch, Handled, Responder};
-use toolcall_acp::transport::{Limits, connect};
+use toolcall_acp::transport::{ConnectionLimits, connect};
 
 use crate::connection::support::{Ping, holding, narrowly_connected, settle};
 
-const NARROW: Limits = Limits {
+const NARROW: ConnectionLimits = ConnectionLimits {
     line: 10_000,
     lane: 2000,
     depth: 127,
@@ -25,7 +25,7 @@ const NARROW: Limits = Limits {
 #[tokio::test(start_paused = true)]
 async fn a_flood_of_bad_lines_that_nobody_listens_to_stops_itself() {
     let (peer, transport, mut remote) = narrowly_connected(1000, NARROW);
-    tokio::spawn(transport.run_alone());
+    tokio::spawn(transport.run_without_methods());
     let flood = tokio::spawn(async move {
         for _ in 0..1000 {
             remote.send("bad").await;
@@ -106,14 +106,14 @@ impl AsyncRead for RepeatingReader {
 }
 
 /// Counts notifications, and how many bytes were read before each.
-struct CountingHandler {
+struct CountingMethods {
     line: usize,
     given: Arc<AtomicUsize>,
     handled: Arc<AtomicUsize>,
     deepest: Arc<AtomicUsize>,
 }
 
-impl Dispatch for CountingHandler {
+impl Dispatch for CountingMethods {
     fn request(&self, _: &str, _: Option<&RawValue>, _: Responder) -> Handled {
         Handled::Later
     }
@@ -131,7 +131,7 @@ async fn good_lines_do_not_pile_up_before_their_handler() {
     let line = format!("{line}\n").into_bytes();
     let given = Arc::new(AtomicUsize::new(0));
     let (handled, deepest) = (Arc::default(), Arc::default());
-    let counting = CountingHandler {
+    let counting = CountingMethods {
         line: line.len(),
         given: given.clone(),
         handled: Arc::clone(&handled),
@@ -142,7 +142,11 @@ async fn good_lines_do_not_pile_up_before_their_handler() {
         left: 20_000,
         given,
     };
-    let (_peer, transport) = connect(reader, io::Cursor::new(Vec::new()), Limits::default());
+    let (_peer, transport) = connect(
+        reader,
+        io::Cursor::new(Vec::new()),
+        ConnectionLimits::default(),
+    );
     transport.run(counting).await.unwrap();
     assert_eq!(handled.load(Ordering::Relaxed), 20_000);
     let deepest = deepest.load(Ordering::Relaxed);

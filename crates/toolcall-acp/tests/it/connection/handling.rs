@@ -11,9 +11,9 @@ use toolcall_acp::peer::RpcError;
 use crate::connection::support::{connected, holding};
 
 /// A handler that answers in every possible way and records notifications.
-struct RecordingHandler(Arc<Mutex<Vec<String>>>);
+struct RecordingMethods(Arc<Mutex<Vec<String>>>);
 
-impl Dispatch for RecordingHandler {
+impl Dispatch for RecordingMethods {
     fn request(&self, method: &str, params: Option<&RawValue>, to: Responder) -> Handled {
         match method {
             "_echo" => Handled::Now(to.reply(&params)),
@@ -33,7 +33,7 @@ impl Dispatch for RecordingHandler {
 
 async fn check(call: &str, expected: &str) {
     let (_peer, transport, mut remote) = connected();
-    tokio::spawn(transport.run(RecordingHandler(Arc::default())));
+    tokio::spawn(transport.run(RecordingMethods(Arc::default())));
     remote.send(call).await;
     assert_eq!(remote.receive().await, expected);
 }
@@ -81,7 +81,7 @@ async fn a_request_whose_handler_panics_or_drops_it_is_answered_all_the_same() {
 async fn a_notification_is_handled_and_not_answered() {
     let (_peer, transport, mut remote) = connected();
     let received = Arc::new(Mutex::new(Vec::new()));
-    tokio::spawn(transport.run(RecordingHandler(received.clone())));
+    tokio::spawn(transport.run(RecordingMethods(received.clone())));
     remote
         .send(r#"{"jsonrpc":"2.0","method":"_tell","params":[1]}"#)
         .await;

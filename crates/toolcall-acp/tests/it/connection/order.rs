@@ -2,7 +2,7 @@
 //! That holds whether the peer reads or not.
 
 use serde_json::json;
-use toolcall_acp::transport::Limits;
+use toolcall_acp::transport::ConnectionLimits;
 
 use crate::connection::support::{connected, holding, narrowly_connected, settle};
 
@@ -34,9 +34,9 @@ async fn an_answer_does_not_overtake_updates_sent_before_it() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_waits_behind_updates_that_wait_for_room() {
-    let limits = Limits {
+    let limits = ConnectionLimits {
         lane: 50,
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let (peer, transport, mut remote) = narrowly_connected(200, limits);
     let (mut requests, _connection) = holding(transport);
@@ -98,9 +98,9 @@ async fn every_answer_comes_after_what_was_said_before_it_and_in_order() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_waits_for_room_without_being_lost() {
-    let limits = Limits {
+    let limits = ConnectionLimits {
         lane: 10,
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let (peer, transport, mut remote) = narrowly_connected(100, limits);
     let (mut requests, _connection) = holding(transport);

@@ -7,7 +7,7 @@ use std::task::Poll;
 use serde_json::{Value, json};
 use toolcall_acp::lane::Closed;
 use toolcall_acp::peer::{Peer, PeerError, RpcError};
-use toolcall_acp::transport::Limits;
+use toolcall_acp::transport::ConnectionLimits;
 
 use crate::connection::support::{
     RemotePeer, narrowly_connected, poll_once, running_alone, settle,
@@ -120,9 +120,9 @@ async fn a_request_that_is_answered_is_not_withdrawn() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_dropped_before_it_was_sent_sends_nothing() {
-    let limits = Limits {
+    let limits = ConnectionLimits {
         lane: 1,
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let (peer, transport, mut remote) = narrowly_connected(1000, limits);
     peer.lane().send(b"full").await.unwrap();
@@ -130,7 +130,7 @@ async fn a_request_that_is_dropped_before_it_was_sent_sends_nothing() {
     let mut asking = Box::pin(peer.request("_ask", &ask));
     assert_eq!(poll_once(&mut asking).await, Poll::Pending);
     drop(asking);
-    tokio::spawn(transport.run_alone());
+    tokio::spawn(transport.run_without_methods());
     assert_eq!(remote.receive().await, "full");
     assert_alive(&peer, &mut remote).await;
 }
@@ -149,12 +149,12 @@ async fn the_end_of_input_ends_every_request() {
 
 #[tokio::test(start_paused = true)]
 async fn more_requests_than_can_wait_wait_for_a_place() {
-    let limits = Limits {
+    let limits = ConnectionLimits {
         requests: 2,
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let (peer, transport, mut remote) = narrowly_connected(1000, limits);
-    tokio::spawn(transport.run_alone());
+    tokio::spawn(transport.run_without_methods());
     let mut asking: Vec<_> = (0..3).map(|_| asked(&peer)).collect();
     remote.receive().await;
     remote.receive().await;
@@ -168,12 +168,12 @@ async fn more_requests_than_can_wait_wait_for_a_place() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_waiting_for_its_turn_fails_when_the_connection_ends() {
-    let limits = Limits {
+    let limits = ConnectionLimits {
         requests: 1,
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let (peer, transport, mut remote) = narrowly_connected(1000, limits);
-    tokio::spawn(transport.run_alone());
+    tokio::spawn(transport.run_without_methods());
     let params = json!({});
     // It still counts as unanswered, because its future is not polled.
     let mut first = pin!(peer.request("_ask", &params));
@@ -186,9 +186,9 @@ async fn a_request_waiting_for_its_turn_fails_when_the_connection_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_nobody_waits_for_goes_at_once_and_its_answer_is_dropped() {
-    let limits = Limits {
+    let limits = ConnectionLimits {
         lane: 1,
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let (peer, transport, mut remote) = narrowly_connected(1000, limits);
     peer.lane().send(b"full").await.unwrap();
@@ -196,7 +196,7 @@ async fn a_request_nobody_waits_for_goes_at_once_and_its_answer_is_dropped() {
         peer.request_and_forget("_release", &json!({"id": 1})),
         Ok(())
     );
-    tokio::spawn(transport.run_alone());
+    tokio::spawn(transport.run_without_methods());
     assert_eq!(remote.receive().await, "full");
     let release = r#"{"jsonrpc":"2.0","id":"toolcall-1","method":"_release","params":{"id":1}}"#;
     assert_eq!(remote.receive().await, release);

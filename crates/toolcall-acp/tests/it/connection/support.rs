@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use toolcall_acp::dispatch::{Dispatch, Handled, Responder};
 use toolcall_acp::peer::{Peer, RpcError};
-use toolcall_acp::transport::{Limits, Transport, connect};
+use toolcall_acp::transport::{ConnectionLimits, Transport, connect};
 
 /// The pipe size for tests that do not depend on it.
 const LARGE_PIPE: usize = 1024 * 1024;
@@ -59,11 +59,14 @@ impl RemotePeer {
 
 /// Returns a connection and its other end.
 pub(crate) fn connected() -> (Peer, Transport, RemotePeer) {
-    narrowly_connected(LARGE_PIPE, Limits::default())
+    narrowly_connected(LARGE_PIPE, ConnectionLimits::default())
 }
 
 /// Returns a connection through pipes of this many bytes, and its other end.
-pub(crate) fn narrowly_connected(pipe: usize, limits: Limits) -> (Peer, Transport, RemotePeer) {
+pub(crate) fn narrowly_connected(
+    pipe: usize,
+    limits: ConnectionLimits,
+) -> (Peer, Transport, RemotePeer) {
     let (remote_writer, reader) = tokio::io::duplex(pipe);
     let (writer, remote_reader) = tokio::io::duplex(pipe);
     let (peer, transport) = connect(reader, writer, limits);
@@ -77,7 +80,7 @@ pub(crate) fn narrowly_connected(pipe: usize, limits: Limits) -> (Peer, Transpor
 /// Returns a connection that runs without a handler, and its other end.
 pub(crate) fn running_alone() -> (Peer, RemotePeer) {
     let (peer, transport, remote) = connected();
-    tokio::spawn(transport.run_alone());
+    tokio::spawn(transport.run_without_methods());
     (peer, remote)
 }
 
@@ -94,9 +97,9 @@ impl Dispatch for Ping {
 }
 
 /// A handler that passes every responder to the test.
-struct HoldingHandler(mpsc::Sender<Responder>);
+struct HoldingMethods(mpsc::Sender<Responder>);
 
-impl Dispatch for HoldingHandler {
+impl Dispatch for HoldingMethods {
     fn request(&self, _: &str, _: Option<&RawValue>, to: Responder) -> Handled {
         self.0
             .try_send(to)
@@ -112,7 +115,7 @@ pub(crate) fn holding(
     let (sender, requests) = mpsc::channel(100);
     (
         requests,
-        tokio::spawn(transport.run(HoldingHandler(sender))),
+        tokio::spawn(transport.run(HoldingMethods(sender))),
     )
 }
 

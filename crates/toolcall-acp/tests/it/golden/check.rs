@@ -5,7 +5,7 @@ use expect_test::expect_file;
 use toolcall::{SessionId, Store, ToolCall, replay};
 use toolcall_acp::TraceContext;
 use toolcall_acp::lint::{Direction, Frame, lint};
-use toolcall_acp::v1::{Dialect, OutputFormat, snapshot};
+use toolcall_acp::v1::{EncodeOptions, OutputFormat, snapshot};
 
 use crate::golden::client_state::ClientState;
 use crate::golden::harness::Wire;
@@ -72,7 +72,7 @@ impl Wire {
 
     /// Returns what the client would know from a replay of the stored session.
     fn replayed_state(&self) -> ClientState {
-        let dialect = Dialect {
+        let dialect = EncodeOptions {
             printing: self.printing(),
             trace: TraceContext::default(),
         };

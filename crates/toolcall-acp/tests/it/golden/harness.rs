@@ -11,7 +11,7 @@ use tokio::io::{
 use tokio::time::timeout;
 use toolcall::*;
 use toolcall_acp::service::CommandPlacement;
-use toolcall_acp::transport::{Limits, connect};
+use toolcall_acp::transport::{ConnectionLimits, connect};
 use toolcall_acp::{ClientConnection, Prompt};
 
 use crate::golden::agent::serve_with;
@@ -116,7 +116,7 @@ impl Story {
     ) -> Wire {
         let (ours, theirs) = duplex(64 * 1024);
         let (reader, writer) = split(theirs);
-        let (peer, transport) = connect(reader, writer, Limits::default());
+        let (peer, transport) = connect(reader, writer, ConnectionLimits::default());
         let store = Arc::new(MemoryStore::default());
         let open = opening(self.tools, self.setup, store.clone());
         let serving = serve_with(
@@ -148,7 +148,7 @@ fn opening(
             .setting(SessionContext::new(SessionId::new("s1"), "/w"))
             .policy(AskDangerous)
             .ids(CallIds::new("call"))
-            .clock(SystemClock::beginning_at(Timestamp::default()))
+            .clock(SystemClock::starting_at(Timestamp::default()))
             .store(store.clone());
         setup.iter().fold(engine, |engine, change| change(engine))
     })
@@ -184,7 +184,7 @@ async fn converse(
             client.write(message).await;
         }
         if out.hangs_up || is_response_to(&json, PROMPT) {
-            client.hang_up().await;
+            client.stop_reading().await;
         }
     }
 }
@@ -227,7 +227,7 @@ struct ClientWriter<'a> {
 }
 
 impl ClientWriter<'_> {
-    async fn hang_up(&mut self) {
+    async fn stop_reading(&mut self) {
         if let Some(mut writer) = self.writer.take() {
             writer.shutdown().await.expect("an open pipe");
         }
@@ -251,7 +251,7 @@ impl ClientReplies {
     }
 
     /// Closes the connection after this reply.
-    pub(crate) fn hang_up(&mut self) {
+    pub(crate) fn stop_reading(&mut self) {
         self.hangs_up = true;
     }
 

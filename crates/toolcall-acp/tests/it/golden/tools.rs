@@ -90,14 +90,14 @@ where
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     R: Into<ToolResult>,
 {
-    let definition = Definition::new(name, "For a story", json!({"type": "object"}));
+    let definition = ToolDefinition::new(name, "For a story", json!({"type": "object"}));
     let tool = CustomTool::new(definition, run);
     tool.preparing(move |_| Ok(Intent::new(Kind::Other, name)))
 }
 
 /// Creates a tool that makes exactly these edits.
 pub(crate) fn changing(name: &'static str, kind: Kind, edits: Vec<FileEdit>) -> CustomTool {
-    let definition = Definition::new(name, "For a story", json!({"type": "object"}));
+    let definition = ToolDefinition::new(name, "For a story", json!({"type": "object"}));
     let tool = CustomTool::new(
         definition,
         |_, scope| async move { apply_all(&scope).await },
@@ -111,7 +111,7 @@ pub(crate) fn changing(name: &'static str, kind: Kind, edits: Vec<FileEdit>) -> 
 /// Creates a tool that runs the command of its input. A command with a `;` is not understood.
 pub(crate) fn shell() -> CustomTool {
     let schema = json!({"properties": {"command": {"type": "string"}}, "required": ["command"]});
-    let mut definition = Definition::new("run", "Runs a command", schema);
+    let mut definition = ToolDefinition::new("run", "Runs a command", schema);
     definition.kind = Some(Kind::Execute);
     let tool = CustomTool::new(definition, |input, scope| async move {
         match scope.run(&command(&input)).await? {

@@ -66,9 +66,9 @@ impl SessionFixture {
     ) -> Self {
         let (ours, theirs) = duplex(4 * 1024);
         let (reader, writer) = split(theirs);
-        let limits = transport::Limits {
+        let limits = transport::ConnectionLimits {
             lane: LANE,
-            ..transport::Limits::default()
+            ..transport::ConnectionLimits::default()
         };
         let (peer, transport) = connect(reader, writer, limits);
         let client = ClientConnection::new(peer);
@@ -124,7 +124,7 @@ fn engine(tools: Registry) -> EngineBuilder {
         .setting(SessionContext::new(SessionId::new("s1"), "/w"))
         .policy(AskDangerous)
         .ids(CallIds::new("call"))
-        .clock(SystemClock::beginning_at(Timestamp::default()))
+        .clock(SystemClock::starting_at(Timestamp::default()))
 }
 
 async fn read(
@@ -185,7 +185,7 @@ where
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     R: Into<ToolResult>,
 {
-    let mut definition = Definition::new("work", "For a test", json!({"type": "object"}));
+    let mut definition = ToolDefinition::new("work", "For a test", json!({"type": "object"}));
     definition.kind = Some(kind);
     let tool = CustomTool::new(definition, run);
     let tool = tool.preparing(move |_| Ok(Intent::new(kind, "work")));

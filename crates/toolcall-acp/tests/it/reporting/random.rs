@@ -126,7 +126,8 @@ fn plan(steps: u8) -> Plan {
 }
 
 fn tool(name: String, call_script: ScriptedCall) -> CustomTool {
-    let mut definition = Definition::new(name.as_str(), "For a test", json!({"type": "object"}));
+    let mut definition =
+        ToolDefinition::new(name.as_str(), "For a test", json!({"type": "object"}));
     definition.kind = Some(call_script.kind);
     let (kind, is_asked) = (call_script.kind, call_script.is_asked);
     let run = move |_: Arc<Value>, scope: RunContext| perform(call_script.clone(), scope);

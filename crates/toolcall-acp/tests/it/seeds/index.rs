@@ -1,16 +1,16 @@
 //! The index of the examples, with the kind of each.
 //! A list: the tests check the examples.
 
-use toolcall_acp::finding::Rule;
+use toolcall_acp::finding::LintRule;
 
 /// The kind of an example, with its expected findings.
 pub(crate) enum Example {
     /// A `session/update` about a call, with or without its JSON-RPC envelope.
-    Report(&'static [Rule]),
+    Report(&'static [LintRule]),
     /// A `session/update` with a plan.
     Plan,
     /// An item of `content`.
-    Item(&'static [Rule]),
+    Item(&'static [LintRule]),
     /// A place in a file.
     Location,
     /// A message that reports no call by itself.
@@ -27,7 +27,7 @@ pub(crate) enum Example {
 
 use Example::*;
 
-const BARE: &[Rule] = &[Rule::ContentShape];
+const BARE: &[LintRule] = &[LintRule::ContentShape];
 
 /// Every example by its file name: the document's number and what it shows. Those from a code sample (`registered`, `custom`, `sent`, `nested`) are written out as JSON.
 pub(crate) const INDEX: &[(&str, Example)] = &[
@@ -79,5 +79,5 @@ pub(crate) const INDEX: &[(&str, Example)] = &[
     ("003-created", Report(&[])),
     ("003-progress", Report(&[])),
     ("003-completed", Report(&[])),
-    ("004-nested", Report(&[Rule::NestedToolCall])),
+    ("004-nested", Report(&[LintRule::NestedToolCall])),
 ];

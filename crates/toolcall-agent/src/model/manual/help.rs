@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use toolcall::text::clean_line;
-use toolcall::{Definition, Registry};
+use toolcall::{Registry, ToolDefinition};
 
 use super::reading::{LineError, UnreadableLine};
 use super::verbs::Verb;
@@ -23,7 +23,7 @@ pub(super) fn all(tools: &Registry) -> String {
         lines.push(format!("- `{}`: {}", facts.example, facts.does));
     }
     lines.push("- `help`: this list".to_owned());
-    let others: Vec<&Definition> = tools.definitions().filter(|tool| !has_verb(tool)).collect();
+    let others: Vec<&ToolDefinition> = tools.definitions().filter(|tool| !has_verb(tool)).collect();
     if !others.is_empty() {
         let lead = "\nAny tool by its name, with `key=value` or one JSON object:\n";
         lines.push(lead.to_owned());
@@ -102,7 +102,7 @@ fn verbs(tools: &Registry) -> impl Iterator<Item = Verb> {
     Verb::ALL.into_iter().filter(is_there)
 }
 
-fn has_verb(tool: &Definition) -> bool {
+fn has_verb(tool: &ToolDefinition) -> bool {
     Verb::ALL
         .iter()
         .any(|verb| verb.facts().tool == &*tool.name)
@@ -113,7 +113,7 @@ fn example_of(name: &str, tools: &Registry) -> String {
 }
 
 /// Returns an example line that calls the tool with its required arguments.
-fn example(tool: &Definition) -> String {
+fn example(tool: &ToolDefinition) -> String {
     let required = tool.input_schema["required"].as_array();
     let keys = required.into_iter().flatten().filter_map(Value::as_str);
     let pairs = keys.map(|key| {

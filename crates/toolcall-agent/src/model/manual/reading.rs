@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolcall::{Definition, Registry};
+use toolcall::{Registry, ToolDefinition};
 
 use super::inputs;
 use super::lines::PromptLines;
@@ -109,7 +109,7 @@ fn split_head(line: &str) -> (&str, &str) {
 }
 
 /// Returns whether this can only be input for the tool itself: JSON, or a pair with a key of the tool.
-fn is_input(rest: &str, tool: &Definition) -> bool {
+fn is_input(rest: &str, tool: &ToolDefinition) -> bool {
     let knows = |key: &str| tool.input_schema["properties"].get(key).is_some();
     let is_pair = |word: Word| word.text.split_once('=').is_some_and(|(key, _)| knows(key));
     rest.starts_with('{') || first_word(rest).is_some_and(is_pair)
@@ -134,7 +134,7 @@ fn verb_step(
 }
 
 fn tool_step(
-    tool: &Definition,
+    tool: &ToolDefinition,
     line: &str,
     rest: &str,
     lines: &mut PromptLines<'_>,

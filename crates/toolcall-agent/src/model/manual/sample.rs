@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
-use toolcall::{CustomTool, Definition, Registry, ToolError};
+use toolcall::{CustomTool, Registry, ToolDefinition, ToolError};
 
 /// Every tool that a verb calls but `switch_mode`, and `get-sum`.
 pub(super) fn tools() -> Registry {
@@ -52,6 +52,6 @@ fn made() -> Registry {
 
 fn add(tools: &mut Registry, name: &str, schema: Value) {
     let run = |_, _| async { Ok::<_, ToolError>("done") };
-    let tool = CustomTool::new(Definition::new(name, "", schema), run);
+    let tool = CustomTool::new(ToolDefinition::new(name, "", schema), run);
     tools.add_any(Arc::new(tool)).expect("a name of its own");
 }

@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    fn told(text: &str) -> PlaybackStep {
+    fn deltas(text: &str) -> PlaybackStep {
         PlaybackStep::Told(Delta::Text(text.to_owned()))
     }
 
@@ -155,11 +155,11 @@ mod tests {
         let pace = WritingPace { pieces: 2, delay };
         assert_eq!(
             spoken("ab", pace, Delta::Text),
-            [told("a"), PlaybackStep::Pause(delay), told("b")]
+            [deltas("a"), PlaybackStep::Pause(delay), deltas("b")]
         );
         assert_eq!(
             spoken("ab", WritingPace::AT_ONCE, Delta::Text),
-            [told("ab")]
+            [deltas("ab")]
         );
     }
 
@@ -199,11 +199,11 @@ mod tests {
         let began = Instant::now();
         let failure = ModelError::new("no");
         let beats = vec![
-            told("a"),
+            deltas("a"),
             PlaybackStep::Pause(Duration::from_secs(3)),
-            told("b"),
+            deltas("b"),
             PlaybackStep::Failed(failure.clone()),
-            told("c"),
+            deltas("c"),
         ];
         let played: Vec<_> = play(beats)
             .map(|delta| (began.elapsed().as_secs(), delta))

@@ -240,7 +240,7 @@ async fn sessions_of_others_are_neither_loaded_nor_forgotten() {
         ..SessionFacts::default()
     };
     let history = History::open(stage.history(), HistoryConfig::default()).expect("a history");
-    drop(history.tell(&other, SessionEvent::Opened(facts)));
+    drop(history.record(&other, SessionEvent::Opened(facts)));
     let mut editor = stage.connect().await;
     let wish = json!({"sessionId": "other", "cwd": stage.cwd(), "mcpServers": []});
     assert_eq!(

@@ -151,7 +151,7 @@ impl Stage {
             history: Some((
                 self.history(),
                 HistoryConfig {
-                    on_failure: OnFailure::GoOn,
+                    on_failure: OnFailure::RunUnrecorded,
                     ..HistoryConfig::default()
                 },
             )),
@@ -183,7 +183,8 @@ impl Stage {
     async fn connect_with(&self, name: &str, settings: AgentConfig) -> Editor {
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(near);
-        let (peer, transport) = transport::connect(reader, writer, transport::Limits::default());
+        let (peer, transport) =
+            transport::connect(reader, writer, transport::ConnectionLimits::default());
         let client = ClientConnection::new(peer);
         let agent = Agent::new(client.clone(), settings);
         let serving = tokio::spawn(async move {
@@ -267,7 +268,7 @@ impl Editor {
 
     /// Hangs up, and waits until the agent is gone.
     pub(crate) async fn leave(self) {
-        self.client.hang_up().await;
+        self.client.stop_reading().await;
         self.serving.await.expect("an end");
     }
 }

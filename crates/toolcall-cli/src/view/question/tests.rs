@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, duplex, split};
 use toolcall::{
-    Answer, AskAll, Command, CustomTool, Definition, Engine, EngineBuilder, FileBody, FileEdit,
-    Intent, Kind, Origin, Question, Reading, Registry, SessionContext, SessionId, ToolRequest,
+    Answer, AskAll, Command, CustomTool, Engine, EngineBuilder, FileBody, FileEdit, Intent, Kind,
+    Origin, Question, Reading, Registry, SessionContext, SessionId, ToolDefinition, ToolRequest,
     Touch,
 };
 use toolcall_acp::{Prompt, SimpleAgent, StopReason, serve};
@@ -40,7 +40,7 @@ impl Sample {
     }
 
     fn engine(&self) -> EngineBuilder {
-        let mut definition = Definition::new("it", "For a test", json!({"type": "object"}));
+        let mut definition = ToolDefinition::new("it", "For a test", json!({"type": "object"}));
         definition.origin = self.origin.clone();
         let intent = self.intent.clone();
         let run = |_input, _context| std::future::ready(Ok("done"));

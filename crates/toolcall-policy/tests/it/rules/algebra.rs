@@ -246,7 +246,7 @@ proptest! {
     fn a_looser_mode_is_never_silent_and_never_remembered(rules in policy(), mode in mode(), wanted in mode()) {
         let rules = put_together([user(&rules)]).in_mode(mode);
         let explained = rules.explain(&switching(wanted.as_str()), &context());
-        prop_assert!(wanted >= mode || explained.stance > RuleEffect::Allow);
+        prop_assert!(wanted >= mode || explained.effect > RuleEffect::Allow);
         prop_assert_eq!(explained.offers, []);
     }
 
@@ -281,7 +281,7 @@ proptest! {
             .touching(Touch::Reaches(path.into()));
         let rules = put_together([user(&rules)]).in_mode(mode);
         let explained = rules.explain(&intent, &context());
-        prop_assert_eq!(explained.stance, judged(&rules, &intent));
+        prop_assert_eq!(explained.effect, judged(&rules, &intent));
         for offer in explained.offers {
             prop_assert!(PolicyRule::from_text(&offer.text, RuleEffect::Allow, None).is_ok());
         }

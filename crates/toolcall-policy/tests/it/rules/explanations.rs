@@ -9,13 +9,13 @@ use toolcall_policy::Explanation;
 use crate::rules::fixture::{command, context, rules};
 
 fn shown(explanation: &Explanation) -> String {
-    let mut all = format!("{}: {}\n", explanation.stance.as_str(), explanation.reason);
+    let mut all = format!("{}: {}\n", explanation.effect.as_str(), explanation.reason);
     for step in &explanation.steps {
         writeln!(
             all,
             "  {} → {} by {}",
             step.what,
-            step.stance.as_str(),
+            step.effect.as_str(),
             step.rule
         )
         .unwrap();

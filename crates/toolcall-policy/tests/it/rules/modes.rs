@@ -17,7 +17,7 @@ fn check(text: &str, intents: &[(&str, Intent)], expect: Expect) {
         writeln!(
             all,
             "{name:24} {}",
-            row.map(|stance| format!("{stance:6}")).concat().trim_end()
+            row.map(|effect| format!("{effect:6}")).concat().trim_end()
         )
         .unwrap();
     }

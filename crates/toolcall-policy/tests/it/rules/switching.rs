@@ -68,7 +68,7 @@ fn a_question_about_a_stricter_mode_offers_nothing_either() {
     let rules = rules("[[ask]]\nreach = 'mode:*'\n");
     let explained = rules.explain(&by_tool("read-only"), &context());
     assert_eq!(
-        (explained.stance, explained.offers),
+        (explained.effect, explained.offers),
         (RuleEffect::Ask, vec![])
     );
 }
@@ -80,7 +80,7 @@ fn what_else_a_call_does_is_judged_as_well() {
     let both = by_tool("accept-edits").touching(Touch::Reads("/w/proj/a".into()));
     let explained = rules("").explain(&both, &context());
     assert_eq!(
-        (explained.stance, explained.offers),
+        (explained.effect, explained.offers),
         (RuleEffect::Ask, vec![])
     );
 }
@@ -96,7 +96,7 @@ fn verdicts_are_explained() {
         format!(
             "{}: {}\n  {}\n  to change it: {change}\n",
             step.what,
-            step.stance.as_str(),
+            step.effect.as_str(),
             step.reason
         )
     };

@@ -100,8 +100,8 @@ fn every_file_is_reported_with_its_state() {
     let sources = PolicySources::read(&fixture.config());
     let states = sources.files().iter().map(|file| match &file.state {
         FileState::Absent => (file.scope, "absent"),
-        FileState::Holds(_) => (file.scope, "holds"),
-        FileState::OnlyTightens(_) => (file.scope, "only tightens"),
+        FileState::Active(_) => (file.scope, "holds"),
+        FileState::Untrusted(_) => (file.scope, "only tightens"),
         FileState::Broken(_) => (file.scope, "broken"),
     });
     let expected = [

@@ -4,7 +4,7 @@
 use std::fs;
 
 use expect_test::expect;
-use toolcall_policy::{Change, Project, Trust, TrustStore};
+use toolcall_policy::{Project, Trust, TrustChange, TrustStore};
 
 use crate::store::fixture::{Fixture, moment};
 
@@ -77,12 +77,12 @@ fn a_change_is_reported_with_what_was_trusted() {
         changes
             .iter()
             .map(|change| match change {
-                Change::Same(file) => format!("same {}", file.name),
-                Change::New(file) => format!("new {}: {:?}", file.name, file.text),
-                Change::Changed { was, is } => {
+                TrustChange::Same(file) => format!("same {}", file.name),
+                TrustChange::New(file) => format!("new {}: {:?}", file.name, file.text),
+                TrustChange::Changed { was, is } => {
                     format!("changed {}: {:?} -> {:?}", is.name, was.text, is.text)
                 }
-                Change::Gone(file) => format!("gone {}: {:?}", file.name, file.text),
+                TrustChange::Gone(file) => format!("gone {}: {:?}", file.name, file.text),
             })
             .collect::<Vec<_>>()
     };

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use toolcall::{Access, Exit, Part};
-use toolcall_shell::{Files, RunEnvironment, run};
+use toolcall_shell::{FileOpener, RunEnvironment, run};
 
 /// The results of a run.
 #[derive(Debug, PartialEq, Eq)]
@@ -181,7 +181,7 @@ impl Jail {
 /// Opens whatever shells open, directories too.
 struct AnyFiles;
 
-impl Files for AnyFiles {
+impl FileOpener for AnyFiles {
     fn open(&self, path: &Path, access: Access) -> io::Result<fs::File> {
         let mut options = fs::File::options();
         match access {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
-use toolcall::{Definition, Kind, Registry, SessionContext};
+use toolcall::{Kind, Registry, SessionContext, ToolDefinition};
 
 /// Returns all tools of the registry.
 pub(super) fn tools(registry: &Registry) -> Vec<Tool> {
@@ -15,7 +15,7 @@ pub(super) fn tools(registry: &Registry) -> Vec<Tool> {
         .collect()
 }
 
-fn tool(definition: &Definition, kind: Option<Kind>) -> Tool {
+fn tool(definition: &ToolDefinition, kind: Option<Kind>) -> Tool {
     let mut tool = Tool::default();
     tool.name = definition.name.to_string().into();
     tool.description = Some(definition.description.to_string().into());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use similar::TextDiff;
 use toolcall::text::clean_block;
-use toolcall::{Change, Command, Content, FileBody, FileEdit, Question, QuestionItem, Touch};
+use toolcall::{Command, Content, FileBody, FileChange, FileEdit, Question, QuestionItem, Touch};
 
 const MOST_LINES: usize = 200;
 const LONGEST_INPUT: usize = 8 * 1024;
@@ -92,15 +92,15 @@ fn input_text(input: &Value) -> String {
 pub(super) fn diff(edit: &FileEdit) -> String {
     let path = named(&edit.path);
     match &edit.change {
-        Change::Added { after } => format!("Creates `{path}`:\n{}", lines("", text(after))),
-        Change::Modified { before, after } => {
+        FileChange::Added { after } => format!("Creates `{path}`:\n{}", lines("", text(after))),
+        FileChange::Modified { before, after } => {
             format!("Changes `{path}`:\n{}", lines(text(before), text(after)))
         }
-        Change::Deleted {
+        FileChange::Deleted {
             before: FileBody::Text(before),
         } => format!("Deletes `{path}`:\n{}", lines(before, "")),
-        Change::Deleted { before } => format!("Deletes `{path}` ({})", before.summary()),
-        Change::Moved { to } => format!("Moves `{path}` to `{}`", named(to)),
+        FileChange::Deleted { before } => format!("Deletes `{path}` ({})", before.summary()),
+        FileChange::Moved { to } => format!("Moves `{path}` to `{}`", named(to)),
     }
 }
 

@@ -16,8 +16,8 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use toolcall::{
-    AllowAll, AskDangerous, Blob, Content, CustomTool, Definition, Engine, EngineBuilder, Intent,
-    Kind, Progress, Registry, RunContext, ToolError, ToolResult,
+    AllowAll, AskDangerous, Blob, Content, CustomTool, Engine, EngineBuilder, Intent, Kind,
+    Progress, Registry, RunContext, ToolDefinition, ToolError, ToolResult,
 };
 
 use super::{ServeError, serve};
@@ -184,7 +184,7 @@ where
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
     R: Into<ToolResult>,
 {
-    let definition = Definition::new(name, "For a test", json!({"type": "object"}));
+    let definition = ToolDefinition::new(name, "For a test", json!({"type": "object"}));
     let tool =
         CustomTool::new(definition, run).preparing(move |_| Ok(Intent::new(Kind::Other, name)));
     let mut registry = Registry::new();

@@ -10,13 +10,13 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf, split,
 };
 use toolcall::{
-    AllowAll, BoxFuture, CustomTool, Definition, Ending, Engine, EngineBuilder, Event, Outcome,
-    Progress, Registry, SharedRegistry, ToolCall, ToolRequest,
+    AllowAll, BoxFuture, CustomTool, Ending, Engine, EngineBuilder, Event, Outcome, Progress,
+    Registry, SharedRegistry, ToolCall, ToolDefinition, ToolRequest,
 };
 
 use super::super::connector::{Connector, RawTransport};
 use super::super::notifications::Notifications;
-use super::super::servers::{Servers, Surroundings};
+use super::super::servers::{ServerEnvironment, Servers};
 use super::super::settings::{Program, ServerSettings};
 use super::super::status::{ServerState, ServerStatus};
 
@@ -226,14 +226,14 @@ pub(super) fn with_engine(
     adjust: impl FnOnce(EngineBuilder) -> EngineBuilder,
 ) -> FakeSession {
     let mut built_in = Registry::new();
-    let definition = Definition::new("read_file", "Reads.", json!({"type": "object"}));
+    let definition = ToolDefinition::new("read_file", "Reads.", json!({"type": "object"}));
     let tool = CustomTool::new(definition, |_, _| async { Ok("built in") });
     built_in.add_any(Arc::new(tool)).unwrap();
     let registry = SharedRegistry::new(built_in);
     let connected = servers
         .into_iter()
         .map(|(settings, fake)| (settings, Box::new(fake) as Box<dyn Connector>));
-    let surroundings = Surroundings::new(vec!["/w".into()], []);
+    let surroundings = ServerEnvironment::new(vec!["/w".into()], []);
     let servers =
         Servers::with_connectors(connected.collect(), &surroundings, registry.clone()).unwrap();
     let progress = Arc::<Mutex<Vec<Progress>>>::default();

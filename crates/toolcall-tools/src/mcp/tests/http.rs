@@ -6,7 +6,7 @@ use toolcall::{AllowAll, Engine, SharedRegistry, ToolRequest};
 use toolcall_testkit::http::{Reply, Server, response};
 use url::Url;
 
-use super::super::servers::{Servers, Surroundings};
+use super::super::servers::{ServerEnvironment, Servers};
 use super::super::settings::{Address, ServerSettings};
 use super::super::status::ServerState;
 use super::fake::{result_text, tool};
@@ -70,7 +70,7 @@ fn respond(message: &Value) -> (String, String) {
 async fn session(url: Url) -> (Servers, Engine) {
     let address = Address::new(url, [("X-Key", "hunter22")]);
     let registry = SharedRegistry::new(toolcall::Registry::new());
-    let surroundings = Surroundings::new(vec!["/w".into()], []);
+    let surroundings = ServerEnvironment::new(vec!["/w".into()], []);
     let servers = vec![ServerSettings::new("web", address)];
     let servers = Servers::new(servers, &surroundings, registry.clone()).unwrap();
     servers.start();

@@ -8,7 +8,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use toolcall::{AllowAll, Engine, SharedRegistry, ToolRequest};
 
-use super::super::servers::{Servers, Surroundings};
+use super::super::servers::{ServerEnvironment, Servers};
 use super::super::settings::{Program, ServerSettings};
 use super::super::status::ServerState;
 use super::fake::result_text;
@@ -50,7 +50,7 @@ async fn started(settings: ServerSettings) -> ShellServer {
         ("AGENT_KEY", OsString::from("secret-of-the-agent")),
     ];
     let env = env.map(|(name, value)| (OsString::from(name), value));
-    let surroundings = Surroundings::new(vec![directory.path().to_owned()], env);
+    let surroundings = ServerEnvironment::new(vec![directory.path().to_owned()], env);
     let registry = SharedRegistry::new(toolcall::Registry::new());
     let servers = Servers::new(vec![settings], &surroundings, registry.clone()).unwrap();
     servers.start();
@@ -162,7 +162,7 @@ async fn nothing_of_a_server_is_left_when_its_session_is_dropped() {
     let mut shell = shell("text done", &format!("trap '' TERM; {CHILDREN}")).await;
     let unused = Servers::new(
         Vec::new(),
-        &Surroundings::new(Vec::new(), []),
+        &ServerEnvironment::new(Vec::new(), []),
         toolcall::Registry::new().into(),
     );
     drop(std::mem::replace(&mut shell.servers, unused.unwrap()));

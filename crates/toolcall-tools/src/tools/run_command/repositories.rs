@@ -28,7 +28,7 @@ pub(super) async fn between(reading: &Reading, look: &PrepareContext) -> Vec<Tou
 async fn config_touch(directory: &Path, look: &PrepareContext) -> Option<Touch> {
     let git = directory.join(".git");
     for path in [git.join("config"), git] {
-        let is_file = matches!(look.read_if_there(&path).await, Ok(Some(_)));
+        let is_file = matches!(look.read_if_exists(&path).await, Ok(Some(_)));
         if is_file {
             return Some(Touch::Reads(path));
         }

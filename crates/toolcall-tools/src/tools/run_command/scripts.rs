@@ -26,7 +26,7 @@ pub(super) async fn digests(command: &Command, look: &PrepareContext) -> BTreeMa
     let inside = paths.filter(|path| look.setting().contains(path));
     for path in inside.take(MOST_SCRIPTS) {
         // If the script cannot be read, running it reports that.
-        if let Ok(Some(body)) = look.read_if_there(&path).await
+        if let Ok(Some(body)) = look.read_if_exists(&path).await
             && let Some(digest) = digest(&body)
         {
             scripts.insert(path, digest);

@@ -12,7 +12,7 @@ use toolcall::{Location, RunContext, ToolResult};
 
 use super::query::SearchQuery;
 use super::searcher::MOST_MATCHES;
-use super::{Cut, LONGEST_TITLE_PART, Passed, shown};
+use super::{LONGEST_TITLE_PART, Passed, ResultLimit, shown};
 use crate::tools::limit::BoundedLines;
 use crate::tools::naming::counted;
 use crate::tools::walking::{MOST_LOCATIONS, left_out};
@@ -106,7 +106,7 @@ impl SearchResults {
         place: &Path,
         passed: &Passed,
         scope: &RunContext,
-        cut: Cut,
+        cut: ResultLimit,
     ) -> ToolResult {
         let mut kept = self.kept.into_inner();
         kept.searched = self.searched.into_inner();
@@ -195,7 +195,7 @@ struct ResultPage {
 }
 
 impl ResultPage {
-    fn new(heading: String, context: usize, cut: Cut) -> Self {
+    fn new(heading: String, context: usize, cut: ResultLimit) -> Self {
         Self {
             context,
             lines: BoundedLines::new(heading, cut),

@@ -6,9 +6,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use toolcall::{Change, FileBody, FileEdit, HostError};
+use toolcall::{FileBody, FileChange, FileEdit, HostError};
 use toolcall_testkit::dir::names;
-use toolcall_tools::local::{Durability, Files};
+use toolcall_tools::local::{FileDurability, Files};
 
 use crate::ground::{Ground, message, open, read, text};
 
@@ -36,7 +36,7 @@ fn a_new_file_gets_its_folders_and_the_usual_rights() {
 fn a_change_on_the_disk_is_the_same_change() {
     let fixture = Ground::new();
     let files = Files::open(&[fixture.root()]).unwrap();
-    let files = files.with_durability(Durability::Synced);
+    let files = files.with_durability(FileDurability::Synced);
     let path = fixture.path("a/f");
     files.apply(&FileEdit::added(&path, "1")).unwrap();
     files.apply(&FileEdit::modified(&path, "1", "2")).unwrap();
@@ -90,7 +90,7 @@ fn what_is_not_as_it_was_shown_stays() {
 fn what_is_refused_changes_nothing() {
     let fixture = things();
     let path = |path| fixture.path(path);
-    let unknown = Change::Added { after: binary(3) };
+    let unknown = FileChange::Added { after: binary(3) };
     let table = [
         (edit(path("x"), unknown), "only the size is known"),
         (FileEdit::added(path("new/deep/"), "x"), "is a folder"),
@@ -151,7 +151,7 @@ fn binary(bytes: u64) -> FileBody {
     }
 }
 
-fn edit(path: PathBuf, change: Change) -> FileEdit {
+fn edit(path: PathBuf, change: FileChange) -> FileEdit {
     FileEdit { path, change }
 }
 

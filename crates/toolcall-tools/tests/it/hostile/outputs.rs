@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 use toolcall::text::is_hidden;
-use toolcall::{AskAll, Change, Content, Ending, FileBody, FileEdit, Input};
+use toolcall::{AskAll, Content, Ending, FileBody, FileChange, FileEdit, Input};
 use toolcall_testkit::process::{MARK, Process, fresh_mark, marked};
 
 use crate::hostile::Verdict;
@@ -202,7 +202,7 @@ fn after(content: &Content) -> Option<&str> {
     match content {
         Content::Edit(FileEdit {
             change:
-                Change::Modified {
+                FileChange::Modified {
                     after: FileBody::Text(after),
                     ..
                 },

@@ -12,12 +12,12 @@ use toolcall::{
     ToolRequest, Touch, Verdict,
 };
 use toolcall_tools::local::Files;
-use toolcall_tools::tools::{Cut, FindPath, ListDirectory, SearchFiles};
+use toolcall_tools::tools::{FindPath, ListDirectory, ResultLimit, SearchFiles};
 
 /// A root, and a directory `outside` beside it that no tool may see.
 pub(crate) struct TreeProject {
     project: crate::ground::Ground,
-    cut: Option<Cut>,
+    cut: Option<ResultLimit>,
 }
 
 impl TreeProject {
@@ -38,9 +38,9 @@ impl TreeProject {
 
     /// Shows this many items at most.
     pub(crate) fn showing(mut self, items: usize) -> Self {
-        let cut = Cut {
+        let cut = ResultLimit {
             items,
-            ..Cut::default()
+            ..ResultLimit::default()
         };
         self.cut = Some(cut);
         self

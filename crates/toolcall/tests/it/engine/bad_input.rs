@@ -29,7 +29,7 @@ fn fixture() -> BadInputFixture {
         "required": ["path"],
         "additionalProperties": false
     });
-    let definition = Definition::new("read_lines", "For a test", schema);
+    let definition = ToolDefinition::new("read_lines", "For a test", schema);
     let tool = CustomTool::new(definition, move |_, _| {
         counted.fetch_add(1, Ordering::SeqCst);
         async { Ok("read") }

@@ -32,7 +32,7 @@ async fn a_dry_run_returns_the_intent_and_leaves_nothing() {
         .build();
     let edit = json!({"path": "a", "old": "old", "new": "new"});
     let request = ToolRequest::new("edit_file", edit.clone());
-    let prepared = engine.rehearse(request).await.unwrap();
+    let prepared = engine.dry_run(request).await.unwrap();
     assert_eq!(*prepared.input, edit);
     assert!(
         prepared
@@ -50,14 +50,14 @@ async fn a_dry_run_ends_as_the_call_would() {
         .host(host())
         .policy(guard)
         .build();
-    let rehearse = async |tool: &str, input| engine.rehearse(ToolRequest::new(tool, input)).await;
+    let dry_run = async |tool: &str, input| engine.dry_run(ToolRequest::new(tool, input)).await;
     let secret = json!({"path": "secret", "old": "s3cr3t", "new": "x"});
     assert_eq!(
-        rehearse("edit_file", secret).await,
+        dry_run("edit_file", secret).await,
         Err(Ending::denied("`secret` is protected"))
     );
     for (tool, input) in [("edit_file", json!({"path": 7})), ("edit_files", json!({}))] {
-        let ending = rehearse(tool, input).await.unwrap_err();
+        let ending = dry_run(tool, input).await.unwrap_err();
         assert!(matches!(ending, Ending::Failed { .. }), "{ending:?}");
     }
 }

@@ -47,7 +47,7 @@ impl Host for BadHost {
     fn read<'a>(&'a self, p: &'a std::path::Path) -> BoxFuture<'a, Result<FileBody, HostError>> {
         self.0.read(p)
     }
-    fn apply<'a>(&'a self, e: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>> {
+    fn apply<'a>(&'a self, e: &'a FileEdit) -> BoxFuture<'a, Result<AppliedEdit, HostError>> {
         self.0.apply(e)
     }
     fn run<'a>(
@@ -161,8 +161,8 @@ async fn a_structured_result_alone_reaches_the_model() {
 
 struct SketchPanics;
 impl AnyTool for SketchPanics {
-    fn definition(&self) -> &Definition {
-        static D: std::sync::OnceLock<Definition> = std::sync::OnceLock::new();
+    fn definition(&self) -> &ToolDefinition {
+        static D: std::sync::OnceLock<ToolDefinition> = std::sync::OnceLock::new();
         D.get_or_init(|| definition("sk"))
     }
     fn sketch(&self, _: &Value) -> Option<Sketch> {

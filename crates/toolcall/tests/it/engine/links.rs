@@ -41,7 +41,7 @@ impl Host for LinkedHost {
         self.memory.read(path)
     }
 
-    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<Applied, HostError>> {
+    fn apply<'a>(&'a self, edit: &'a FileEdit) -> BoxFuture<'a, Result<AppliedEdit, HostError>> {
         self.memory.apply(edit)
     }
 

@@ -122,7 +122,7 @@ async fn a_tool_that_states_nothing_is_inferred_and_may_touch_anything() {
     let log = Log::default();
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
     let silent = CustomTool::new(
-        Definition::new("write_report", "For a test", schema),
+        ToolDefinition::new("write_report", "For a test", schema),
         |_, context| async move {
             context.apply(&FileEdit::added("/w/report", "text")).await?;
             Ok("written")

@@ -159,7 +159,7 @@ async fn act(
 }
 
 /// A tool that follows the script whose number is in its input.
-struct ScriptedTool(Arc<Vec<CallScript>>, Definition);
+struct ScriptedTool(Arc<Vec<CallScript>>, ToolDefinition);
 
 impl ScriptedTool {
     fn script(&self, input: &serde_json::Value) -> &CallScript {
@@ -168,7 +168,7 @@ impl ScriptedTool {
 }
 
 impl AnyTool for ScriptedTool {
-    fn definition(&self) -> &Definition {
+    fn definition(&self) -> &ToolDefinition {
         &self.1
     }
 
@@ -208,7 +208,7 @@ fn build_engine(
     store: &Arc<MemoryStore>,
     rulebook: &Arc<SessionRulebook>,
 ) -> Engine {
-    let definition = Definition::new(
+    let definition = ToolDefinition::new(
         "scripted",
         "For a test",
         json!({"type": "object", "required": ["number"]}),

@@ -3,13 +3,13 @@
 
 use serde_json::json;
 use toolcall::{
-    AllowAll, Canceller, Content, CustomTool, Definition, Ending, Engine, Event, Registry,
-    RunContext, ToolError, ToolRequest,
+    AllowAll, Canceller, Content, CustomTool, Ending, Engine, Event, Registry, RunContext,
+    ToolDefinition, ToolError, ToolRequest,
 };
 
 /// Runs a tool that waits for the stop and then returns this; cancels it once it runs.
 async fn cancel(returns: Result<&'static str, ToolError>) -> (Ending, Vec<Content>) {
-    let definition = Definition::new("wait", "Waits.", json!({"type": "object"}));
+    let definition = ToolDefinition::new("wait", "Waits.", json!({"type": "object"}));
     let run = move |_input, context: RunContext| {
         let returns = returns.clone();
         async move {

@@ -171,7 +171,7 @@ async fn a_client_that_leaves_ends_the_calls() {
     let story = Story::new(tools([endless("watch")]));
     let client = |line: &Value, out: &mut ClientReplies| {
         if reports_status(line, "call-1", "in_progress") {
-            out.hang_up();
+            out.stop_reading();
         }
     };
     let (working, at_work) = tokio::sync::oneshot::channel::<()>();

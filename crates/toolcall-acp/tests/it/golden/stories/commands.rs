@@ -96,7 +96,7 @@ async fn a_text_that_the_user_approved_runs_in_the_clients_shell() {
 
 #[tokio::test(start_paused = true)]
 async fn with_a_sandbox_on_commands_run_here() {
-    let story = story(json!({"terminal": true})).commands(CommandPlacement::Here);
+    let story = story(json!({"terminal": true})).commands(CommandPlacement::InAgent);
     let wire = story.play(silent, |prompt| async move {
         prompt.call(run(COUNT)).await;
     });

@@ -184,7 +184,7 @@ async fn calls_run_side_by_side() {
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_says_nothing_of_itself_is_asked_about_with_its_input() {
     let schema = json!({"type": "object"});
-    let definition = Definition::new("frobnicate", "For a story", schema);
+    let definition = ToolDefinition::new("frobnicate", "For a story", schema);
     let vague = CustomTool::new(definition, |_, _| async { Ok(()) });
     let wire = Story::new(tools([vague])).play(allows, |prompt| async move {
         let request = ToolRequest::new("frobnicate", json!({"what": "everything"}));

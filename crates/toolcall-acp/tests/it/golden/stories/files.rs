@@ -91,7 +91,7 @@ async fn a_file_is_moved() {
 async fn a_binary_file_is_made() {
     let binary = FileEdit {
         path: "/w/logo.png".into(),
-        change: Change::Added {
+        change: FileChange::Added {
             after: FileBody::Binary {
                 bytes: 2048,
                 digest: None,
