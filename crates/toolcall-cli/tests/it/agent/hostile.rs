@@ -122,7 +122,7 @@ const TABLE: &[HostileCase] = &[
         "permission-049-grant-expiry",
         "no answer expires, so there is no clock to set back; answers are remembered until the user forgets them",
         "crates/toolcall-policy/tests/it/book/keeping.rs",
-        "what_is_kept_is_read_back",
+        "remembered_rules_are_read_back",
     ),
     here(
         "permission-050-env-secrets",
