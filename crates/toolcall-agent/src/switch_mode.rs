@@ -59,7 +59,7 @@ pub struct SwitchInput {
     #[serde(deserialize_with = "named")]
     #[schemars(schema_with = "modes")]
     mode: Mode,
-    /// Why it is wanted, in one line for the user who is asked.
+    /// Why it is wanted, in one line for the person who is asked.
     #[serde(default)]
     because: Option<String>,
 }

@@ -97,7 +97,7 @@ fn parse_again_if_needed(line: &str, full_parse: FullParse) -> serde_json::Resul
 
 fn message<'a>(envelope: &Envelope<'a>) -> Result<RpcMessage<'a>, String> {
     if let Some(member) = envelope.duplicate() {
-        return Err(format!("`{}` appears duplicate", member.name()));
+        return Err(format!("`{}` appears twice", member.name()));
     }
     let version = envelope.get(Member::Jsonrpc).and_then(text);
     if version.as_deref() != Some("2.0") {

@@ -234,7 +234,7 @@ fn describe_edit<'a>(
     after: Option<&FileBody>,
 ) -> ContentItem<'a> {
     let verb = match (before, after) {
-        (None, _) => "CreateTerminal",
+        (None, _) => "Create",
         (Some(_), Some(_)) => "Change",
         (Some(_), None) => "Delete",
     };
@@ -257,7 +257,7 @@ fn describe_edit<'a>(
 fn extent(body: &FileBody) -> (&'static str, String) {
     match body {
         FileBody::Text(text) => ("file", format!("{} bytes", text.len())),
-        FileBody::Binary { bytes, .. } => ("describe_edit file", format!("{bytes} bytes")),
+        FileBody::Binary { bytes, .. } => ("binary file", format!("{bytes} bytes")),
         FileBody::Folder { files, bytes, .. } => {
             ("folder", format!("{files} files, {bytes} bytes"))
         }

@@ -9,11 +9,11 @@ use toolcall::{
     ToolDefinition, ToolRequest,
 };
 
-/// Waits an hour and then writes `note.md`.
+/// Waits twenty minutes and then writes `note.md`.
 fn slow_note() -> CustomTool {
     let definition = ToolDefinition::new("note", "Writes note.md.", json!({"type": "object"}));
     let tool = CustomTool::new(definition, |_input, context| async move {
-        tokio::time::sleep(Duration::from_secs(3600)).await;
+        tokio::time::sleep(Duration::from_secs(1200)).await;
         for edit in context.edits() {
             context.apply(edit).await?;
         }
@@ -26,7 +26,7 @@ fn slow_note() -> CustomTool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_note_is_written_after_an_hour() {
+async fn a_note_is_written_after_twenty_minutes() {
     let host = Arc::new(MemoryHost::default());
     let mut tools = Registry::new();
     tools.add_any(Arc::new(slow_note())).expect("a new name");
