@@ -90,7 +90,8 @@ fn show(screen: &Screen, prepared: &Prepared, explanation: &Explanation) {
 
 /// Returns the reason, with the rule if the reason does not name it.
 pub(super) fn because(reason: &str, rule: &str) -> String {
-    if reason.contains(rule) {
+    // Reasons name modes and paths in backticks.
+    if reason.replace('`', "").contains(rule) {
         reason.to_owned()
     } else {
         format!("{reason}; rule: {rule}")

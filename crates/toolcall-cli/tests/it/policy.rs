@@ -54,7 +54,7 @@ fn a_command_is_explained_part_by_part() {
             deny  runs the text "cargo test 2>&1 | tail -5 && rm -rf target"
                       nothing is deleted here; rule: deny run = "rm"
                       (~/.config/toolcall/policy.toml:5)
-                      to change it: change or take out the rule `deny run = "rm"
+                      to change it: change or remove the rule `deny run = "rm"
                       (~/.config/toolcall/policy.toml:5)`
             allow runs `cargo test` in …/project
                       a rule says so: allow run = ["cargo test", "tail"]
@@ -63,7 +63,7 @@ fn a_command_is_explained_part_by_part() {
                       a rule says so: allow run = ["cargo test", "tail"]
                       (~/.config/toolcall/policy.toml:2)
             ask   runs `rm -rf target` in …/project
-                      no rule covers a command in mode ask: no rule allows `rm`
+                      mode `ask` asks before running a command: no rule allows `rm`
                       to change it: add an `[[allow]]` rule with `run`, or answer the
                       question
         "#]],
@@ -73,18 +73,18 @@ fn a_command_is_explained_part_by_part() {
         &["policy", "explain", "cargo test && cargo build > log.txt"],
         expect![[r#"
             ask   cargo test && cargo build > log.txt
-                      no rule covers a command in mode ask: no rule allows `cargo`
+                      mode `ask` asks before running a command: no rule allows `cargo`
                       understood as 2 programs
 
             allow runs `cargo test` in …/project
                       a rule says so: allow run = ["cargo test", "tail"]
                       (~/.config/toolcall/policy.toml:2)
             ask   runs `cargo build` in …/project
-                      no rule covers a command in mode ask: no rule allows `cargo`
+                      mode `ask` asks before running a command: no rule allows `cargo`
                       to change it: add an `[[allow]]` rule with `run = "cargo build"`, or
                       answer the question
             ask   writes …/project/log.txt
-                      no rule covers writing in the roots in mode ask
+                      mode `ask` asks before writing inside the workspace
                       to change it: add an `[[allow]]` rule, or answer the question
 
             "always" would remember one of:
@@ -99,12 +99,12 @@ fn a_command_is_explained_part_by_part() {
         &["policy", "explain", "cargo test $X"],
         expect![[r#"
             ask   cargo test $X
-                      no rule covers a command in mode ask: it has an expansion (`$`) at
+                      mode `ask` asks before running a command: it has an expansion (`$`) at
                       byte 11
                       not fully understood: an expansion (`$`) at byte 11
 
             ask   runs the text "cargo test $X"
-                      no rule covers a command in mode ask: it has an expansion (`$`) at
+                      mode `ask` asks before running a command: it has an expansion (`$`) at
                       byte 11
                       to change it: write it in plain words, or answer the question
 

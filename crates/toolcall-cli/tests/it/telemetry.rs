@@ -130,6 +130,6 @@ fn unusable_settings_are_a_warning() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(
         String::from_utf8(output.stderr).unwrap(),
-        "warning: no spans are sent: `OTEL_EXPORTER_OTLP_ENDPOINT` is no address; write one like `http://localhost:4318`\n"
+        "warning: no spans are sent: `OTEL_EXPORTER_OTLP_ENDPOINT` is not a URL; write one like `http://localhost:4318`\n"
     );
 }

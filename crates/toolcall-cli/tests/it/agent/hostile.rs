@@ -121,7 +121,7 @@ const TABLE: &[HostileCase] = &[
     elsewhere(
         "permission-049-grant-expiry",
         "no answer expires, so there is no clock to set back; answers are remembered until the user forgets them",
-        "crates/toolcall-policy/tests/it/book/keeping.rs",
+        "crates/toolcall-policy/tests/it/store/remembering.rs",
         "remembered_rules_are_read_back",
     ),
     here(

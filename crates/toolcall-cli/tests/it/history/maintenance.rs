@@ -102,7 +102,7 @@ fn a_newer_history_is_not_changed_and_the_call_goes_on() {
     );
     let (code, _, complaint) = home.run(&["history"]);
     assert_eq!(code, Some(1));
-    assert!(complaint.contains("use a newer one"), "{complaint}");
+    assert!(complaint.contains("use a newer program"), "{complaint}");
 }
 
 #[test]

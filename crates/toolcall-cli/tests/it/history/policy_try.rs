@@ -81,8 +81,8 @@ fn recorded_calls_are_evaluated_again() {
                   1  ask → deny
 
             ask   → deny  ID/call-1 edit_file: Edit a.txt
-                      no rule covers writing in the roots in mode read-only. You were asked
-                      then, and answered yes
+                      mode `read-only` denies writing inside the workspace, whatever rules
+                      say. You were asked then, and answered yes
 
             1 call cannot be evaluated
               ID/call-1 read_file
@@ -146,7 +146,7 @@ fn calls_without_their_input_are_not_evaluated() {
     assert_ne!(bare, export);
     let text = try_again(&home, &bare, &[]);
     assert!(
-        text.contains("cannot be evaluated: its input was not kept"),
+        text.contains("cannot be evaluated: its input was not recorded"),
         "{text}"
     );
     let (code, _, complaint) = home.run(&["policy", "try", "a.txt"]);

@@ -44,7 +44,7 @@ fn a_call_is_recorded_and_shown() {
         "✓ completed Edit a.txt\n",
         "/call-1, edit_file (edit)\n",
         "decision\n          asked because of rule `",
-        "by the user, this once after ",
+        "by the user, this once after",
         "input\n          {\n            \"path\": \"a.txt\",\n",
         "changes\n          changes …/project/a.txt\n          - one\n          + two\n",
         "undo it with `toolcall history undo ",

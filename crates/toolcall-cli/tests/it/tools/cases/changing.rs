@@ -143,7 +143,7 @@ pub(super) fn cases() -> Vec<CallCase> {
                     - "one\ntwo\nthree\n"
                     + ""
                   | deleted `notes/old.txt` (text, 14 bytes)
-                  rawOutput: {"path":"/project/notes/old.txt","bytes":14,"kept":null}
+                  rawOutput: {"path":"/project/notes/old.txt","bytes":14}
             "#]],
         ),
         CallCase::succeeds(
@@ -174,7 +174,7 @@ pub(super) fn cases() -> Vec<CallCase> {
                   rawInput: {"path":"notes"}
                 pending
                 failed
-                  | `notes` is a folder; set `recursive` to delete it with its 1 files
+                  | `notes` is a folder; set `recursive` to delete it with its 1 file
             "#]],
         ),
         CallCase::succeeds(

@@ -70,7 +70,6 @@ pub(super) fn cases() -> Vec<CallCase> {
                   title: Plan: 1 step
                   kind: think
                   rawInput: {"todos":[{"status":"pending"}]}
-                  announced as: Plan: 1 steps
                 pending
                 in_progress
                 failed

@@ -66,7 +66,7 @@ pub(super) fn cases() -> Vec<CallCase> {
                   rawInput: {"url":"http://10.0.0.1/"}
                 pending
                 failed
-                  | `10.0.0.1` leads to 10.0.0.1, which is private, so it is not reached; whoever runs this may allow `10.0.0.1` in the settings
+                  | `10.0.0.1` leads to 10.0.0.1, which is private, so it is not reached; the user can allow `10.0.0.1` in the settings
             "#]],
         ),
         CallCase::succeeds(
@@ -111,7 +111,7 @@ pub(super) fn cases() -> Vec<CallCase> {
                   | ```
                 in_progress
                 failed
-                  | the search at `127.0.0.1:PORT` answered 500 Internal Server Error; whoever runs this should check its address and key
+                  | the search at `127.0.0.1:PORT` answered 500 Internal Server Error; the user should check its address and key
             "#]],
         ),
     ]
