@@ -18,7 +18,7 @@ pub(crate) fn unique(file: &File, tree: &Tree) -> Vec<Fault> {
         .into_iter()
         .filter_map(|word| {
             let others = elsewhere.get(word.text)?;
-            let other = others.into_iter().find(|path| **path != file.path)?;
+            let other = others.iter().find(|path| **path != file.path)?;
             let name = word.text;
             Some(Fault::new(
                 word.line,
