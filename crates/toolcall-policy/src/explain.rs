@@ -46,7 +46,7 @@ impl Explanation {
             reason,
         } = evaluation.outcome();
         Self {
-            effect: effect,
+            effect,
             rule,
             reason: reason.to_string(),
             steps,
