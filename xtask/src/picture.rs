@@ -28,11 +28,11 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
 
 /// What the demo prints on a terminal with colours.
 fn demo(root: &Path) -> Result<String, String> {
-    let built = cargo(root, ["build", "--quiet", "--release", "--bin", "toolcall"]).status();
+    let built = cargo(root, ["build", "--quiet", "--bin", "toolcall"]).status();
     if !built.is_ok_and(|status| status.success()) {
         return Err("the program cannot be built".to_owned());
     }
-    let binary = root.join("target/release").join(program("toolcall"));
+    let binary = root.join("target/debug").join(program("toolcall"));
     let output = std::process::Command::new(binary)
         .args(["demo", "--yes"])
         .env("CLICOLOR_FORCE", "1")
