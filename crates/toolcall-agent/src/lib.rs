@@ -13,7 +13,7 @@
 //! use toolcall_agent::model::Models;
 //! use toolcall_agent::model::script::{Script, ScriptModel};
 //!
-//! let script = Script::parse("- say: Hello.")?;
+//! let script = Script::parse("- - say: Hello.")?;
 //! let models = Models::new(Arc::new(ScriptModel::new("script:hello", script)));
 //! assert_eq!(models.first().name(), "script:hello");
 //! # Ok::<(), toolcall_agent::model::script::ScriptError>(())
